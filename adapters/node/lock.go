@@ -26,7 +26,8 @@ type lockReader struct {
 }
 
 // LockDigest implements adapters.LockDigester: the part of the workspace's lockfile that
-// the package in dir depends on.
+// the package in dir depends on. A package outside of a workspace depends on all of its lockfile,
+// which is not read: it is often the largest file of a repository.
 func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.Open(f)
@@ -34,7 +35,7 @@ func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnsw
 		return adapters.LockAnswer{}, err
 	}
 	ans := adapters.LockAnswer{File: a.lockOf(f, p.Scope())}
-	if ans.File != "" {
+	if ans.File != "" && p.Space != nil {
 		l, _ := a.locked.Get(f, p.Scope(), func(f *adapters.Files) (lockReader, error) {
 			return readLock(f, a.lockOf(f, f.Dir())), nil
 		})

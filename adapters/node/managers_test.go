@@ -327,6 +327,7 @@ func TestLockDigestOfYarn1(t *testing.T) {
 }
 
 func TestLockfilesThatCountWhole(t *testing.T) {
+	const workspace = "-- package.json --\n{\"workspaces\": [\"a\"]}\n-- pnpm-workspace.yaml --\npackages: [a]\n"
 	for _, tt := range []struct{ id, files, file, whole string }{
 		{"node-npm", "-- package-lock.json --\n{\"lockfileVersion\": 9}", "package-lock.json", `npm lockfile version "9" is not known`},
 		{"node-pnpm", "-- pnpm-lock.yaml --\nlockfileVersion: '12.0'", "pnpm-lock.yaml", `pnpm lockfile version "12.0" is not known`},
@@ -338,14 +339,14 @@ func TestLockfilesThatCountWhole(t *testing.T) {
 		{"node-npm", "-- npm-shrinkwrap.json --\n{\"lockfileVersion\": 3, \"packages\": {}}", "npm-shrinkwrap.json", `does not name the member "." yet`},
 		{"node-npm", "", "", ""},
 	} {
-		root := adaptertest.Project(t, "-- package.json --\n{}\n"+tt.files+"\n")
+		root := adaptertest.Project(t, workspace+tt.files+"\n")
 		l := adaptertest.Lock(t, all()[tt.id], root, root)
 		if l.File != tt.file || l.Digest != "" || !strings.Contains(l.Whole, tt.whole) || (l.Whole == "") != (tt.whole == "") {
 			t.Errorf("%q: %+v", tt.files, l)
 		}
 	}
 	// One that is too large to be read is an input like any file.
-	root := adaptertest.Project(t, "-- package.json --\n{}\n")
+	root := adaptertest.Project(t, workspace)
 	if err := os.WriteFile(filepath.Join(root, "bun.lock"), make([]byte, adapters.MaxManifest+1), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/growth"
 )
@@ -57,4 +58,12 @@ func TestMembersWithoutLockfile(t *testing.T) {
 		}
 		return a
 	}})
+}
+
+func TestLockfileOfOnePackageIsNotRead(t *testing.T) {
+	root := adaptertest.Project(t, "-- package.json --\n{}\n-- package-lock.json --\n{\"lockfileVersion\": 9}\n")
+	l := adaptertest.Lock(t, all()["node-npm"], root, root)
+	if state, looked := l.Reads[filepath.Join(root, "package-lock.json")]; l.File != "package-lock.json" || l.Digest+l.Whole != "" || !looked || state.Sum != [32]byte{} {
+		t.Errorf("%+v", l)
+	}
 }

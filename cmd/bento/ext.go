@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/plugin/ainb/manifest"
 )
 
 func extCommand(s *session) *cobra.Command {
@@ -143,9 +145,10 @@ func extInfoCommand(s *session) *cobra.Command {
 
 func infoOfExtension(e *companion.Extension) report.ExtensionInfo {
 	doc := report.ExtensionInfo{
-		ExtensionRow: rowOfExtension(e), Digest: e.Digest, Approved: e.Record.Approved, Output: e.Settings.Output,
-		Permissions: append([]string{}, e.Declared()...), Granted: append([]string{}, e.Granted()...), Topics: append([]string{}, e.Topics()...),
+		ExtensionRow: rowOfExtension(e), Digest: e.Digest, Approved: e.Record.Approved, Output: e.Settings.Output, Topics: append([]string{}, e.Topics()...),
 	}
+	doc.Permissions, doc.AskedOnly = grantsOf(e.Asked())
+	doc.Granted, doc.GrantedOnly = grantsOf(e.Granted())
 	doc.Variables = slices.Clone(e.Settings.Env)
 	for name := range e.Settings.SetEnv {
 		doc.Variables = append(doc.Variables, name)
@@ -155,6 +158,21 @@ func infoOfExtension(e *companion.Extension) report.ExtensionInfo {
 		doc.Warnings = append(doc.Warnings, d.String())
 	}
 	return doc
+}
+
+// grantsOf returns permissions, sorted, and the lists of those that have one.
+func grantsOf(all map[string]manifest.Grant) (names []string, only map[string][]string) {
+	names = []string{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		names = append(names, name)
+		if list := all[name].Only; len(list) > 0 {
+			if only == nil {
+				only = make(map[string][]string)
+			}
+			only[name] = list
+		}
+	}
+	return names, only
 }
 
 func extLogsCommand(s *session) *cobra.Command {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +15,7 @@ import (
 func extDecisions(s *session) []*cobra.Command {
 	return []*cobra.Command{
 		extDecision(s, "approve", "Allow an extension of bento.toml to start, as its files are",
-			"Allow an extension that bento.toml names to start, as long as none of its files changes.\nThe approval is for you and this workspace, and lies outside of it.", approveExtension),
+			"Allow an extension that bento.toml names to start, as long as none of its files changes, nor\nwhat its table grants and sets. The approval is for you and this workspace, and lies outside of it.", (*companion.Extension).Approve),
 		extDecision(s, "enable", "Allow the start of a disabled extension", "", func(_ *companion.Extension, r *extension.Record) error {
 			r.Disabled = false
 			return nil
@@ -44,12 +43,6 @@ func extDecision(s *session, name, short, long string, decide func(*companion.Ex
 	}
 }
 
-func approveExtension(e *companion.Extension, r *extension.Record) error {
-	digest, err := e.Approval()
-	r.Approved = digest
-	return err
-}
-
 // decideExtension changes the record of an extension and prints its status then.
 func (s *session) decideExtension(ctx context.Context, name, id string, decide func(*companion.Extension, *extension.Record) error) error {
 	e, p, err := s.extensionNamed(ctx, id)
@@ -68,17 +61,14 @@ func (s *session) decideExtension(ctx context.Context, name, id string, decide f
 	if err != nil {
 		return err
 	}
-	doc := report.NewExtensionChanged("ext."+name, id, e.Status, "")
+	doc := report.ExtensionChanged{Schema: report.Schema("ext." + name), ID: id, Status: e.Status}
 	if name == "approve" {
 		doc.Digest = e.Record.Approved
+		doc.Granted, doc.GrantedOnly = grantsOf(e.Granted())
 	}
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
-	text := id + ": " + e.Status
-	if doc.Digest != "" {
-		text += ", sha256 " + doc.Digest
-	}
-	_, err = fmt.Fprintln(s.out, text)
-	return err
+	report.WriteExtensionChanged(s.out, doc)
+	return nil
 }

@@ -13,6 +13,8 @@ func (doc *diagnosis) checkExtensions(s *session, w *opened) {
 			c.Status = "skipped"
 		case e.Problem != nil:
 			c.Status, c.Detail, c.Hint = "warn", e.Problem.String(), e.Problem.Hint
+		case len(e.Notes) > 0:
+			c.Status, c.Detail, c.Hint = "warn", e.Notes[0].String(), "bento ext info "+e.ID
 		}
 		doc.put(c)
 	}

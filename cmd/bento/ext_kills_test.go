@@ -17,6 +17,35 @@ import (
 	"github.com/bentobuild/bento/plugin/scaffold"
 )
 
+// layExtension writes a new extension of ainb v2 below dir.
+func layExtension(t *testing.T, dir, id string) {
+	t.Helper()
+	files, err := scaffold.Extension(id, "python")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		write(t, dir, filepath.Join(id, f.Path), f.Text)
+	}
+	if err := os.Chmod(filepath.Join(dir, id, id), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// layEar writes the extension acme.ear of SEP v1 of the script ext_hears below dir.
+func layEar(t *testing.T, dir string) {
+	t.Helper()
+	script, err := txtar.ParseFile(filepath.Join("testdata", "script", "ext_hears.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range script.Files {
+		if filepath.Dir(f.Name) == "tools/ear" {
+			write(t, dir, filepath.Join("ear", filepath.Base(f.Name)), string(f.Data))
+		}
+	}
+}
+
 // fourExtensions lays a workspace with four extensions of the user: two that hear of runs, a sidecar, and
 // one that never answers, forks, and does not mind SIGTERM. It returns bento's environment.
 func fourExtensions(t *testing.T, root, mark string) []string {
@@ -24,32 +53,16 @@ func fourExtensions(t *testing.T, root, mark string) []string {
 	home := t.TempDir()
 	config := ""
 	for _, id := range []string{"one", "two"} {
-		files, err := scaffold.Extension(id, "python")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range files {
-			write(t, home, filepath.Join(id, f.Path), f.Text)
-		}
+		layExtension(t, home, id)
 		config += fmt.Sprintf("[extensions.%s]\npath = %q\ngrant = [\"event_bus\"]\n", id, filepath.Join(home, id))
 	}
-	script, err := txtar.ParseFile(filepath.Join("testdata", "script", "ext_hears.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range script.Files {
-		if filepath.Dir(f.Name) == "tools/ear" {
-			write(t, home, filepath.Join("ear", filepath.Base(f.Name)), string(f.Data))
-		}
-	}
+	layEar(t, home)
 	config += fmt.Sprintf("[extensions.'acme.ear']\npath = %q\ngrant = [\"events.subscribe\"]\nenv = [\"LC_BENTO_MARK\"]\n", filepath.Join(home, "ear"))
 	write(t, home, "stuck/manifest.toml", "[plugin]\nname = \"stuck\"\nversion = \"1.0.0\"\nabi_version = 2\n[lifecycle]\nspawn = \"eager\"\n")
 	write(t, home, "stuck/stuck", "#!/bin/sh\ntrap '' TERM INT HUP\nsleep 300 &\n(setsid sleep 300; true) &\nwhile :; do sleep 1; done\n")
 	config += fmt.Sprintf("[extensions.stuck]\npath = %q\n", filepath.Join(home, "stuck"))
-	for _, name := range []string{"one/one", "two/two", "stuck/stuck"} {
-		if err := os.Chmod(filepath.Join(home, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.Chmod(filepath.Join(home, "stuck/stuck"), 0o755); err != nil {
+		t.Fatal(err)
 	}
 	write(t, home, ".config/bento/config.toml", config)
 	write(t, root, "bento.toml", "")

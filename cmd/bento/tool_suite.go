@@ -18,8 +18,8 @@ func toolTestCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "test ID", Example: "  bento tool test acme.fmt\n  bento tool test acme.fmt --function fmt.check --input @request.json", Short: "Test a tool against its contract, clause by clause",
 		Long: "Test a tool against its contract, clause by clause: docs/TOOL-PROTOCOL.md of a one-shot tool, which\n" +
-			"every test starts again, docs/TOOL-PROTOCOL-WASM.md of a module. The exit code is 1 if a MUST fails.\n" +
-			"-v prints the tool's stderr.",
+			"every test starts again, confined as by run, docs/TOOL-PROTOCOL-WASM.md of a module.\n" +
+			"The exit code is 1 if a MUST fails. -v prints the tool's stderr.",
 		Args: exactly(1, "bento tool test requires the id of one tool"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := toolInput(cmd.Context(), input)
@@ -73,6 +73,7 @@ func (s *session) toolTest(ctx context.Context, id string, o plugintest.OneshotO
 // testProgram runs the conformance suite of one-shot tools.
 func (s *session) testProgram(ctx context.Context, f *workspace.FoundTool, o plugintest.OneshotOptions) (*plugintest.Report, error) {
 	o.ID, o.Dir, o.Env, o.Within = f.Launch.ID, f.Launch.Dir, f.Launch.Env, f.Settings.Timeout
+	o.SHA256, o.Sandbox = f.Launch.SHA256, f.Launch.Sandbox
 	o.Handshake = f.Settings.Handshake
 	o.Capabilities = f.Settings.Capabilities
 	if trace := adapter.TraceOf(ctx); trace != nil {

@@ -23,8 +23,12 @@ func main() {
 }
 
 func run(args []string) error {
+	if len(args) == 1 && args[0] == oneshotID {
+		return oneshot(os.Stdin, os.Stdout)
+	}
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	bento := set.String("bento", "bin/bento", "the `program` to measure")
+	tools := set.Bool("tools", true, "measure tasks that call a tool")
 	more := set.Bool("more", true, "measure projects of real tools, and what one more file, task and dish cost")
 	sizes := set.String("n", "100,1000,3000", "how many packages the workspaces have, a `list`")
 	rounds := set.Int("rounds", 15, "how often each command is run")
@@ -39,13 +43,21 @@ func run(args []string) error {
 	if *dir == "" {
 		defer os.RemoveAll(b.dir)
 	}
-	for _, text := range strings.Split(*sizes, ",") {
+	for text := range strings.SplitSeq(*sizes, ",") {
+		if text == "" { // none
+			continue
+		}
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || n < 1 {
 			return fmt.Errorf("-n %q: expected numbers of packages", *sizes)
 		}
 		if err := b.workspace(n); err != nil {
 			return fmt.Errorf("n = %d: %w", n, err)
+		}
+	}
+	if *tools {
+		if err := b.tools(); err != nil {
+			return fmt.Errorf("tools: %w", err)
 		}
 	}
 	if !*more {

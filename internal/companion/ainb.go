@@ -9,7 +9,6 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/plugin/ainb"
-	"github.com/bentobuild/bento/plugin/ainb/manifest"
 	plugin "github.com/bentobuild/bento/plugin/host"
 )
 
@@ -26,7 +25,7 @@ func (s *Set) openAinb(ctx context.Context, list []*Extension) (host, error) {
 	var all []ainb.Extension
 	for _, e := range list {
 		all = append(all, ainb.Extension{
-			Found: *e.Ainb, Grants: grants(e), Config: e.Config(), Env: s.free().With(s.variables(e)), WorkDir: s.o.Places.Root,
+			Found: *e.Ainb, Grants: e.Granted(), Config: e.Config(), Env: s.free().With(s.variables(e)), WorkDir: s.o.Places.Root, Check: s.before(e),
 		})
 		if !e.Settings.Output {
 			all[len(all)-1].Without = []string{report.TopicTaskOutput}
@@ -79,15 +78,6 @@ func (c *companions) launched(ctx context.Context) {
 			return
 		}
 	}
-}
-
-// grants returns what the configuration grants.
-func grants(e *Extension) map[string]manifest.Grant {
-	all := make(map[string]manifest.Grant, len(e.Settings.Grant))
-	for _, name := range e.Settings.Grant {
-		all[name] = manifest.Grant{All: true}
-	}
-	return all
 }
 
 // Config returns the settings of an extension, one JSON object, nil for none.

@@ -56,6 +56,8 @@ type Extension struct {
 	Version  string
 	Eager    bool // it starts beside the search for dishes
 	Digest   string
+	stamp    string // of the files when they had Digest, "" for none
+	granted  map[string]ainb.Grant
 	Record   extension.Record
 	Status   string
 	Problem  *diagnostics.Diagnostic  // nil if it is ready
@@ -126,8 +128,10 @@ func (p Places) find(id string, settings config.Extension) Extension {
 		return e
 	}
 	e.read()
-	if e.Status == Ready {
-		p.judge(&e)
+	for _, step := range []func(*Extension){(*Extension).weigh, p.restrain, (*Extension).plan, p.judge} {
+		if e.Status == Ready {
+			step(&e)
+		}
 	}
 	return e
 }
@@ -203,7 +207,7 @@ func (e *Extension) readSEP() {
 		e.broken(RuleUnusable, "", "%v", err)
 		return
 	}
-	e.Contract, e.Version, e.SEP, e.Eager = ContractSEP, m.Version, m, slices.ContainsFunc(m.Subscribed(), everyRun)
+	e.Contract, e.Version, e.SEP = ContractSEP, m.Version, m
 	e.named(m.ID)
 }
 

@@ -1,9 +1,15 @@
 package companion
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"slices"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/extension"
 )
 
@@ -26,6 +32,7 @@ func (p Places) judge(e *Extension) {
 // digest sets the digest of an extension. It reads the files only if their stats have changed since.
 func (p Places) digest(e *Extension) (err error) {
 	stamp := extension.Stamp(e.Dir)
+	e.stamp = stamp
 	if e.Digest = e.Record.Recall(stamp); e.Digest != "" {
 		return nil
 	}
@@ -60,15 +67,58 @@ func (p Places) compare(e *Extension) {
 		e.hold(NotApproved, RuleNotApproved, "look at "+e.Settings.Path.Text+", then run bento ext approve "+e.ID, "the extension %s is not started: only the repository names it, and you have not approved it", e.ID)
 	case e.Record.Approved != digest:
 		e.hold(Changed, RuleChanged, "see what has changed, then run bento ext approve "+e.ID, "the extension %s has changed since you approved it: approved %s, found %s", e.ID, short(e.Record.Approved), short(digest))
+	case e.Record.Terms != terms(&e.Settings):
+		e.hold(Changed, RuleChanged, "see bento ext info "+e.ID+", then run bento ext approve "+e.ID, "what [extensions.%q] grants and sets has changed since you approved the extension %s", e.ID, e.ID)
+	}
+}
+
+// unchanged returns a function that reports a change of the files since they were judged, for the moment
+// before each start; nil for an extension that may have any content.
+func (e *Extension) unchanged() func() error {
+	if e.Settings.Own && e.Settings.SHA256.Text == "" {
+		return nil
+	}
+	dir, stamp, want := e.Dir, e.stamp, e.Digest
+	return func() error {
+		if stamp != "" && extension.Stamp(dir) == stamp {
+			return nil
+		}
+		found, err := extension.Digest(dir)
+		switch {
+		case err != nil:
+			return &adapters.Failure{Code: adapters.NotTrusted, Message: fmt.Sprintf("its files cannot be digested: %v", err)}
+		case found != want:
+			return &adapters.Failure{Code: adapters.NotTrusted, Message: fmt.Sprintf("its files have changed: expected sha256 %s, found %s", short(want), short(found))}
+		}
+		return nil
 	}
 }
 
 // short returns the beginning of a digest.
 func short(digest string) string { return digest[:min(12, len(digest))] }
 
-// Approval returns the digest of an extension that can be approved: one that only the repository
+// terms returns the digest of what a table grants to an extension and sets for it.
+func terms(t *config.Extension) string {
+	text, err := json.Marshal([]any{slices.Sorted(slices.Values(t.Grant)), t.Only, t.Config, t.Output, t.Env, t.SetEnv})
+	if err != nil {
+		panic(err) // our own types
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Approve changes a record so that it approves an extension as it is: one that only the repository
 // names, with a valid manifest.
-func (e *Extension) Approval() (string, error) {
+func (e *Extension) Approve(r *extension.Record) error {
+	digest, err := e.approval()
+	if err == nil {
+		r.Approved, r.Terms = digest, terms(&e.Settings)
+	}
+	return err
+}
+
+// approval returns the digest of an extension that can be approved.
+func (e *Extension) approval() (string, error) {
 	switch {
 	case e.Status == Failed:
 		return "", diagnostics.Problems{*e.Problem}
@@ -112,36 +162,4 @@ func (e *Extension) Namespaces() []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// Topics returns the topics that the manifest subscribes to, sorted.
-func (e *Extension) Topics() []string {
-	var list []string
-	if e.Ainb != nil {
-		list = append(list, e.Ainb.Manifest.Subscribes.Snapshots...)
-	}
-	if e.SEP != nil {
-		list = append(list, e.SEP.Subscribed()...)
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
-}
-
-// Declared returns the permissions that the manifest asks for, sorted.
-func (e *Extension) Declared() []string {
-	var list []string
-	if e.Ainb != nil {
-		list = append(list, e.Ainb.Manifest.Granted()...)
-	}
-	if e.SEP != nil {
-		list = append(list, e.SEP.Permissions...)
-	}
-	slices.Sort(list)
-	return list
-}
-
-// Granted returns the permissions that the extension has: what the manifest asks for and the
-// configuration grants.
-func (e *Extension) Granted() []string {
-	return slices.DeleteFunc(e.Declared(), func(name string) bool { return !slices.Contains(e.Settings.Grant, name) })
 }

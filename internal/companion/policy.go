@@ -3,9 +3,11 @@ package companion
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 
+	"github.com/bentobuild/bento/plugin/ainb/manifest"
 	"github.com/bentobuild/bento/plugin/sep"
 )
 
@@ -13,29 +15,36 @@ import (
 // directory of the user's configuration.
 const policyFile = "sep-policy.json"
 
-// entry returns what the user has decided about an extension of SEP v1 that may start: the grants of its
-// table, as far as the policy allows them. An unreadable policy allows nothing.
-func (p Places) entry(e *Extension) (*sep.Entry, error) {
-	entry := &sep.Entry{Enabled: true, Approved: true, Grant: append([]string{}, e.Settings.Grant...)}
-	if p.Config == "" {
-		return entry, nil
+// restrain takes from an extension of SEP v1 what the user's policy does not allow. An unreadable policy
+// allows nothing.
+func (p Places) restrain(e *Extension) {
+	if e.SEP == nil || p.Config == "" {
+		return
 	}
+	path := filepath.Join(p.Config, policyFile)
 	data, err := content(p.Config, policyFile, 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {
-		return entry, nil
+		return
 	}
-	if err != nil {
-		return nil, err
+	var policy sep.Policy
+	if err == nil {
+		policy, err = sep.ParsePolicy(path, data)
 	}
-	policy, err := sep.ParsePolicy(filepath.Join(p.Config, policyFile), data)
-	if err != nil {
-		return nil, err
+	own, ok := policy[e.ID]
+	switch {
+	case err != nil:
+		e.broken(RuleUnusable, "correct or remove "+path, "your policy of SEP extensions cannot be used: %v", err)
+	case ok && !own.Enabled:
+		e.hold(Disabled, RuleDisabled, "remove the entry from "+path, "your policy of SEP extensions disables the extension %s", e.ID)
+	case ok && own.Grant != nil:
+		maps.DeleteFunc(e.granted, func(name string, _ manifest.Grant) bool { return !slices.Contains(own.Grant, name) })
 	}
-	if own, ok := policy[e.ID]; ok {
-		entry.Enabled = own.Enabled
-		if own.Grant != nil {
-			entry.Grant = slices.DeleteFunc(entry.Grant, func(p string) bool { return !slices.Contains(own.Grant, p) })
-		}
-	}
-	return entry, nil
 }
+
+// entry returns what the user has decided about an extension of SEP v1 that may start.
+func (e *Extension) entry() *sep.Entry {
+	return &sep.Entry{Enabled: true, Approved: true, Grant: append([]string{}, e.names()...), Events: e.granted[subscribe].Only}
+}
+
+// names returns the granted permissions, sorted.
+func (e *Extension) names() []string { return slices.Sorted(maps.Keys(e.granted)) }

@@ -7,11 +7,17 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/internal/config"
+	sep "github.com/bentobuild/bento/plugin/sep/manifest"
 )
 
 // TestPolicy: the user's policy takes away from what a table grants, and adds nothing.
 func TestPolicy(t *testing.T) {
-	e := &Extension{ID: "acme.lint", Settings: config.Extension{Grant: []string{"messages.read", "tools.register"}}}
+	granting := func() *Extension {
+		e := &Extension{ID: "acme.lint", Status: Ready, SEP: &sep.Manifest{}, Settings: config.Extension{Grant: []string{"messages.read", "tools.register"}}}
+		e.SEP.Permissions = append([]string{"messages.send"}, e.Settings.Grant...)
+		e.weigh()
+		return e
+	}
 	for text, want := range map[string][]string{
 		"": {"messages.read", "tools.register"},
 		`{"acme.lint":{"grant":["messages.read","messages.send"]}}`: {"messages.read"},
@@ -28,12 +34,18 @@ func TestPolicy(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		entry, err := p.entry(e)
-		if off := err != nil || !entry.Enabled; off != (want == nil) || !off && !slices.Equal(entry.Grant, want) {
-			t.Errorf("%s: got %+v, %v, want %q", text, entry, err, want)
+		e := granting()
+		p.restrain(e)
+		if off := e.Status != Ready; off != (want == nil) || !off && !slices.Equal(e.entry().Grant, want) {
+			t.Errorf("%s: got %s, %+v, %v, want %q", text, e.Status, e.entry(), e.Problem, want)
+		}
+		if e.Status != Ready && e.Problem == nil {
+			t.Errorf("%s: %s without a problem", text, e.Status)
 		}
 	}
-	if entry, err := (Places{}).entry(e); err != nil || len(entry.Grant) != 2 {
-		t.Errorf("without a place: %+v, %v", entry, err)
+	e := granting()
+	Places{}.restrain(e)
+	if len(e.entry().Grant) != 2 {
+		t.Errorf("without a place: %+v", e.entry())
 	}
 }

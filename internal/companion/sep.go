@@ -20,14 +20,10 @@ type sidecar struct {
 
 // openSEP returns an extension of SEP v1, which starts at once, or with its first event.
 func (s *Set) openSEP(ctx context.Context, e *Extension) (host, error) {
-	entry, err := s.o.Places.entry(e)
-	if err != nil {
-		return nil, err
-	}
 	j := s.journal(e.ID)
 	x, err := sep.Start(ctx, sep.Options{
 		Manifest: e.SEP, Dir: e.Dir, Version: s.o.Version, Env: s.free(), Set: s.variables(e), Lazy: !e.Eager, Provider: s.feed,
-		Entry: entry,
+		Entry: e.entry(), Check: s.before(e),
 		Log:   &sep.Log{Next: &lineWriter{log: func(line string) { j.Log("info", line) }}},
 		Toast: func(t sep.Toast) { s.toast(Toast{e.ID, string(t.Level), t.Message}) },
 		Audit: func(d sep.Decision) {

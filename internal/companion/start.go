@@ -47,13 +47,25 @@ func (s *Set) start(ctx context.Context, list []Extension) {
 
 // open opens the host of an extension.
 func (s *Set) open(e *Extension, start func() (host, error)) {
-	s.o.Guard()
 	h, err := start()
 	if err != nil {
 		s.refused(e, err)
 		return
 	}
 	s.hosts = append(s.hosts, h)
+}
+
+// before returns what happens right before each start of an extension: the guard has to be there, and its files may not
+// have changed.
+func (s *Set) before(e *Extension) func() error {
+	unchanged := e.unchanged()
+	return func() error {
+		s.o.Guard()
+		if unchanged == nil {
+			return nil
+		}
+		return unchanged()
+	}
 }
 
 // refused reports an extension that could not be started at all.
@@ -82,6 +94,12 @@ func (s *Set) report(d diagnostics.Diagnostic) {
 func (s *Set) failed(id string, quarantined bool, f *adapters.Failure) {
 	s.journal(id).Log("error", f.Error())
 	s.PluginFailed(id, string(f.Code), f.Message)
+	if f.Code == adapters.NotTrusted {
+		s.report(diagnostics.Diagnostic{
+			Severity: diagnostics.Warning, Rule: RuleChanged, Source: diagnostics.Source,
+			Message: "the extension " + id + " is not started: " + f.Message, Hint: f.Hint,
+		})
+	}
 	if !quarantined {
 		return
 	}

@@ -21,19 +21,21 @@ type Extension struct {
 	// Path is the directory with the manifest: relative to the root, or with Own absolute or
 	// relative to the user's directory of extensions. It is clean.
 	Path   Text
-	Grant  []string          // permissions
-	Config string            // a JSON object, "" when not given
-	Output bool              // task.output is published to it
-	Env    []string          // names: passed
-	SetEnv map[string]string // values: set
-	SHA256 Text              // of all its files, lower case hex; empty when not pinned
-	Wait   time.Duration     // how long the end of a run waits for it at most
+	Grant  []string            // permissions
+	Only   map[string][]string // all that some of Grant allow
+	Config string              // a JSON object, "" when not given
+	Output bool                // task.output is published to it
+	Env    []string            // names: passed
+	SetEnv map[string]string   // values: set
+	SHA256 Text                // of all its files, lower case hex; empty when not pinned
+	Wait   time.Duration       // how long the end of a run waits for it at most
 }
 
 // extensionTable is the schema of [extensions.<id>].
 type extensionTable struct {
 	Path   tomlfile.At[string]   `toml:"path" doc:"the directory with manifest.toml or manifest.json, relative to the workspace"`
 	Grant  []tomlfile.At[string] `toml:"grant" doc:"permissions that the extension has, if its manifest declares them"`
+	Only   extensionOnly         `toml:"only" doc:"the paths, hosts, programs, secrets or topics that some of these permissions are limited to"`
 	Config extensionConfig       `toml:"config" doc:"settings that the extension receives at its start"`
 	Output bool                  `toml:"output" default:"false" doc:"publish what tasks print, too"`
 	Env    envVars               `toml:"env" doc:"variables that the extension sees"`
@@ -66,6 +68,46 @@ func (c *extensionConfig) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnos
 	return w.problems
 }
 
+// extensionOnly is a table of lists by permission.
+type extensionOnly tomlfile.Map[[]tomlfile.At[string]]
+
+// Shape returns the schema.
+func (*extensionOnly) Shape() tomlfile.Schema {
+	list := tomlfile.Schema{"type": "array", "items": tomlfile.Schema{"type": "string", "minLength": 1}, "minItems": 1}
+	return tomlfile.Schema{"type": "object", "additionalProperties": list}
+}
+
+// UnmarshalTOML reads the lists.
+func (o *extensionOnly) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
+	if v.Kind() != tomlfile.Table {
+		return []diagnostics.Diagnostic{v.Expected(`a table of lists, { network = ["example.com"] }`)}
+	}
+	return v.Decode((*tomlfile.Map[[]tomlfile.At[string]])(o))
+}
+
+// lists returns the lists of those permissions that grant names.
+func (o extensionOnly) lists(grant []string) (all map[string][]string, problems []diagnostics.Diagnostic) {
+	for _, e := range o {
+		list, more := words("entry of "+e.Name, e.Value, plainWord)
+		problems = append(problems, more...)
+		switch {
+		case !slices.Contains(grant, e.Name):
+			d := e.Pos.Error(RuleInvalid, "only limits the permission %q, which grant does not name", e.Name)
+			d.Hint = "add it to grant, or remove the list"
+			problems = append(problems, d)
+		case len(list) == 0 && len(more) == 0 && e.Value != nil:
+			d := e.Pos.Error(RuleInvalid, "only limits the permission %q to nothing, expected at least one entry", e.Name)
+			d.Hint = "remove it from grant"
+			problems = append(problems, d)
+		}
+		if all == nil {
+			all = make(map[string][]string)
+		}
+		all[e.Name] = list
+	}
+	return all, problems
+}
+
 // extensions adds the tables of one file to w. A table of the user's own file replaces the whole
 // table of bento.toml, so that a repository grants nothing to an extension of the user. A table
 // without a path is left out: its extension is off.
@@ -93,6 +135,8 @@ func (t *extensionTable) extension(pos Pos, own bool) (Extension, []diagnostics.
 		e.Path, problems = extensionPath(t.Path, own)
 	}
 	e.Grant, more = words("permission", t.Grant, plainWord)
+	problems = append(problems, more...)
+	e.Only, more = t.Only.lists(e.Grant)
 	problems = append(problems, more...)
 	e.SHA256, more = digestOf(t.SHA256)
 	return e, append(problems, more...)

@@ -14,6 +14,7 @@ grant = ["event_bus", "network"]
 config = { channel = "${builds}", "${x}" = [1, true, { a = 1.5 }] }
 output = true
 env = { A = "b" }
+only = { network = ["a.example", "b.example"] }
 sha256 = "`+strings.Repeat("AB", 32)+`"
 [extensions.plain]
 path = "plain"
@@ -23,7 +24,7 @@ env = ["TOKEN"]
 		t.Fatal(problems)
 	}
 	e := w.Extensions["acme.notify"]
-	if e.Path.Text != "tools/notify" || e.Path.Pos.Line != 2 || e.Own || !e.Output || len(e.Grant) != 2 || e.SetEnv["A"] != "b" || e.SHA256.Text != strings.Repeat("ab", 32) {
+	if e.Path.Text != "tools/notify" || e.Path.Pos.Line != 2 || e.Own || !e.Output || len(e.Grant) != 2 || strings.Join(e.Only["network"], " ") != "a.example b.example" || e.SetEnv["A"] != "b" || e.SHA256.Text != strings.Repeat("ab", 32) {
 		t.Errorf("%+v", e)
 	}
 	if want := `{"channel":"${builds}","${x}":[1,true,{"a":1.5}]}`; e.Config != want {
@@ -56,6 +57,11 @@ func TestExtensionFaults(t *testing.T) {
 		{"[extensions.x]\npath = 3", "bento.toml:2:8 extensions.x.path is an integer, expected a string"},
 		{"[extensions.x]\npath = 'a'\ngrant = ['a', 'a']", `bento.toml:3:15 the permission "a" is named twice`},
 		{"[extensions.x]\npath = 'a'\ngrant = [' a']", `" a" is no permission`},
+		{"[extensions.x]\npath = 'a'\nonly = 1", "bento.toml:3:8 extensions.x.only is an integer, expected a table of lists"},
+		{"[extensions.x]\npath = 'a'\nonly = { network = ['a'] }", `bento.toml:3:10 only limits the permission "network", which grant does not name | add it to grant`},
+		{"[extensions.x]\npath = 'a'\ngrant = ['network']\nonly = { network = [] }", `only limits the permission "network" to nothing, expected at least one entry | remove it from grant`},
+		{"[extensions.x]\npath = 'a'\ngrant = ['network']\nonly.network = 'a'", "bento.toml:4:16 extensions.x.only.network is a string, expected an array"},
+		{"[extensions.x]\npath = 'a'\ngrant = ['network']\nonly = { network = ['a', 'a'] }", `the entry of network "a" is named twice`},
 		{"[extensions.x]\npath = 'a'\nconfig = 1", "bento.toml:3:10 extensions.x.config is an integer, expected a table"},
 		{"[extensions.x]\npath = 'a'\nconfig = { at = 2020-01-01 }", "JSON has no other values | write a date as a string"},
 		{"[extensions.x]\npath = 'a'\nconfig = { n = nan }", "which JSON cannot express"},

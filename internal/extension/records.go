@@ -25,6 +25,7 @@ type Records struct {
 // nothing is known.
 type Record struct {
 	Approved    string `json:"approved,omitempty"`    // the digest of the approved files
+	Terms       string `json:"terms,omitempty"`       // the digest of what the approved table grants and sets
 	Disabled    bool   `json:"disabled,omitempty"`    // by the user
 	Quarantined string `json:"quarantined,omitempty"` // why bento starts it no more
 	// Stamp is that of the files whose digest is Stamped.

@@ -208,6 +208,7 @@ func (n *node) setMade(d cache.Digest) { n.made, n.isMade = d, true }
 // All evaluates every task, dependencies first, and returns the evaluations by
 // plan.Task.Index. The error is that of ctx.
 func (e *Evaluator) All(ctx context.Context) ([]*Evaluation, error) {
+	defer e.o.Toolchains.AskAhead(ctx, e.plan.Tasks)()
 	read := e.readAhead(0)
 	defer func() { read() }()
 	for i, t := range e.plan.Tasks {

@@ -83,11 +83,15 @@ type ExtensionInfo struct {
 	Digest      string   `json:"digest,omitempty"`
 	Approved    string   `json:"approved,omitempty"` // the digest that you have approved
 	Permissions []string `json:"permissions"`        // that its manifest asks for
-	Granted     []string `json:"granted"`
-	Topics      []string `json:"topics"`
-	Output      bool     `json:"output"` // task.output is published to it
-	Variables   []string `json:"variables,omitempty"`
-	Warnings    []string `json:"warnings,omitempty"` // about its manifest
+	// AskedOnly and GrantedOnly are all that some of the permissions are asked or granted for: paths, hosts,
+	// programs, secrets or topics.
+	AskedOnly   map[string][]string `json:"asked_only,omitempty"`
+	Granted     []string            `json:"granted"`
+	GrantedOnly map[string][]string `json:"granted_only,omitempty"`
+	Topics      []string            `json:"topics"`
+	Output      bool                `json:"output"` // task.output is published to it
+	Variables   []string            `json:"variables,omitempty"`
+	Warnings    []string            `json:"warnings,omitempty"` // about its manifest and its table
 }
 
 // NewExtensionInfo sets the schema of doc and returns it.
@@ -114,8 +118,8 @@ func WriteExtensionInfo(w io.Writer, style Style, doc ExtensionInfo) {
 	line("digest", doc.Digest)
 	line("approved", doc.Approved)
 	line("starts", start)
-	line("asks for", strings.Join(doc.Permissions, ", "))
-	line("granted", strings.Join(doc.Granted, ", "))
+	line("asks for", withLists(doc.Permissions, doc.AskedOnly))
+	line("granted", withLists(doc.Granted, doc.GrantedOnly))
 	line("topics", strings.Join(doc.Topics, ", "))
 	line("variables", strings.Join(doc.Variables, ", "))
 	line("commands", strings.Join(doc.Namespaces, ", "))
@@ -130,17 +134,39 @@ func WriteExtensionInfo(w io.Writer, style Style, doc ExtensionInfo) {
 	line("do next", doc.Hint)
 }
 
+// withLists returns permissions with what they are limited to.
+func withLists(names []string, only map[string][]string) string {
+	var list []string
+	for _, name := range names {
+		if limits := only[name]; len(limits) > 0 {
+			name += " (" + strings.Join(limits, ", ") + ")"
+		}
+		list = append(list, name)
+	}
+	return strings.Join(list, ", ")
+}
+
 // ExtensionChanged is the document of the commands that decide about an extension.
 type ExtensionChanged struct {
 	Schema string `json:"schema"`
 	ID     string `json:"id"`
 	Status string `json:"status"`           // now
 	Digest string `json:"digest,omitempty"` // that was approved
+	// Granted and GrantedOnly are the permissions of an approved extension, as in ExtensionInfo.
+	Granted     []string            `json:"granted,omitempty"`
+	GrantedOnly map[string][]string `json:"granted_only,omitempty"`
 }
 
-// NewExtensionChanged makes the document of a command.
-func NewExtensionChanged(command, id, status, digest string) ExtensionChanged {
-	return ExtensionChanged{Schema(command), id, status, digest}
+// WriteExtensionChanged prints the document for people.
+func WriteExtensionChanged(w io.Writer, doc ExtensionChanged) {
+	text := doc.ID + ": " + doc.Status
+	if doc.Digest != "" {
+		text += ", sha256 " + doc.Digest
+	}
+	fmt.Fprintln(w, Printable(text))
+	if len(doc.Granted) > 0 {
+		fmt.Fprintln(w, "granted: "+Printable(withLists(doc.Granted, doc.GrantedOnly)))
+	}
 }
 
 // ExtensionLog is the document of `bento ext logs`.

@@ -20,6 +20,7 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/adapter"
 	"github.com/bentobuild/bento/plugin/adapter/answer"
+	"github.com/bentobuild/bento/plugin/host"
 	"github.com/bentobuild/bento/plugin/oneshot"
 	"github.com/bentobuild/bento/plugin/wasm"
 )
@@ -46,8 +47,11 @@ type Launch struct {
 	Argv []string
 	Dir  string
 	Env  adapters.Environ
+	// SHA256 is the digest that the executable must have, "" for any.
+	SHA256 string
+	// Sandbox confines it unless nil.
+	Sandbox *host.Sandbox
 
-	sha256  string
 	words   []string // Argv as it is declared
 	scripts []string // files of the workspace among the arguments
 	terms   []discovery.Term
@@ -57,7 +61,7 @@ type Launch struct {
 func (t *toolFinder) openOneshot(f *FoundTool) {
 	root, own := t.cfg.Root, f.Settings
 	// A tool on PATH is the user's, as a plugin is.
-	p := Launch{ID: f.ID, sha256: f.SHA256, Argv: []string{f.Path}, words: []string{filepath.Base(f.Path)}, Dir: root, Env: t.host.PluginEnv(root)}
+	p := Launch{ID: f.ID, SHA256: f.SHA256, Argv: []string{f.Path}, words: []string{filepath.Base(f.Path)}, Dir: root, Env: t.host.PluginEnv(root)}
 	if own.Declares() { // it runs as a task runs
 		p.Env, p.words = t.host.Environ, nil
 		for _, w := range own.Command {
@@ -77,12 +81,12 @@ func (t *toolFinder) openProgram(f *FoundTool, p Launch) {
 	if f.Tool.Problem != "" {
 		return
 	}
-	if box != nil {
+	if p.Sandbox = box; box != nil {
 		p.Env = p.Env.With(box.Environ())
 		p.terms = append(p.terms, discovery.Term{Name: "sandbox", Value: "confined"})
 	}
 	opened, err := oneshot.Open(oneshot.Options{
-		ID: p.ID, Argv: p.Argv, Dir: p.Dir, Env: p.Env, SHA256: p.sha256, Capabilities: own.Capabilities, Timeout: own.Timeout, Handshake: own.Handshake, Teardown: own.Teardown, Sandbox: box,
+		ID: p.ID, Argv: p.Argv, Dir: p.Dir, Env: p.Env, SHA256: p.SHA256, Capabilities: own.Capabilities, Timeout: own.Timeout, Handshake: own.Handshake, Teardown: own.Teardown, Sandbox: box,
 		Trace: t.traceOf(f), Audit: t.o.Audit,
 	})
 	if err != nil {
@@ -90,7 +94,7 @@ func (t *toolFinder) openProgram(f *FoundTool, p Launch) {
 		return
 	}
 	files := append([]string{f.Path}, p.scripts...)
-	id := &toolIdentity{digests: t.digests, files: files, pin: p.sha256, terms: slices.Concat([]discovery.Term{
+	id := &toolIdentity{digests: t.digests, files: files, pin: p.SHA256, terms: slices.Concat([]discovery.Term{
 		{Name: "contract", Value: oneshot.Protocol},
 		{Name: "command", Value: strings.Join(p.words, "\n")},
 	}, p.terms, grants(own, p.Env))}

@@ -219,7 +219,7 @@ func (h *Host) Action(ctx context.Context, id, action string, payload json.RawMe
 	return p.Notify("plugin/handle_action", map[string]any{"action_id": action, "payload": payload})
 }
 
-// invoke answers host/action/invoke: the action is the namespace of an extension, or the host's own.
+// invoke answers host/action/invoke: the action is the namespace of an extension.
 func (s *session) invoke(ctx context.Context, method string, raw json.RawMessage) (any, *wire.RPCError) {
 	p, refused := params[struct {
 		Action  *string         `json:"action"`
@@ -277,15 +277,6 @@ func (s *session) act(ctx context.Context, action string, payload []byte) ([]byt
 	for _, x := range s.x.h.list {
 		if slices.Contains(x.e.Manifest.Provides.CLINamespaces, action) {
 			return x.invoked(ctx, action, payload)
-		}
-	}
-	if s.x.h.o.Action != nil {
-		result, ok, err := s.x.h.o.Action(ctx, s.x.name, action, payload)
-		if ok && err != nil {
-			return nil, refusal(codeInternal, "%v", err)
-		}
-		if ok {
-			return result, nil
 		}
 	}
 	return nil, refusal(wire.CodeMethodNotFound, "method not found: no action is named %.120s", action)

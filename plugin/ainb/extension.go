@@ -44,7 +44,7 @@ type extension struct {
 func newExtension(h *Host, e Extension) *extension {
 	x := &extension{h: h, e: e, name: e.Manifest.Plugin.Name, granted: make(map[string]manifest.Grant), made: make(chan struct{})}
 	for name, declared := range e.Manifest.Capabilities {
-		if g := declared.And(e.Grants[name]); g.Granted() {
+		if g := manifest.Both(name, declared, e.Grants[name]); g.Granted() {
 			x.granted[name] = g
 		}
 	}
@@ -58,7 +58,7 @@ func newExtension(h *Host, e Extension) *extension {
 func (x *extension) options() host.ResidentOptions {
 	launcher := x.e.Launcher
 	if launcher == nil {
-		launcher = &host.Command{Argv: []string{x.e.Executable}, SHA256: x.e.SHA256, Dir: x.e.WorkDir, Env: x.e.Env}
+		launcher = &host.Command{Argv: []string{x.e.Executable}, Check: x.e.Check, Dir: x.e.WorkDir, Env: x.e.Env}
 	}
 	n := x.h.o.Numbers
 	n.Idle = time.Duration(x.e.Manifest.Lifecycle.IdleReap) * time.Second
@@ -88,6 +88,8 @@ func hint(code adapters.Code) string {
 		return "check that the executable beside the manifest is made for this machine, and chmod +x it"
 	case adapters.MalformedResponse:
 		return "an extension's standard output is for frames only; anything else belongs on standard error"
+	case adapters.NotTrusted:
+		return "see what has changed, then run bento ext approve"
 	case adapters.Quarantined:
 		return "read bento ext logs, then start it again by bento ext reload"
 	}

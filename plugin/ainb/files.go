@@ -1,7 +1,6 @@
 package ainb
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,23 +45,34 @@ func (x *extension) places(write bool) (list []place) {
 		dirs = map[string]string{writeData: ".agents-in-a-box/plugins/" + x.name}
 	}
 	for _, capability := range slices.Sorted(maps.Keys(dirs)) {
-		dir := cmp.Or(o.Places[capability], filepath.Join(o.Home, dirs[capability]))
-		if write && o.Places[capability] != "" {
-			dir = filepath.Join(dir, x.name)
-		}
-		if filepath.IsAbs(dir) {
-			list = append(list, place{capability, filepath.Clean(dir), x.granted[capability].Granted()})
+		if dir := filepath.Join(o.Home, dirs[capability]); filepath.IsAbs(dir) {
+			list = append(list, place{capability, dir, x.granted[capability].Granted()})
 		}
 	}
 	if write {
 		return list
 	}
 	for _, prefix := range x.granted[readPaths].Only {
-		if dir := x.h.expand(prefix); filepath.IsAbs(dir) {
+		if dir := x.h.expand(prefix); filepath.IsAbs(dir) && x.declares(dir) {
 			list = append(list, place{readPaths, filepath.Clean(dir), true})
 		}
 	}
 	return list
+}
+
+// declares reports whether the manifest asks to read a directory: the user may grant a part of it, and
+// a link there leads to no more than that.
+func (x *extension) declares(dir string) bool {
+	return slices.ContainsFunc(x.e.Manifest.Capabilities[readPaths].Only, func(prefix string) bool {
+		_, inside := within(resolve(x.h.expand(prefix)), resolve(dir))
+		return inside
+	})
+}
+
+// within returns a path relative to a directory, both resolved, and reports whether it is there.
+func within(dir, path string) (rel string, ok bool) {
+	rel, err := filepath.Rel(dir, path)
+	return rel, err == nil && filepath.IsLocal(rel)
 }
 
 // expand replaces a "~" at the beginning and "${VAR}" in a path of a grant. Only the host does so.
@@ -115,8 +125,8 @@ func (x *extension) allowed(method, path string, write bool) (at below, refused 
 	}
 	for _, p := range x.places(write) {
 		root := resolve(p.dir)
-		rel, err := filepath.Rel(root, target)
-		if err != nil || !filepath.IsLocal(rel) {
+		rel, ok := within(root, target)
+		if !ok {
 			continue
 		}
 		if p.granted {

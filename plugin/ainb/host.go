@@ -18,7 +18,7 @@ import (
 )
 
 // Options describe a host and its extensions. Its functions are called on many goroutines at once
-// and must return soon, except Action and Secret, which get a context. They may be nil.
+// and must return soon, except Secret, which gets a context. They may be nil.
 type Options struct {
 	Extensions []Extension
 	Numbers    host.Numbers // zero: host.Extension
@@ -31,17 +31,14 @@ type Options struct {
 	// receives them as events.
 	Latest map[string][]byte
 	// Home is the directory that "~" stands for, and below which are the directories of the
-	// capabilities. Places has others for some capabilities.
+	// capabilities.
 	Home   string
-	Places map[string]string
 	Getenv func(string) string // for "${VAR}" in a grant and for the variables of children
 
 	Log     func(Line)
 	Audit   func(host.Decision)
 	Changed func(id string, s host.State, f *adapters.Failure)
 	Trace   func(id string, sent bool, body []byte)
-	// Action runs an action of the host. ok is false for one that it does not know.
-	Action func(ctx context.Context, from, action string, payload []byte) (result []byte, ok bool, err error)
 	// Secret returns a secret. ok is false if there is none.
 	Secret    func(ctx context.Context, scope, workspace, key string) (value []byte, ok bool, err error)
 	Transport http.RoundTripper // for host/network/fetch; nil: the network
@@ -52,10 +49,10 @@ type Extension struct {
 	manifest.Found
 	// Grants are what the user allows. An extension has what it declares and the user allows.
 	Grants   map[string]manifest.Grant
+	Check    func() error    // when set, it is called right before each start, and prevents it by an error
 	Config   json.RawMessage // the settings, one JSON value; nil: null
 	Env      []string        // the whole environment
 	WorkDir  string          // "": the host's own
-	SHA256   string          // when set, the digest of the only executable that may start
 	Launcher host.Launcher   // nil: a process of the executable
 	Eager    bool            // it starts at once, whatever the manifest says
 	Without  []string        // topics that it may not use, whatever it is granted

@@ -1,7 +1,6 @@
 package ainb
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -177,18 +176,23 @@ func TestActionsBothWays(t *testing.T) {
 // TestActionTimeout: the host ends an action that takes longer than its caller allows.
 func TestActionTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := func(ctx context.Context, from, action string, payload []byte) ([]byte, bool, error) {
-			switch action {
-			case "slow":
-				<-ctx.Done()
-				return nil, true, ctx.Err()
-			case "broken":
-				return nil, true, errors.New("no luck")
-			}
-			return append(payload, from...), action == "echo", nil
-		}
 		var answers []query
-		r := newRig(t, "", func(o *Options) { o.Action = slow }, func(k *kid) {
+		r := &rig{m: map[string]*memory{}}
+		y := r.member(t, "kid-y", "[provides]\ncli_namespaces = [\"slow\", \"broken\", \"echo\"]\n", func(k *kid) {
+			q := k.read()
+			k.result(q, `{"name":"kid-y","version":"1.0.0"}`)
+			for q = k.read(); !q.over && q.Method == "host/action/invoke"; q = k.read() {
+				var p struct{ Action string }
+				_ = json.Unmarshal(q.Params, &p)
+				switch p.Action {
+				case "echo":
+					k.result(q, `{"payload":"aGkraWQ="}`)
+				case "broken":
+					k.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"no luck"}}`, q.ID))
+				}
+			}
+		})
+		x := r.member(t, "kid-x", "", func(k *kid) {
 			k.greet()
 			k.read()
 			for i, params := range []string{
@@ -199,6 +203,7 @@ func TestActionTimeout(t *testing.T) {
 			}
 			k.serve()
 		})
+		r.start(t, func(o *Options) { o.Extensions = []Extension{x, y} })
 		r.wake(t, "kid-x")
 		began := time.Now()
 		r.Key("kid-x", "s", Key{})
@@ -208,7 +213,7 @@ func TestActionTimeout(t *testing.T) {
 		if len(answers) != 8 || time.Since(began) != 300*time.Millisecond {
 			t.Fatalf("%d answers after %v", len(answers), time.Since(began))
 		}
-		if string(answers[0].Result) != `{"payload":"aGlraWQteA=="}` {
+		if string(answers[0].Result) != `{"payload":"aGkraWQ="}` {
 			t.Errorf("echo: %s", answers[0].Result)
 		}
 		for i, want := range map[int]string{

@@ -14,27 +14,13 @@ import (
 const (
 	eventBus     = "event_bus"
 	eventStreams = "event_stream_subscribe"
-	// fleet is the prefix of the topics that only the host publishes, and that a pattern does not grant.
-	fleet = "fleet."
 	// maxStreams is how many streams one extension may have.
 	maxStreams = 64
 )
 
 // mayUse reports whether event_bus grants a topic.
 func (x *extension) mayUse(topic string) bool {
-	return grantsTopic(x.granted[eventBus], topic) && !slices.Contains(x.e.Without, topic)
-}
-
-// grantsTopic reports whether a grant has a topic: all of them but those of fleet, or those of the
-// list, in which a "*" at the end stands for any text.
-func grantsTopic(g manifest.Grant, topic string) bool {
-	if g.All {
-		return !strings.HasPrefix(topic, fleet)
-	}
-	return slices.ContainsFunc(g.Only, func(pattern string) bool {
-		prefix, isPattern := strings.CutSuffix(pattern, "*")
-		return pattern == topic || isPattern && strings.HasPrefix(topic, prefix) && !strings.HasPrefix(topic, fleet)
-	})
+	return x.granted[eventBus].HasTopic(topic) && !slices.Contains(x.e.Without, topic)
 }
 
 // topical are the params about a topic.
@@ -57,7 +43,7 @@ func (s *session) topicOf(method, capability string, raw json.RawMessage) (topic
 	switch {
 	case refused != nil:
 		return "", nil, refused
-	case !grantsTopic(g, topic) || slices.Contains(s.x.e.Without, topic):
+	case !g.HasTopic(topic) || slices.Contains(s.x.e.Without, topic):
 		s.x.audit(method, capability, fmt.Sprintf("no grant of the topic %.120q", topic), false)
 		return "", nil, denied(capability)
 	}
@@ -116,7 +102,7 @@ func (s *session) publish(raw json.RawMessage) {
 	case why != nil:
 		s.odd(method + ": " + why.Message)
 		return
-	case strings.HasPrefix(topic, fleet) || s.x.h.own[topic]:
+	case strings.HasPrefix(topic, manifest.Fleet) || s.x.h.own[topic]:
 		s.x.audit(method, eventBus, fmt.Sprintf("only the host publishes the topic %.120q", topic), false)
 		return
 	}

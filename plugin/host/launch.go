@@ -41,8 +41,10 @@ type Command struct {
 	// executes a private copy that no other user can change. It fails with an
 	// *adapters.Failure when the file has another digest.
 	SHA256 string
-	Dir    string   // "": bento's own
-	Env    []string // the whole environment
+	// Check, when set, is called right before each start. Its error is that of the start.
+	Check func() error
+	Dir   string   // "": bento's own
+	Env   []string // the whole environment
 	// Sandbox confines it unless nil. A kernel without the means runs it unconfined.
 	Sandbox *Sandbox
 }
@@ -94,6 +96,11 @@ type confinable interface {
 
 // start starts the process, in the sandbox if there is one.
 func (c *Command) start(s proc.Spec) (confinable, error) {
+	if c.Check != nil {
+		if err := c.Check(); err != nil {
+			return nil, err
+		}
+	}
 	if c.SHA256 != "" {
 		pinned, err := pinned(c.Argv[0], c.SHA256, adapters.Environ(c.Env))
 		if err != nil {

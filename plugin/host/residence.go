@@ -35,10 +35,13 @@ func (r *Resident) live(ctx context.Context) {
 			l.set(Ready, k, nil)
 			f = l.attend(ctx, k)
 		}
-		if f != nil && ctx.Err() == nil {
-			l.ends.add(l.o.Numbers, time.Since(since))
-			l.recover(ctx, f)
+		if f == nil || ctx.Err() != nil {
+			continue
 		}
+		if f.Code != adapters.NotTrusted { // it did not run
+			l.ends.add(l.o.Numbers, time.Since(since))
+		}
+		l.recover(ctx, f)
 	}
 	l.set(Stopped, nil, nil)
 }
@@ -65,12 +68,14 @@ func (l *residence) reset(done chan<- struct{}) {
 	close(done)
 }
 
-// recover waits after a failure: for the pause, or, if there were too many, for a reload. A
-// program that cannot be started at all is not waited for.
+// recover waits after a failure: for the pause, or, if there were too many or the program must not
+// start, for a reload. A program that cannot be started at all is not waited for.
 func (l *residence) recover(ctx context.Context, f *adapters.Failure) {
 	n := l.o.Numbers
 	var over <-chan time.Time
 	switch {
+	case f.Code == adapters.NotTrusted:
+		l.set(Failed, nil, f)
 	case l.ends.tooMany(n):
 		l.set(Quarantined, nil, quarantine(f, &l.ends, n, l.hint(adapters.Quarantined)))
 	case f.Code == adapters.LaunchFailed:

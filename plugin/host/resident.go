@@ -252,7 +252,7 @@ func (r *Resident) wait(ctx context.Context) (*companion, error) {
 			return c, nil
 		case state == Stopped:
 			return nil, r.fault(adapters.Crashed, "it was shut down")
-		case state == Quarantined, before >= 0 && failed > before:
+		case state == Quarantined, state == Failed, before >= 0 && failed > before:
 			return nil, f
 		}
 		if state == Idle || state == Restarting || state == Stopping {

@@ -21,8 +21,10 @@ type OneshotOptions struct {
 	Input    json.RawMessage // for it; empty means {}
 	// Capabilities are those that are granted; nil allows the manifest to declare any.
 	Capabilities []string
-	Dir          string   // working directory; "": an empty one
-	Env          []string // of the tool; nil means the variables that every child of bento gets
+	Dir          string        // working directory; "": an empty one
+	Env          []string      // of the tool; nil means the variables that every child of bento gets
+	SHA256       string        // the digest of the executable, as of host.Command; "" for any
+	Sandbox      *host.Sandbox // confines it unless nil
 
 	Handshake time.Duration // timeout of its answer; 0 means 2 s, as in the contract
 	Within    time.Duration // timeout of a response; 0 means 5 s
@@ -97,7 +99,7 @@ func newOneshotSuite(argv []string, scratch string, o OneshotOptions) *oneshotSu
 }
 
 func (s *oneshotSuite) command() *host.Command {
-	return &host.Command{Argv: s.argv, Dir: s.o.Dir, Env: s.o.Env}
+	return &host.Command{Argv: s.argv, SHA256: s.o.SHA256, Dir: s.o.Dir, Env: s.o.Env, Sandbox: s.o.Sandbox}
 }
 
 // function returns the one that is called.

@@ -25,6 +25,7 @@ type endpoint struct {
 	startup time.Duration
 	command host.Command
 	env     func(set map[string]string) []string
+	user    int // that has to connect
 
 	token    string
 	dir      string
@@ -61,8 +62,9 @@ func newEndpoint(o *Options, startup time.Duration) (*endpoint, error) {
 	return &endpoint{
 		o:       o,
 		startup: startup,
-		command: host.Command{Argv: append([]string{path}, e.Args...), Dir: dir},
+		command: host.Command{Argv: append([]string{path}, e.Args...), Check: o.Check, Dir: dir},
 		env:     func(set map[string]string) []string { return env.With(set) },
+		user:    os.Geteuid(),
 	}, nil
 }
 
@@ -201,7 +203,7 @@ func (e *endpoint) accept(ctx context.Context, stream *host.Stream) (*net.UnixCo
 		a.err = why
 	}
 	if a.err == nil {
-		if a.err = checkPeer(a.conn, os.Geteuid()); a.err != nil {
+		if a.err = checkPeer(a.conn, e.user); a.err != nil {
 			a.conn.Close()
 		}
 	}

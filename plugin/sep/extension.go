@@ -26,6 +26,8 @@ type Options struct {
 	// further variables for it, over those of the manifest.
 	Env adapters.Environ
 	Set map[string]string
+	// Check, when set, is called right before each start, and prevents it by an error.
+	Check func() error
 	// Stdio uses the standard streams of the process rather than a socket.
 	Stdio bool
 	// Lazy starts the extension with the first event that it receives.
@@ -289,7 +291,7 @@ func (x *Extension) Status() Status {
 	switch {
 	case x.resident == nil && !x.closed:
 		s.State = Waiting
-	case x.state == host.Stopped || x.closed && x.resident == nil:
+	case x.state == host.Failed || x.state == host.Stopped || x.closed && x.resident == nil:
 		s.State = Stopped
 	case x.state == host.Stopping:
 		s.State = Stopping
@@ -403,6 +405,8 @@ func (x *Extension) hint(code adapters.Code) string {
 		return `check "entrypoint" of ` + x.o.Manifest.Path()
 	case adapters.ProtocolVersionMismatch:
 		return "install a version of the extension for API " + x.api
+	case adapters.NotTrusted:
+		return "see what has changed, then run bento ext approve " + id
 	case adapters.Quarantined:
 		return "bento ext logs " + id + " shows what it wrote; bento ext reload " + id + " starts it again"
 	}

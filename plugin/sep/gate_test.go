@@ -177,6 +177,7 @@ func TestErrors(t *testing.T) {
 				{`{"jsonrpc":"2.0","id":3,"method":"host.get_capabilities","params":[]}`, `3 -32602 {"reason":"invalid_params","path":""} params: expected an object, got an array`},
 				{`{"jsonrpc":"2.0","id":3,"method":"host.messages.list","params":{"limit":201}}`, `3 -32602 {"reason":"invalid_params","path":"limit"} params: limit is 201, required 1 to 200`},
 				{`{"jsonrpc":"2.0","id":3,"method":"host.contacts.list","params":{"limit":0}}`, `3 -32602 {"reason":"invalid_params","path":"limit"} params: limit: expected an integer from 1 to 2147483647, or null, got 0`},
+				{`{"jsonrpc":"2.0","id":3,"method":"host.contacts.list","params":{"limit":501}}`, `3 -32602 {"reason":"invalid_params","path":"limit"} params: limit is 501, required 1 to 500`},
 				{`{"jsonrpc":"2.0","id":3,"method":"host.messages.send","params":{"destination":"a"}}`, `3 -32602 {"reason":"invalid_params","path":"content"} params: content: expected a string, got nothing`},
 			} {
 				c.check(t, e.body, e.want)

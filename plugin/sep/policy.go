@@ -13,6 +13,7 @@ import (
 type Entry struct {
 	Enabled  bool
 	Approved bool     // its files, for a trust level that needs it
+	Events   []string // all that events.subscribe allows; nil for those of the manifest
 	Grant    []string // permissions; nil for no list: all that the manifest declares, if its trust level allows
 }
 

@@ -56,6 +56,9 @@ func Settle(m *manifest.Manifest, e *Entry) Terms {
 	t.grant(m, e)
 	if t.Has(manifest.Subscribe) {
 		t.Events = slices.Clone(m.Subscribed())
+		if e != nil && e.Events != nil {
+			t.Events = slices.DeleteFunc(t.Events, func(topic string) bool { return !slices.Contains(e.Events, topic) })
+		}
 	}
 	return t
 }

@@ -9,13 +9,22 @@ import (
 // reader reads the binary format of WebAssembly. Every method returns an error at the end of the
 // bytes, so a hostile module cannot lead it out of them.
 type reader struct {
-	b  []byte
-	at int
+	b     []byte
+	at    int
+	items uint64 // of the vectors that have been begun
 }
 
 var errShort = errors.New("it ends in the middle of an item")
 
 func (r *reader) left() int { return len(r.b) - r.at }
+
+// end returns an error unless everything is read.
+func (r *reader) end() error {
+	if r.left() > 0 {
+		return fmt.Errorf("it has %d bytes after its last item", r.left())
+	}
+	return nil
+}
 
 func (r *reader) byte() (byte, error) {
 	if r.at >= len(r.b) {
@@ -92,6 +101,10 @@ func (r *reader) name() (string, error) {
 	return string(b), nil
 }
 
+// maxItems is how many items the vectors of a section, or those of a function, may have together. wazero
+// makes room for the number that a vector names before it reads an item: up to 72 bytes each.
+const maxItems = 1 << 19
+
 // each reads the number of a vector's items, and calls one for each.
 func (r *reader) each(one func() error) error {
 	n, err := r.u32()
@@ -100,6 +113,9 @@ func (r *reader) each(one func() error) error {
 	}
 	if int(n) > r.left() {
 		return fmt.Errorf("it names %d items and has %d bytes left", n, r.left())
+	}
+	if r.items += uint64(n); r.items > maxItems {
+		return hostBound(fmt.Sprintf("it has more than %d items", maxItems))
 	}
 	for range n {
 		if err := one(); err != nil {

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 )
 
@@ -79,7 +80,7 @@ func (p *program) close() {
 }
 
 // revision changes with harden, whose output the compiled modules are of.
-const revision = "1"
+const revision = "2"
 
 // compile compiles a module that the checks have passed. A tool has a runtime of its own, because
 // the limit of the memory is one of the runtime.
@@ -124,9 +125,13 @@ func (p *program) link(ctx context.Context) error {
 		return fmt.Errorf("az: %w", err)
 	}
 	var err error
-	p.compiled, err = p.runtime.CompileModule(ctx, p.form.code)
+	// With workers, the end of ctx interrupts the compiler between two functions. Its code is the same.
+	p.compiled, err = p.runtime.CompileModule(experimental.WithCompilationWorkers(ctx, compilers), p.form.code)
 	return err
 }
+
+// compilers is how many functions of a module are compiled at once.
+const compilers = 2
 
 // stoppable reports whether the global of harden stops a module. The compiled code loads it at each
 // turn. The interpreter, which wazero uses elsewhere, reads it as a variable of Go.

@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -161,10 +162,10 @@ func boundTables(r *reader) ([]byte, error) {
 	var content []byte
 	n := uint32(0)
 	err := r.each(func() error {
-		kind, err := r.byte()
-		if err != nil {
+		if err := r.reference(); err != nil {
 			return err
 		}
+		kind := r.b[r.at-1]
 		l, err := r.limits()
 		if err != nil {
 			return err
@@ -179,7 +180,7 @@ func boundTables(r *reader) ([]byte, error) {
 		content = appendU32(content, min(l.max, maxTable))
 		return nil
 	})
-	return append(appendU32(nil, n), content...), err
+	return append(appendU32(nil, n), content...), cmp.Or(err, r.end())
 }
 
 // checks are the instructions that harden adds.
@@ -218,6 +219,7 @@ func (m *module) checked(r *reader) ([]byte, error) {
 	out := make([]byte, 0, len(r.b)+len(r.b)/2)
 	var body []byte
 	n := uint32(0)
+	all := uint64(0)
 	err := r.each(func() error {
 		code, err := r.sized()
 		if err != nil {
@@ -226,65 +228,89 @@ func (m *module) checked(r *reader) ([]byte, error) {
 		if int(n) >= len(m.funcs) {
 			return fmt.Errorf("it has more functions than the %d of section %d", len(m.funcs), sectionFunction)
 		}
-		if body, err = m.withChecks(body[:0], code, m.funcs[n], c); err != nil {
+		var locals uint64
+		if body, locals, err = m.withChecks(body[:0], code, m.funcs[n], c); err != nil {
 			return fmt.Errorf("function %d: %w", n, err)
+		}
+		if all += locals; all > maxAllLocals {
+			return hostBound(fmt.Sprintf("its functions have more than %d locals", maxAllLocals))
 		}
 		out = append(appendU32(out, uint32(len(body))), body...)
 		n++
 		return nil
 	})
-	return slices.Concat(appendU32(nil, n+2), out, c.renew, c.one), err
+	return slices.Concat(appendU32(nil, n+2), out, c.renew, c.one), cmp.Or(err, r.end())
 }
 
-// maxLocals is how many locals a function may have. wazero makes room for 2^32.
-const maxLocals = 50_000
+// maxLocals is how many locals a function may have, and maxAllLocals how many all of them may have. wazero
+// makes room for 2^32 in each, 8 bytes for one, and keeps it for all.
+const (
+	maxLocals    = 50_000
+	maxAllLocals = 1 << 23
+)
 
-// withChecks appends a function of a type. It has one local more, which counts the turns of its loops.
-func (m *module) withChecks(out, code []byte, typ uint32, c checks) ([]byte, error) {
-	r := &reader{b: code}
-	groups, locals := uint32(0), uint64(m.params(typ))
+// maxBranches is how many blocks and conditional branches a function may have. wazero compiles a function in
+// a time that grows with their square, and nothing interrupts it there. The compiler of Go, as a module, has
+// 16,002 in its largest function.
+const maxBranches = 20_000
+
+// locals reads the vector of a function's locals, each a count and a type. It returns the items, how many
+// they are, and how many locals the function has, parameters counted.
+func (m *module) locals(r *reader, typ uint32) (items []byte, groups uint32, n uint64, err error) {
+	n = uint64(m.params(typ))
 	from := 0
-	err := r.each(func() error { // the locals: a count and a type each
+	err = r.each(func() error {
 		if groups++; groups == 1 {
 			from = r.at
 		}
-		n, err := r.u32()
-		if locals += uint64(n); locals > maxLocals {
-			return hostBound(fmt.Sprintf("it has more than %d locals", maxLocals))
-		}
+		more, err := r.u32()
 		if err != nil {
 			return err
 		}
-		return r.skip(1)
+		if n += uint64(more); n > maxLocals {
+			return hostBound(fmt.Sprintf("it has more than %d locals", maxLocals))
+		}
+		return r.valueType()
 	})
-	if err != nil {
-		return nil, err
-	}
 	if groups > 0 {
-		out = append(appendU32(out, groups+1), code[from:r.at]...)
-	} else {
-		out = append(out, 1)
+		items = r.b[from:r.at]
 	}
+	return items, groups, n, err
+}
+
+// withChecks appends a function of a type, and returns how many locals it has, parameters counted. It gets
+// one local more, which counts the turns of its loops.
+func (m *module) withChecks(out, code []byte, typ uint32, c checks) ([]byte, uint64, error) {
+	r := &reader{b: code}
+	items, groups, locals, err := m.locals(r, typ)
+	if err != nil {
+		return nil, 0, err
+	}
+	out = append(appendU32(out, groups+1), items...)
 	out = append(append(out, 1, 0x7f), c.call...)
 	counter := uint32(locals)
-	from = r.at
+	from, branches := r.at, 0
 	for r.left() > 0 {
 		at := r.at
-		isLoop := code[at] == opLoop
 		if err := r.instruction(); err != nil {
-			return nil, fmt.Errorf("at byte %d: %w", at, err)
+			return nil, 0, fmt.Errorf("at byte %d: %w", at, err)
+		}
+		if isBranch(code[at]) {
+			if branches++; branches > maxBranches {
+				return nil, 0, hostBound(fmt.Sprintf("it has more than %d blocks and branches", maxBranches))
+			}
 		}
 		switch {
-		case isLoop:
+		case code[at] == opLoop:
 			out = append(append(out, code[from:r.at]...), opI32Const, 1)
 			out = appendU32(append(appendU32(append(out, opLocalGet), counter), opI32Add, opLocalTee), counter)
 			out = append(out, opI32Const, (turns-1)&0x7f|0x80, (turns-1)>>7, opI32And, opI32Eqz, opIf, opNone)
 			out = append(append(out, c.turn...), opEnd)
 			from = r.at
-		case code[at] == opMisc && isBulk(code[at+1]): // one instruction that may take milliseconds
+		case isBulk(code[at:r.at]): // one instruction that may take milliseconds
 			out = append(append(out, code[from:at]...), c.turn...)
 			from = at
 		}
 	}
-	return append(out, code[from:]...), nil
+	return append(out, code[from:]...), locals, nil
 }

@@ -40,6 +40,7 @@ const (
 	opRefFunc      = 0xd2
 	opMisc         = 0xfc
 	opVector       = 0xfd
+	opVectorConst  = 12 // after opVector
 
 	opNone = 0x40 // the type of a block without a result
 )
@@ -52,7 +53,7 @@ func (r *reader) instruction() error {
 	}
 	switch {
 	case op == opBlock || op == opLoop || op == opIf:
-		return r.skipNumber(5)
+		return r.blockType()
 	case op == opBr || op == opBrIf || op == opCall || op >= opLocalGet && op <= opTableSet || op == opRefFunc:
 		return r.numbers(1)
 	case op == opBrTable:
@@ -63,7 +64,7 @@ func (r *reader) instruction() error {
 	case op == opCallIndirect || op >= opLoadFirst && op <= opStoreLast:
 		return r.numbers(2)
 	case op == opSelectTyped:
-		return r.each(func() error { return r.skip(1) })
+		return r.each(r.valueType)
 	case op == opMemorySize || op == opMemoryGrow || op == opI32Const:
 		return r.skipNumber(5)
 	case op == opI64Const:
@@ -73,7 +74,7 @@ func (r *reader) instruction() error {
 	case op == opF64Const:
 		return r.skip(8)
 	case op == opRefNull:
-		return r.skip(1)
+		return r.reference()
 	case op == opMisc:
 		return r.misc()
 	case op == opVector:
@@ -82,6 +83,22 @@ func (r *reader) instruction() error {
 		return nil
 	}
 	return fmt.Errorf("the instruction %#x is none of WebAssembly 2.0", op)
+}
+
+// blockType passes the type of a block: none, that of a value, or the number of a type, which is not
+// negative. A reference to a type, which wazero reads here without the feature that allows it, is two
+// numbers.
+func (r *reader) blockType() error {
+	from := r.at
+	if err := r.skipNumber(5); err != nil {
+		return err
+	}
+	const sign = 0x40 // in the last byte
+	n, last := r.at-from, r.b[r.at-1]
+	if _, ok := valueTypes[last]; last&sign == 0 && (n < 5 || last < 0x10) || n == 1 && (last == opNone || ok) {
+		return nil
+	}
+	return fmt.Errorf("a block has the unknown type %#x", r.b[from:r.at])
 }
 
 // numbers passes n unsigned numbers.
@@ -110,15 +127,16 @@ func (r *reader) misc() error {
 	return fmt.Errorf("the instruction %#x %d is none of WebAssembly 2.0", opMisc, op)
 }
 
-// vector passes the rest of an instruction that begins with opVector.
+// vector passes the rest of an instruction that begins with opVector. wazero takes one byte for its
+// number, and the second byte of a number from 128 for an instruction that does nothing, which 1 is.
 func (r *reader) vector() error {
-	op, err := r.u32()
+	op, err := r.byte()
 	switch {
 	case err != nil:
 		return err
 	case op <= 11 || op == 92 || op == 93: // loads and stores
 		return r.numbers(2)
-	case op == 12 || op == 13: // v128.const, i8x16.shuffle
+	case op == opVectorConst || op == 13: // i8x16.shuffle
 		return r.skip(16)
 	case op >= 21 && op <= 34: // lanes
 		return r.skip(1)
@@ -127,11 +145,25 @@ func (r *reader) vector() error {
 			return err
 		}
 		return r.skip(1)
-	case op <= 255:
+	case op < 0x80:
 		return nil
 	}
-	return fmt.Errorf("the instruction %#x %d is none of WebAssembly 2.0", opVector, op)
+	high, err := r.byte()
+	if err == nil && high != 1 {
+		err = fmt.Errorf("the instruction %#x %#x %#x is none of WebAssembly 2.0", opVector, op, high)
+	}
+	return err
 }
 
-// isBulk reports whether the instruction after opMisc works on a range: of memory, of a table.
-func isBulk(op byte) bool { return op >= 8 && op <= 17 && op != 9 && op != 13 && op != 16 }
+// isBranch reports whether an instruction divides the code into blocks.
+func isBranch(op byte) bool { return op == opBlock || op == opLoop || op == opIf || op == opBrIf }
+
+// isBulk reports whether the instruction, which instruction has passed, works on a range: of memory, of a
+// table.
+func isBulk(code []byte) bool {
+	if code[0] != opMisc {
+		return false
+	}
+	op, _ := (&reader{b: code, at: 1}).u32()
+	return op >= 8 && op <= 17 && op != 9 && op != 13 && op != 16
+}

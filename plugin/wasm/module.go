@@ -34,6 +34,12 @@ const (
 
 const pageSize = 64 << 10
 
+// maxSections is how many sections a module may have, custom ones counted.
+const maxSections = 1 << 10
+
+// maxValues is how many parameters or results a function may have.
+const maxValues = 1000
+
 // module is what the host has to know of a module before a compiler sees it.
 type module struct {
 	sections []section
@@ -90,16 +96,31 @@ func parse(b []byte) (*module, error) {
 		if err != nil {
 			return nil, fmt.Errorf("section %d: %w", id, err)
 		}
-		m.sections = append(m.sections, section{id, content})
-		if err := m.read(id, &reader{b: content}); err != nil {
+		if m.sections = append(m.sections, section{id, content}); len(m.sections) > maxSections {
+			return nil, hostBound(fmt.Sprintf("it has more than %d sections", maxSections))
+		}
+		if err := m.read(id, content); err != nil {
 			return nil, fmt.Errorf("section %d: %w", id, err)
 		}
 	}
 	return m, nil
 }
 
-// read reads the sections that the host has to know.
-func (m *module) read(id byte, r *reader) error {
+// read reads a section whole, but for the tables and the code, which harden reads. Bytes that follow its
+// items would be items once harden has raised their number.
+func (m *module) read(id byte, content []byte) error {
+	switch id {
+	case sectionCustom, sectionTable, sectionCode:
+		return nil
+	}
+	r := &reader{b: content}
+	if err := m.items(id, r); err != nil {
+		return err
+	}
+	return r.end()
+}
+
+func (m *module) items(id byte, r *reader) error {
 	switch id {
 	case sectionType:
 		return r.each(func() error { return m.readType(r) })
@@ -118,20 +139,33 @@ func (m *module) read(id byte, r *reader) error {
 			return err
 		})
 	case sectionGlobal:
-		n, err := r.u32()
-		m.globals = n
-		return err
+		return r.each(func() error {
+			m.globals++
+			return r.global()
+		})
 	case sectionExport:
 		return r.each(func() error { return m.readExport(r) })
 	case sectionStart:
 		n, err := r.u32()
 		m.start = int64(n)
 		return err
+	case sectionElement:
+		return r.each(r.element)
+	case sectionData:
+		return r.each(r.data)
+	case sectionDataCount:
+		return r.numbers(1)
 	}
-	return nil
+	return errors.New("it is unknown")
 }
 
-var valueTypes = map[byte]string{0x7f: "i32", 0x7e: "i64", 0x7d: "f32", 0x7c: "f64", 0x7b: "v128", 0x70: "funcref", 0x6f: "externref"}
+// The types of references.
+const (
+	typeFunc   = 0x70
+	typeExtern = 0x6f
+)
+
+var valueTypes = map[byte]string{0x7f: "i32", 0x7e: "i64", 0x7d: "f32", 0x7c: "f64", 0x7b: "v128", typeFunc: "funcref", typeExtern: "externref"}
 
 func (m *module) readType(r *reader) error {
 	form, err := r.byte()
@@ -143,21 +177,18 @@ func (m *module) readType(r *reader) error {
 	}
 	var text []byte
 	list := func() error {
-		first := true
+		n := 0
 		return r.each(func() error {
-			t, err := r.byte()
-			if err != nil {
+			if err := r.valueType(); err != nil {
 				return err
 			}
-			if !first {
+			if n++; n > maxValues {
+				return hostBound(fmt.Sprintf("a type has more than %d parameters or results", maxValues))
+			}
+			if n > 1 {
 				text = append(text, ',')
 			}
-			first = false
-			name, ok := valueTypes[t]
-			if !ok {
-				return fmt.Errorf("%#x is not the type of a value", t)
-			}
-			text = append(text, name...)
+			text = append(text, valueTypes[r.b[r.at-1]]...)
 			return nil
 		})
 	}

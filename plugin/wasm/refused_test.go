@@ -56,7 +56,7 @@ func TestRefusedModules(t *testing.T) {
 		"half a module":        {Answering(Good).Bytes()[:60], launch, "failed to compile module"},
 		"a vector of 2^32-1":   {append(bytes.Clone(magic), 3, 5, 0xff, 0xff, 0xff, 0xff, 0x0f), launch, "it names 4294967295 items and has 0 bytes left"},
 		"a section twice":      {append(Answering(Good).Bytes(), 11, 1, 0), launch, "section 11 is out of order, or twice in it"},
-		"an unknown section":   {append(Answering(Good).Bytes(), 99, 0), launch, "section 99 is unknown"},
+		"an unknown section":   {append(Answering(Good).Bytes(), 99, 0), launch, "section 99: it is unknown"},
 		"ABI v1":               {v1.Bytes(), adapters.ProtocolVersionMismatch, "this is a module of ABI v1"},
 		"no az_alloc":          {tool(func(m *Module) { m.Rename("az_alloc", "") }), launch, "v2 plugin missing 'az_alloc' export"},
 		"no az_tool_execute":   {tool(func(m *Module) { m.Rename(execute, "run") }), launch, "v2 plugin missing 'az_tool_execute' export"},

@@ -189,7 +189,7 @@ func (p *project) sourceOf(name string) (path string, sibling bool) {
 }
 
 // LockDigest implements adapters.LockDigester: the part of uv.lock that the project
-// resolves to.
+// resolves to. A project outside of a workspace depends on all of it.
 func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
@@ -201,6 +201,10 @@ func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnsw
 		return adapters.LockAnswer{Reads: f.Reads()}, nil
 	}
 	ans := adapters.LockAnswer{File: path}
+	if !uvworkspace.IsWorkspace(p.Root.Project) {
+		ans.Reads = f.Reads()
+		return ans, nil
+	}
 	lock, err := a.locks.Get(f, path, func(f *adapters.Files) (*lockfile.UV, error) {
 		data, err := f.Read(path)
 		if err != nil {

@@ -219,12 +219,12 @@ func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error
 	return a.bases.Of(a.Source, p.Dir, func() (string, error) { return a.basis(p, path), nil })
 }
 
-// basis returns ToolchainBasis for the members of a workspace, with uv at path.
+// basis returns ToolchainBasis for the members of a workspace, with uv at path. Workspaces that
+// require the same of the same interpreters have the same.
 func (a *Adapter) basis(p *project, path string) string {
 	b := adapters.NewBasis(a.env)
 	b.File(path)
 	b.Env("UV_PYTHON", "UV_PYTHON_PREFERENCE", "UV_PYTHON_INSTALL_DIR", "UV_MANAGED_PYTHON", "UV_NO_MANAGED_PYTHON", "UV_CONFIG_FILE", "UV_NO_CONFIG")
-	b.Text("workspace", p.Dir)
 	b.Above(p.Dir, settings)
 	b.Text("preference", a.preference(p.Dir))
 	b.IfThere(filepath.Join(p.Dir, versionsFile))

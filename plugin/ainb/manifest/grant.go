@@ -1,6 +1,10 @@
 package manifest
 
-import "slices"
+import (
+	"path"
+	"slices"
+	"strings"
+)
 
 // Grant is a capability as a manifest or a configuration has it: everything, what is in a list, or,
 // as the zero value, nothing.
@@ -12,20 +16,93 @@ type Grant struct {
 // Granted reports whether the grant is of anything at all.
 func (g Grant) Granted() bool { return g.All || len(g.Only) > 0 }
 
-// And returns what both grants allow. Entries of two lists are compared as texts, so that a list of
-// patterns can be narrowed by leaving some out, and not by writing narrower ones.
-func (g Grant) And(other Grant) Grant {
+// Fleet is the prefix of the topics that only the host publishes, and that no pattern grants.
+const Fleet = "fleet."
+
+// HasTopic reports whether the grant of a capability with topics has one: all of them but those of the
+// fleet, or those of its list.
+func (g Grant) HasTopic(topic string) bool {
+	if g.All {
+		return !strings.HasPrefix(topic, Fleet)
+	}
+	return slices.ContainsFunc(g.Only, func(pattern string) bool { return coversTopic(pattern, topic) })
+}
+
+// IsListed reports whether a list constrains a capability.
+func IsListed(capability string) bool { return covers(capability) != nil }
+
+// needsList reports whether a capability that is granted as true allows nothing.
+func needsList(capability string) bool {
+	return capability == "read_paths" || capability == "spawn_managed_subprocess" || capability == "unix_socket_dial"
+}
+
+// isTopical reports whether the lists of a capability have topics.
+func isTopical(capability string) bool {
+	return capability == "event_bus" || capability == "event_stream_subscribe"
+}
+
+// covers returns the function that reports whether one entry of a list allows all that another one
+// does; nil for a capability without lists.
+func covers(capability string) func(wide, narrow string) bool {
 	switch {
-	case g.All:
-		return other
-	case other.All:
-		return g
+	case isTopical(capability):
+		return coversTopic
+	case capability == "network":
+		return strings.EqualFold
+	case capability == "read_paths":
+		return coversPath
+	case capability == "spawn_managed_subprocess", capability == "unix_socket_dial", capability == "secrets:read":
+		return func(wide, narrow string) bool { return wide == narrow }
+	}
+	return nil
+}
+
+// coversTopic reports whether a topic, or all topics of a pattern, are those of another pattern: "*" at
+// the end stands for any text.
+func coversTopic(wide, narrow string) bool {
+	prefix, isPattern := strings.CutSuffix(wide, "*")
+	return wide == narrow || isPattern && strings.HasPrefix(narrow, prefix) && !strings.HasPrefix(narrow, Fleet)
+}
+
+// coversPath reports whether a path is another one or below it, as texts: "~" and "${VAR}" stand for
+// themselves, and a path with ".." is only equal to itself.
+func coversPath(wide, narrow string) bool {
+	if slices.Contains(strings.Split(wide+"/"+narrow, "/"), "..") {
+		return wide == narrow
+	}
+	wide, narrow = path.Clean(wide), path.Clean(narrow)
+	return wide == narrow || strings.HasPrefix(narrow, strings.TrimSuffix(wide, "/")+"/")
+}
+
+// Both returns what two grants of a capability allow: of two lists, each entry that one of the other
+// list covers.
+func Both(capability string, declared, allowed Grant) Grant {
+	switch {
+	case allowed.All || declared.All && needsList(capability) && allowed.Granted():
+		return declared
+	case declared.All && isTopical(capability):
+		return Grant{Only: slices.DeleteFunc(slices.Clone(allowed.Only), func(topic string) bool { return strings.HasPrefix(topic, Fleet) })}
+	case declared.All:
+		return allowed
+	}
+	return Grant{Only: common(covers(capability), declared.Only, allowed.Only)}
+}
+
+// common returns the entries of each list that one of the other covers, each once, in order.
+func common(covers func(wide, narrow string) bool, a, b []string) []string {
+	if covers == nil {
+		covers = func(wide, narrow string) bool { return wide == narrow }
 	}
 	var both []string
-	for _, one := range g.Only {
-		if slices.Contains(other.Only, one) {
-			both = append(both, one)
+	add := func(from, other []string) {
+		for _, one := range from {
+			if !slices.Contains(both, one) && slices.ContainsFunc(other, func(wide string) bool { return covers(wide, one) }) {
+				both = append(both, one)
+			}
 		}
 	}
-	return Grant{Only: both}
+	add(a, b)
+	add(b, a)
+	slices.Sort(both)
+	return both
 }

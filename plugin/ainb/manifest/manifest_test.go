@@ -141,12 +141,29 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func TestAnd(t *testing.T) {
+// TestBoth: an extension has what its manifest asks for and the user allows: no more than either.
+func TestBoth(t *testing.T) {
 	t.Parallel()
-	all, none, ab, b := Grant{All: true}, Grant{}, Grant{Only: []string{"a", "b"}}, Grant{Only: []string{"b"}}
-	for _, c := range []struct{ x, y, want Grant }{{all, ab, ab}, {ab, all, ab}, {ab, b, b}, {all, none, none}, {none, ab, none}, {all, all, all}} {
-		if got := c.x.And(c.y); !cmp.Equal(got, c.want) {
-			t.Errorf("%+v and %+v: got %+v, want %+v", c.x, c.y, got, c.want)
+	list := func(list ...string) Grant { return Grant{Only: list} }
+	all, none := Grant{All: true}, Grant{}
+	for _, c := range []struct {
+		capability              string
+		declared, allowed, want Grant
+	}{
+		{"secrets:read", all, list("a", "b"), list("a", "b")}, {"secrets:read", list("a", "b"), all, list("a", "b")},
+		{"secrets:read", list("a", "b"), list("b", "c"), list("b")}, {"secrets:read", all, none, none}, {"secrets:read", none, list("a"), none},
+		{"secrets:read", all, all, all}, {"secrets:read", list("a*"), list("ab"), none}, {"odd", list("a", "b"), list("b"), list("b")},
+		{"event_bus", list("run.*", "x"), list("run.finished", "task.*", "x.y"), list("run.finished")},
+		{"event_bus", list("run.finished"), list("run.*"), list("run.finished")}, {"event_stream_subscribe", list("a.*"), list("a.b*"), list("a.b*")},
+		{"event_bus", all, list("fleet.x", "run.*"), list("run.*")}, {"event_bus", list("f*"), list("fleet.x"), none}, {"event_bus", list("fleet.x"), list("fleet.x"), list("fleet.x")},
+		{"network", list("Example.com", "b.example"), list("example.com"), list("Example.com", "example.com")}, {"network", list("example.com"), list("sub.example.com"), none},
+		{"read_paths", list("~/logs", "/srv"), list("~/logs/x", "/srvx", "/"), list("/srv", "~/logs/x")},
+		{"read_paths", list("~"), list("~/a/../../etc", "~/.ssh/"), list("~/.ssh/")}, {"read_paths", list("/a"), list("/a/.."), none},
+		{"read_paths", all, list("~/logs"), all}, {"spawn_managed_subprocess", all, list("git"), all}, {"unix_socket_dial", all, none, none},
+		{"spawn_managed_subprocess", list("git", "/bin/sh"), list("git"), list("git")},
+	} {
+		if got := Both(c.capability, c.declared, c.allowed); !cmp.Equal(got, c.want) {
+			t.Errorf("%s: %+v and %+v: got %+v, want %+v", c.capability, c.declared, c.allowed, got, c.want)
 		}
 	}
 }

@@ -1,0 +1,69 @@
+package key
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// pairAdapter answers only when it is asked for both of its toolchains at once.
+type pairAdapter struct {
+	adapters.Adapter
+	asked atomic.Int32
+	both  chan struct{}
+}
+
+func (a *pairAdapter) Manifest() *adapters.Manifest { return &adapters.Manifest{AdapterID: "pair"} }
+
+// ToolchainBasis returns the first letter of dir: "x1" and "x2" have the same toolchain. "?" has none.
+func (a *pairAdapter) ToolchainBasis(_ context.Context, dir string) (string, error) {
+	if dir == "?" {
+		return "", errors.New("no toolchain")
+	}
+	return dir[:1], nil
+}
+
+func (a *pairAdapter) ToolchainFingerprint(_ context.Context, dir string) (string, error) {
+	if a.asked.Add(1) == 2 {
+		close(a.both)
+	}
+	<-a.both
+	return dir[:1], nil
+}
+
+func TestAskAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &pairAdapter{both: make(chan struct{})}
+		var tasks []*plan.Task
+		for _, dir := range []string{"?", "x1", "x1", "x2", "y1"} {
+			tasks = append(tasks, &plan.Task{Dish: &discovery.Dish{Dir: dir, Adapter: a}})
+		}
+		tasks = append(tasks, &plan.Task{Dish: &discovery.Dish{Dir: "z1"}})
+		st := state.Open(t.TempDir())
+		tools := OpenToolchains(st, state.OpenShared(""))
+		tools.AskAhead(t.Context(), tasks)()
+		if n := a.asked.Load(); n != 2 {
+			t.Errorf("asked %d times, want 2", n)
+		}
+		for _, dir := range []string{"x1", "x2", "y1"} {
+			if got, err := tools.Fingerprint(t.Context(), a, dir); got != dir[:1] || err != nil {
+				t.Errorf("%s: %q, %v", dir, got, err)
+			}
+		}
+		if err := tools.Save(); err != nil {
+			t.Fatal(err)
+		}
+		tasks[0].Dish = &discovery.Dish{Dir: "new", Adapter: a}
+		OpenToolchains(st, state.OpenShared("")).AskAhead(t.Context(), tasks)()
+		if n := a.asked.Load(); n != 2 {
+			t.Errorf("asked %d times with known answers, want 2", n)
+		}
+	})
+}
