@@ -70,16 +70,11 @@ func (s *session) pluginTest(ctx context.Context, target string, f pluginTests) 
 	if err != nil {
 		return err
 	}
-	o := plugintest.Options{
-		ID: p.ID, Env: s.host().PluginEnv(p.cfg.Root).Strict(p.cfg.Plugins.ByID[p.ID].PassEnv...), Within: f.within, Launcher: p.launcher(),
-	}
+	o := s.suiteOptions(&p, f.within)
 	if trace := adapter.TraceOf(ctx); trace != nil {
 		o.Frame = func(clause string, sent bool, body []byte) {
 			trace(adapter.Frame{ID: strings.TrimSpace(p.ID + " " + clause), Path: p.Path, Time: time.Now(), Sent: sent, Body: body})
 		}
-	}
-	if s.flags.verbose {
-		o.Stderr = s.err
 	}
 	r, err := plugintest.Run(ctx, p.Path, o)
 	if err == nil && fixtures != nil {
@@ -90,6 +85,17 @@ func (s *session) pluginTest(ctx context.Context, target string, f pluginTests) 
 	}
 	s.refuseFile(&p)
 	return s.writeTests(ctx, r)
+}
+
+// suiteOptions returns the options to start a plugin of the suite with: as bento starts it.
+func (s *session) suiteOptions(p *namedPlugin, within time.Duration) plugintest.Options {
+	o := plugintest.Options{
+		ID: p.ID, Env: s.host().PluginEnv(p.cfg.Root).Strict(p.cfg.Plugins.ByID[p.ID].PassEnv...), Within: within, Launcher: p.launcher(),
+	}
+	if s.flags.verbose {
+		o.Stderr = s.err
+	}
+	return o
 }
 
 // refuseFile reports a file that bento starts only because it was named: elsewhere the plugin would be
