@@ -29,7 +29,9 @@ func pluginReplayCommand(s *session) *cobra.Command {
 		Example: "  bento plugin trace -o frames.ndjson -- plan\n  bento plugin replay frames.ndjson ./bento-adapter-zig\n" +
 			"  bento plugin replay frames.ndjson zig --map /home/ann/shop=/home/bob/shop",
 		Args: exactly(2, "bento plugin replay requires the file of a trace, and the path or the id of one plugin"),
-		RunE: func(cmd *cobra.Command, args []string) error { return s.pluginReplay(cmd.Context(), args[0], args[1], f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.pluginReplay(cmd.Context(), args[0], args[1], f)
+		},
 	}
 	cmd.Flags().DurationVar(&f.within, "within", 30*time.Second, "the `TIME` within which each request must be answered")
 	cmd.Flags().StringArrayVar(&f.paths, "map", nil, "replace the text OLD of the trace, such as a directory, by NEW: `OLD=NEW`")
@@ -53,13 +55,13 @@ func (s *session) pluginReplay(ctx context.Context, file, target string, f plugi
 	if err != nil {
 		return err
 	}
-	rec, err := plugintest.OpenRecording(bytes.NewReader(text), file, plugintest.ReplayOptions{ID: p.ID, Replace: replace})
+	r, err := plugintest.RunReplay(ctx, p.Path, s.suiteOptions(&p, f.within), bytes.NewReader(text),
+		plugintest.ReplayOptions{ID: p.ID, Replace: replace, Name: file})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
 		return usageError(fmt.Sprintf("%q: %v", file, err), "bento plugin trace -o FILE -- COMMAND writes one")
-	}
-	r, err := plugintest.RunRecording(ctx, p.Path, s.suiteOptions(&p, f.within), rec)
-	if err != nil {
-		return err
 	}
 	return s.writeTests(ctx, r)
 }

@@ -15,22 +15,14 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// Recording is what a trace holds of one plugin: a conversation for each of its processes.
-type Recording struct {
-	name          string
-	conversations [][]*trace.Exchange
-}
-
-// OpenRecording reads a trace, as `bento plugin trace -o` writes it; name is its file, for places. The
-// plugin is that of o.ID; "" where the trace has only one.
-func OpenRecording(r io.Reader, name string, o ReplayOptions) (*Recording, error) {
+// conversations returns what a trace holds of one plugin: the exchanges of each of its processes.
+func conversations(r io.Reader, o ReplayOptions) (list [][]*trace.Exchange, err error) {
 	all, err := exchanges(r, o)
 	if err != nil {
 		return nil, err
 	}
 	var ids []string
 	byProcess := make(map[string]int) // by plugin and clause: its last conversation, from 1
-	rec := &Recording{name: name}
 	for _, e := range all {
 		id, _, _ := strings.Cut(e.Plugin, " ") // a clause follows in a trace of the suite
 		if !slices.Contains(ids, id) {
@@ -40,27 +32,32 @@ func OpenRecording(r io.Reader, name string, o ReplayOptions) (*Recording, error
 			continue
 		}
 		if byProcess[e.Plugin] == 0 || e.Method == wire.MethodInitialize {
-			rec.conversations = append(rec.conversations, nil)
-			byProcess[e.Plugin] = len(rec.conversations)
+			list = append(list, nil)
+			byProcess[e.Plugin] = len(list)
 		}
-		at := &rec.conversations[byProcess[e.Plugin]-1]
+		at := &list[byProcess[e.Plugin]-1]
 		*at = append(*at, e)
 	}
 	switch {
 	case o.ID == "" && len(ids) > 1:
 		return nil, fmt.Errorf("the trace has the plugins %s: name one", strings.Join(ids, ", "))
-	case len(rec.conversations) == 0 && len(ids) > 0:
+	case len(list) == 0 && len(ids) > 0:
 		return nil, fmt.Errorf("the trace has no answer of the plugin %q, it has %s", o.ID, strings.Join(ids, ", "))
-	case len(rec.conversations) == 0:
+	case len(list) == 0:
 		return nil, errors.New("the trace has no plugin that answers")
 	}
-	return rec, nil
+	return list, nil
 }
 
-// RunRecording sends a plugin the requests of a recording, each conversation in a process of its own,
-// and compares the answers. Installs and additions of packages have effects and are left out.
-func RunRecording(ctx context.Context, path string, o Options, rec *Recording) (*Report, error) {
+// RunReplay sends a plugin the requests of a trace, as `bento plugin trace -o` writes it: those of each
+// process to a process of its own. It compares the answers. Installs and additions of packages have
+// effects and are left out.
+func RunReplay(ctx context.Context, path string, o Options, r io.Reader, of ReplayOptions) (*Report, error) {
 	began := time.Now()
+	list, err := conversations(r, of)
+	if err != nil {
+		return nil, err
+	}
 	s, err := newSuite(path, o)
 	if err != nil {
 		return nil, err
@@ -70,21 +67,20 @@ func RunRecording(ctx context.Context, path string, o Options, rec *Recording) (
 		return nil, err
 	}
 	defer s.close()
-	results := make([][]Result, len(rec.conversations))
-	together(len(results), func(i int) { results[i] = s.repeat(ctx, rec, i) })
-	r := s.report(slices.Concat(results...), time.Since(began))
-	r.ID = s.id
-	return r, ctx.Err()
+	results := make([][]Result, len(list))
+	together(len(list), func(i int) { results[i] = s.repeat(ctx, fmt.Sprintf("conversation %d", i), list[i], of.Name) })
+	report := s.report(slices.Concat(results...), time.Since(began))
+	report.ID = s.id
+	return report, ctx.Err()
 }
 
 // repeat repeats one conversation, to the first request that has no answer.
-func (s *suite) repeat(ctx context.Context, rec *Recording, at int) (list []Result) {
-	clause := fmt.Sprintf("conversation %d", at)
+func (s *suite) repeat(ctx context.Context, clause string, conversation []*trace.Exchange, file string) (list []Result) {
 	p, err := s.launch(ctx, clause)
 	if err == nil {
 		defer p.end()
 	}
-	for _, e := range rec.conversations[at] {
+	for _, e := range conversation {
 		o := skip("it has effects")
 		if e.Method != wire.MethodInstall && e.Method != wire.MethodAdd {
 			if err == nil {
@@ -96,7 +92,7 @@ func (s *suite) repeat(ctx context.Context, rec *Recording, at int) (list []Resu
 		}
 		list = append(list, Result{
 			Clause: e.Method, Level: Must, Status: o.status, Got: o.got, Expected: "as recorded" + about(e.Params),
-			Place: fmt.Sprintf("%s:%d", rec.name, e.Line), Frames: lastExchange(s.frames(clause, o)),
+			Place: fmt.Sprintf("%s:%d", file, e.Line), Frames: lastExchange(s.frames(clause, o)),
 		})
 		if err != nil {
 			return list

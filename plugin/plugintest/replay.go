@@ -18,13 +18,15 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// ReplayOptions are the options of NewReplay.
+// ReplayOptions are the options of NewReplay and RunReplay.
 type ReplayOptions struct {
 	// ID is the plugin to replay; "" where the trace has only one.
 	ID string
 	// Replace maps text of the trace, such as the directory of its workspace, to its
 	// replacement.
 	Replace map[string]string
+	// Name is the file of the trace, for the places of RunReplay.
+	Name string
 }
 
 // Replay is a plugin that answers as another did, from a trace of it. It finds an answer by
