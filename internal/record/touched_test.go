@@ -7,7 +7,7 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// Whoever makes or removes another name of a file changes its ctime, and not the file.
+// TestTouched: making or removing another name of a file changes its ctime, and not the file.
 func TestTouched(t *testing.T) {
 	then := tree.Entry{Path: "f", Kind: tree.File, Size: 3, Ino: 7, Dev: 1, Links: 1, Mtime: 10, Ctime: 10}
 	for _, c := range []struct {
