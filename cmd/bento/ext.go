@@ -90,10 +90,8 @@ func rowOfExtension(e *companion.Extension) report.ExtensionRow {
 	if e.Ainb != nil {
 		row.Screens = e.Ainb.Manifest.Provides.Screens
 	}
-	if e.SEP != nil {
-		for _, p := range e.SEP.Panels() {
-			row.Panels = append(row.Panels, report.Panel{ID: p.ID, Title: p.Title, Slot: p.Slot})
-		}
+	for _, p := range e.Panels() {
+		row.Panels = append(row.Panels, report.Panel{ID: p.ID, Title: p.Title, Slot: p.Slot})
 	}
 	if p := e.Problem; p != nil {
 		row.Code, row.Message, row.Hint = p.Rule, p.String(), p.Hint

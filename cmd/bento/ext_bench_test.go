@@ -17,7 +17,7 @@ type benched struct {
 	times []time.Duration
 }
 
-// add writes an eager extension of the user, which answers the handshake and then does what the command says.
+// add writes an extension of the user, which answers the handshake and then does what the command says.
 func (u *benched) add(b *testing.B, home, id, spawn, then string) {
 	b.Helper()
 	answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"name":%q,"version":"1.0.0"}}`, id)

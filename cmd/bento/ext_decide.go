@@ -15,7 +15,7 @@ import (
 func extDecisions(s *session) []*cobra.Command {
 	return []*cobra.Command{
 		extDecision(s, "approve", "Allow an extension of bento.toml to start, as its files are",
-			"Allow an extension that bento.toml names to start, as long as none of its files changes, nor\nwhat its table grants and sets. The approval is for you and this workspace, and lies outside of it.", (*companion.Extension).Approve),
+			"Allow an extension that bento.toml names to start, as long as none of its files changes, nor\nwhat its table grants or sets in its environment. The approval is for you and this workspace, and lies outside of it.", (*companion.Extension).Approve),
 		extDecision(s, "enable", "Allow the start of a disabled extension", "", func(_ *companion.Extension, r *extension.Record) error {
 			r.Disabled = false
 			return nil

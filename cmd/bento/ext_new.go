@@ -54,6 +54,10 @@ func (s *session) extNew(id, language, dir string) error {
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
-	_, err = fmt.Fprintf(s.out, "%s: %s\nnext: bento ext test %s\n", report.Printable(dir), report.Count(len(files), "file"), report.Printable("./"+dir))
+	operand := dir // a word without a slash would be an id
+	if !strings.ContainsRune(dir, filepath.Separator) {
+		operand = "./" + dir
+	}
+	_, err = fmt.Fprintf(s.out, "%s: %s\nnext: bento ext test %s\n", report.Printable(dir), report.Count(len(files), "file"), report.Printable(operand))
 	return err
 }

@@ -81,13 +81,13 @@ func (s *session) graphPage(ctx context.Context, w *opened, p *plan.Plan) error 
 	return page.Write(s.out, doc)
 }
 
-// panels returns the tool panels that the extensions of a workspace declare. It starts none.
+// panels returns the tool panels of the extensions of a workspace. It starts none.
 func (s *session) panels(w *opened) (list []page.Panel) {
 	for _, e := range companion.Find(w.Config, companion.PlacesOf(w.Root, s.environ.Get)) {
-		if e.SEP == nil || e.Status != companion.Ready {
+		if e.Status != companion.Ready {
 			continue
 		}
-		for _, p := range e.SEP.Panels() {
+		for _, p := range e.Panels() {
 			list = append(list, page.Panel{ID: report.PrintableLine(p.ID), Title: report.PrintableLine(p.Title)})
 		}
 	}

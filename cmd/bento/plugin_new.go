@@ -106,12 +106,16 @@ func (s *session) freeID(id string) error {
 	return nil
 }
 
-// writeProject writes files to a directory that is new or empty, all of them or none.
+// writeProject writes files to a directory that is new or empty, all of them or none. It makes the
+// directories above it.
 func writeProject(dir string, files []scaffold.File) (err error) {
 	if err := unused(dir); err != nil {
 		return err
 	}
-	temp, err := os.MkdirTemp(filepath.Dir(dir), ".bento-new-")
+	temp := ""
+	if err = os.MkdirAll(filepath.Dir(dir), 0o755); err == nil {
+		temp, err = os.MkdirTemp(filepath.Dir(dir), ".bento-new-")
+	}
 	if err != nil {
 		return usageError(fmt.Sprintf("%q cannot be made: %v", dir, err), "name another directory with --dir")
 	}

@@ -67,10 +67,14 @@ func (s *session) serving(ctx context.Context, namespace string) (*companion.Ext
 		return nil, p, err
 	}
 	var names []string
+	hint := "bento ext list lists them"
 	for i := range list {
 		e := &list[i]
 		if !slices.Contains(e.Namespaces(), namespace) {
 			names = append(names, e.Namespaces()...)
+			if e.Registers() {
+				hint = fmt.Sprintf("%s; %s registers panels as it runs: bento finds them after the next run", hint, e.ID)
+			}
 			continue
 		}
 		if e.Status != companion.Ready {
@@ -80,7 +84,7 @@ func (s *session) serving(ctx context.Context, namespace string) (*companion.Ext
 		}
 		return e, p, nil
 	}
-	return nil, p, notFound("namespace_not_found", fmt.Sprintf("no extension has the namespace %q", namespace), orList(namespace, names, "bento ext list lists them"))
+	return nil, p, notFound("namespace_not_found", fmt.Sprintf("no extension has the namespace %q", namespace), orList(namespace, names, hint))
 }
 
 // callExtension runs a command of an extension.

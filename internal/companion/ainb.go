@@ -17,11 +17,12 @@ type companions struct {
 	*ainb.Host
 	served map[string]string // the id of the extension by namespace
 	eager  map[string]bool   // by id
+	waits  map[string]time.Duration
 }
 
 // openAinb starts the extensions of ainb v2. Those that are not eager wait for a command.
 func (s *Set) openAinb(ctx context.Context, list []*Extension) (host, error) {
-	c := &companions{served: make(map[string]string), eager: make(map[string]bool)}
+	c := &companions{served: make(map[string]string), eager: make(map[string]bool), waits: make(map[string]time.Duration)}
 	var all []ainb.Extension
 	for _, e := range list {
 		all = append(all, ainb.Extension{
@@ -33,7 +34,7 @@ func (s *Set) openAinb(ctx context.Context, list []*Extension) (host, error) {
 		for _, n := range e.Namespaces() {
 			c.served[n] = e.ID
 		}
-		c.eager[e.ID] = e.Eager
+		c.eager[e.ID], c.waits[e.ID] = e.Eager, e.Settings.Wait
 	}
 	s.keeps = true
 	var own []string
@@ -106,9 +107,9 @@ func (c *companions) command(ctx context.Context, namespace string, args []strin
 	return Output{Stdout: out.Stdout, Stderr: out.Stderr, ExitCode: int(out.ExitCode)}, nil
 }
 
-func (c *companions) settle(ctx context.Context) { c.Settle(ctx) }
-
-func (c *companions) close(ctx context.Context) { c.CloseBy(ctx) }
+func (c *companions) finish(ctx context.Context) {
+	c.Finish(ctx, func(id string) time.Duration { return c.waits[id] })
+}
 
 // Render draws the screen of the extension of OpenOne.
 func (s *Set) Render(ctx context.Context, v ainb.Viewport) (*ainb.Frame, error) {

@@ -58,12 +58,14 @@ type Extension struct {
 	Digest   string
 	stamp    string // of the files when they had Digest, "" for none
 	granted  map[string]ainb.Grant
-	Record   extension.Record
-	Status   string
-	Problem  *diagnostics.Diagnostic  // nil if it is ready
-	Notes    []diagnostics.Diagnostic // warnings about its manifest
-	Ainb     *ainb.Found              // of its contract
-	SEP      *sep.Manifest            // likewise
+	// registered are panels that it registered when it last ran.
+	registered []sep.Panel
+	Record     extension.Record
+	Status     string
+	Problem    *diagnostics.Diagnostic  // nil if it is ready
+	Notes      []diagnostics.Diagnostic // warnings about its manifest
+	Ainb       *ainb.Found              // of its contract
+	SEP        *sep.Manifest            // likewise
 }
 
 // Places are where bento finds extensions and what the user has decided about them.

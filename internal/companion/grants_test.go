@@ -90,7 +90,7 @@ func TestApprovalIsOfTheTable(t *testing.T) {
 		"output":          {func(e *config.Extension) { e.Output = true }, Changed},
 		"a passed name":   {func(e *config.Extension) { e.Env = []string{"TOKEN"} }, Changed},
 		"a set variable":  {func(e *config.Extension) { e.SetEnv = map[string]string{"LD_PRELOAD": "x.so"} }, Changed},
-		"another setting": {func(e *config.Extension) { e.Config = `{"url":"https://c.example"}` }, Changed},
+		"another setting": {func(e *config.Extension) { e.Config = `{"url":"https://c.example"}` }, Ready},
 		"the user's own":  {func(e *config.Extension) { e.Own, e.Path.Text, e.Output = true, filepath.Join(p.Root, "x"), true }, Ready},
 	} {
 		if got, _ := status(c.change); got != c.want {

@@ -68,7 +68,7 @@ func (p Places) compare(e *Extension) {
 	case e.Record.Approved != digest:
 		e.hold(Changed, RuleChanged, "see what has changed, then run bento ext approve "+e.ID, "the extension %s has changed since you approved it: approved %s, found %s", e.ID, short(e.Record.Approved), short(digest))
 	case e.Record.Terms != terms(&e.Settings):
-		e.hold(Changed, RuleChanged, "see bento ext info "+e.ID+", then run bento ext approve "+e.ID, "what [extensions.%q] grants and sets has changed since you approved the extension %s", e.ID, e.ID)
+		e.hold(Changed, RuleChanged, "see bento ext info "+e.ID+", then run bento ext approve "+e.ID, "what [extensions.%q] grants, or sets in the environment, has changed since you approved the extension %s", e.ID, e.ID)
 	}
 }
 
@@ -97,9 +97,10 @@ func (e *Extension) unchanged() func() error {
 // short returns the beginning of a digest.
 func short(digest string) string { return digest[:min(12, len(digest))] }
 
-// terms returns the digest of what a table grants to an extension and sets for it.
+// terms returns the digest of what a table grants to an extension and sets in its environment. Its settings
+// are for the approved program to judge.
 func terms(t *config.Extension) string {
-	text, err := json.Marshal([]any{slices.Sorted(slices.Values(t.Grant)), t.Only, t.Config, t.Output, t.Env, t.SetEnv})
+	text, err := json.Marshal([]any{slices.Sorted(slices.Values(t.Grant)), t.Only, t.Output, t.Env, t.SetEnv})
 	if err != nil {
 		panic(err) // our own types
 	}
@@ -112,7 +113,7 @@ func terms(t *config.Extension) string {
 func (e *Extension) Approve(r *extension.Record) error {
 	digest, err := e.approval()
 	if err == nil {
-		r.Approved, r.Terms = digest, terms(&e.Settings)
+		r.Approved, r.Terms, r.Panels = digest, terms(&e.Settings), ""
 	}
 	return err
 }
@@ -133,7 +134,8 @@ func (e *Extension) approval() (string, error) {
 	return extension.Digest(e.Dir)
 }
 
-// conflicts refuses two extensions that serve one namespace.
+// conflicts refuses two extensions that serve one namespace. Panels that were registered in a run make
+// way for all others.
 func conflicts(list []Extension) {
 	taken := make(map[string]string)
 	for i := range list {
@@ -146,19 +148,20 @@ func conflicts(list []Extension) {
 			}
 		}
 	}
+	for i := range list {
+		list[i].recall(taken)
+	}
 }
 
 // Namespaces returns the names by which bento x reaches an extension, sorted: those of its manifest,
-// and of a SEP extension its declared panels.
+// and of a SEP extension its panels.
 func (e *Extension) Namespaces() []string {
 	var names []string
 	if e.Ainb != nil {
 		names = append(names, e.Ainb.Manifest.Provides.CLINamespaces...)
 	}
-	if e.SEP != nil {
-		for _, p := range e.SEP.Panels() {
-			names = append(names, p.ID)
-		}
+	for _, p := range e.Panels() {
+		names = append(names, p.ID)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

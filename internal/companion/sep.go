@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/plugin/sep"
@@ -14,8 +15,10 @@ import (
 // sidecar is one extension of SEP v1.
 type sidecar struct {
 	*sep.Extension
-	id     string
+	e      *Extension
+	places Places
 	topics []string
+	wait   time.Duration
 }
 
 // openSEP returns an extension of SEP v1, which starts at once, or with its first event.
@@ -38,7 +41,7 @@ func (s *Set) openSEP(ctx context.Context, e *Extension) (host, error) {
 	if !e.Settings.Output {
 		topics = slices.DeleteFunc(slices.Clone(topics), func(t string) bool { return t == report.TopicTaskOutput })
 	}
-	return &sidecar{x, e.ID, topics}, nil
+	return &sidecar{x, e, s.o.Places, topics, e.Settings.Wait}, nil
 }
 
 func (x *sidecar) wants(topic string) bool { return slices.Contains(x.topics, topic) }
@@ -49,6 +52,9 @@ func (x *sidecar) publish(topic string, payload json.RawMessage) {
 
 // command invokes the action of a panel. The contract has no answer to it.
 func (x *sidecar) command(ctx context.Context, namespace string, args []string) (Output, error) {
+	if err := x.AwaitPanel(ctx, namespace); err != nil {
+		return Output{}, err
+	}
 	if err := x.Invoke(ctx, namespace, strings.Join(args, " ")); err != nil {
 		return Output{}, err
 	}
@@ -56,9 +62,10 @@ func (x *sidecar) command(ctx context.Context, namespace string, args []string) 
 	if f := x.Status().Failure; f != nil {
 		return Output{}, f
 	}
-	return Output{Stdout: fmt.Appendf(nil, "%s: the action was sent to %s\n", namespace, x.id)}, nil
+	return Output{Stdout: fmt.Appendf(nil, "%s: the action was sent to %s\n", namespace, x.e.ID)}, nil
 }
 
-func (x *sidecar) settle(ctx context.Context) { x.Drain(ctx) }
-
-func (x *sidecar) close(ctx context.Context) { x.CloseBy(ctx) }
+func (x *sidecar) finish(ctx context.Context) {
+	x.Finish(ctx, x.wait)
+	x.places.remember(x.e, x.Panels())
+}

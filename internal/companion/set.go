@@ -27,10 +27,9 @@ type host interface {
 	publish(topic string, payload json.RawMessage)
 	// command runs a command of an extension that serves the namespace, which it starts.
 	command(ctx context.Context, namespace string, args []string) (Output, error)
-	// settle waits until all that was published is written, or cannot be, or ctx is done.
-	settle(ctx context.Context)
-	// close ends the processes: those that have not ended by themselves when ctx is done are killed.
-	close(ctx context.Context)
+	// finish passes on all that was published and ends the processes. It waits for one only while that
+	// follows, and at most as long as its table says, and not when ctx is done.
+	finish(ctx context.Context)
 }
 
 // Options are what a set works with. The functions are called on several goroutines at once.
@@ -246,7 +245,7 @@ func (s *Set) Close() {
 	s.settle(ctx)
 	close(s.stop)
 	s.serving.Wait()
-	s.each(func(h host) { h.close(ctx) })
+	s.finish(ctx)
 	if n := s.queue.lost(); n > 0 {
 		s.report(diagnostics.Diagnostic{
 			Severity: diagnostics.Warning, Rule: RuleFailed, Source: diagnostics.Source,
@@ -259,26 +258,23 @@ func (s *Set) Close() {
 	}
 }
 
-// settle waits until all notices are passed on and written.
+// settle waits until all notices are passed on.
 func (s *Set) settle(ctx context.Context) {
-	if wait := s.queue.empty(); wait != nil {
-		select {
-		case <-wait:
-		case <-ctx.Done():
-		}
+	wait := s.queue.empty()
+	if wait == nil {
+		return
 	}
 	select {
-	case <-s.found:
-		s.each(func(h host) { h.settle(ctx) })
+	case <-wait:
 	case <-ctx.Done():
 	}
 }
 
-// each calls f for all hosts at once.
-func (s *Set) each(f func(host)) {
+// finish ends all hosts at once.
+func (s *Set) finish(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, h := range s.hosts {
-		all.Go(func() { f(h) })
+		all.Go(func() { h.finish(ctx) })
 	}
 	all.Wait()
 }

@@ -25,8 +25,7 @@ type fake struct {
 	heard    []string // topics
 	payloads []json.RawMessage
 	took     func() // for one event
-	settles  func(ctx context.Context)
-	closed   func(ctx context.Context)
+	finished func(ctx context.Context)
 }
 
 func (f *fake) wants(topic string) bool { return topic != report.TopicTaskStarted }
@@ -42,15 +41,9 @@ func (f *fake) publish(topic string, payload json.RawMessage) {
 
 func (f *fake) command(context.Context, string, []string) (Output, error) { return Output{}, nil }
 
-func (f *fake) settle(ctx context.Context) {
-	if f.settles != nil {
-		f.settles(ctx)
-	}
-}
-
-func (f *fake) close(ctx context.Context) {
-	if f.closed != nil {
-		f.closed(ctx)
+func (f *fake) finish(ctx context.Context) {
+	if f.finished != nil {
+		f.finished(ctx)
 	}
 }
 
@@ -130,7 +123,7 @@ func TestNothingWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				free := make(chan struct{})
-				f := &fake{took: func() { <-free }, settles: stuck, closed: stuck}
+				f := &fake{took: func() { <-free }, finished: stuck}
 				s := open(t, f)
 				began := time.Now()
 				s.Report(run.Started{Plan: &plan.Plan{Workspace: &discovery.Workspace{}}})

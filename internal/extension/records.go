@@ -25,9 +25,10 @@ type Records struct {
 // nothing is known.
 type Record struct {
 	Approved    string `json:"approved,omitempty"`    // the digest of the approved files
-	Terms       string `json:"terms,omitempty"`       // the digest of what the approved table grants and sets
+	Terms       string `json:"terms,omitempty"`       // the digest of what the approved table grants and sets in the environment
 	Disabled    bool   `json:"disabled,omitempty"`    // by the user
 	Quarantined string `json:"quarantined,omitempty"` // why bento starts it no more
+	Panels      string `json:"panels,omitempty"`      // that it registered when it last ran, as JSON
 	// Stamp is that of the files whose digest is Stamped.
 	Stamp   string `json:"stamp,omitempty"`
 	Stamped string `json:"stamped,omitempty"`

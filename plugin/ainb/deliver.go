@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/bentobuild/bento/plugin/ainb/bus"
 	"github.com/bentobuild/bento/plugin/host"
@@ -124,6 +125,22 @@ func (x *extension) behind() bool {
 	}
 	return false
 }
+
+// settle waits until an extension that runs or starts has been sent what was published, or ctx is done.
+func (x *extension) settle(ctx context.Context) {
+	tick := time.NewTicker(settlePause)
+	defer tick.Stop()
+	for x.behind() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// settlePause is the time between two looks at the inbox.
+const settlePause = 2 * time.Millisecond
 
 // event writes an event of the bus: as an update of its topic, and for each stream of it.
 func (s *session) event(p *wire.Peer, e bus.Event) error {

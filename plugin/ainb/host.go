@@ -115,29 +115,31 @@ func Start(ctx context.Context, o Options) (*Host, error) {
 // Settle waits until all extensions that run or start have been sent what was published, or ctx is
 // done.
 func (h *Host) Settle(ctx context.Context) {
-	tick := time.NewTicker(settlePause)
-	defer tick.Stop()
-	for slices.ContainsFunc(h.list, (*extension).behind) {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
+	for _, x := range h.list {
+		x.settle(ctx)
 	}
 }
 
-// settlePause is the time between two looks at the inboxes.
-const settlePause = 2 * time.Millisecond
-
 // Close shuts all extensions down, side by side, and returns when their processes have ended.
-func (h *Host) Close() { h.CloseBy(context.Background()) }
+func (h *Host) Close() { h.each(func(x *extension) { x.resident.Close() }) }
 
-// CloseBy is Close, but kills the processes that are left when ctx is done.
-func (h *Host) CloseBy(ctx context.Context) {
+// Finish sends all extensions what was published, and shuts them down. It waits for a process only while
+// that follows, and at most as long as wait returns for its extension, as host.Resident.Finish does, and
+// not when ctx is done.
+func (h *Host) Finish(ctx context.Context, wait func(id string) time.Duration) {
+	h.each(func(x *extension) {
+		if why := x.resident.Finish(ctx, wait(x.name), x.settle); why != "" {
+			h.log(Line{Extension: x.name, Level: "warn", Message: why})
+		}
+	})
+}
+
+// each ends all extensions, side by side.
+func (h *Host) each(end func(*extension)) {
 	var all sync.WaitGroup
 	for _, x := range h.list {
 		all.Go(func() {
-			x.resident.CloseBy(ctx)
+			end(x)
 			x.stderr.flush()
 		})
 	}

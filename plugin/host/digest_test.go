@@ -67,3 +67,21 @@ func TestDigestsAreRemembered(t *testing.T) {
 		t.Errorf("remembered for another stat")
 	}
 }
+
+// A file that has just changed may change again without another time: its digest is not remembered.
+func TestFreshDigestsAreNotRemembered(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "program")
+	if err := os.WriteFile(path, []byte("one"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d := NewDigests(state.Open(dir))
+	d.Executable(path)
+	fi, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := d.recall(path, stat.Text(fi)); ok && time.Since(stat.Changed(fi)) < settled {
+		t.Error("it is remembered")
+	}
+}

@@ -27,6 +27,9 @@ type Stream struct {
 	Stdout io.ReadCloser
 	Pid    int             // 0 for none
 	Exited <-chan struct{} // closed when the process itself has ended
+	// Unread returns how much of what was written to Stdin the process has not read, 0 if that is not known.
+	// It may be nil.
+	Unread func() int
 	// End asks the process and its descendants to end, or with kill ends them.
 	End func(kill bool)
 	// Wait waits for Exited, ends the remaining descendants, and returns how the process
@@ -74,6 +77,7 @@ func (c *Command) Launch(_ context.Context, stderr io.Writer) (*Stream, error) {
 		Stdout: stdout,
 		Pid:    p.Pid(),
 		Exited: p.Exited(),
+		Unread: UnreadOfPipe(stdin),
 		End: func(kill bool) {
 			if kill {
 				p.Kill()
@@ -121,6 +125,10 @@ func explainStart(path string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
 		return fmt.Errorf("%w: it is neither a program for this machine nor a script that begins with \"#!\"", err)
+	case errors.Is(err, fs.ErrPermission):
+		if fi, statErr := os.Stat(path); statErr == nil && fi.Mode()&0o111 == 0 {
+			return fmt.Errorf("%w: it is not executable, as chmod +x %s makes it", err, path)
+		}
 	case errors.Is(err, fs.ErrNotExist):
 		if line := shebang(path); line != "" {
 			return fmt.Errorf("%w: the interpreter of its first line, %.80q", err, line)

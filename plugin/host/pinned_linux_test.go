@@ -184,3 +184,16 @@ func TestInterpretersOfAPinnedScript(t *testing.T) {
 		t.Errorf("a PATH with an empty entry: %v", err)
 	}
 }
+
+func TestPlainOptions(t *testing.T) {
+	for _, s := range []string{"-a", "-z", "-A", "-Z", "-0", "-9", "-I", "--no-site", "-s-S"} {
+		if !isPlainOption(s) {
+			t.Errorf("%q is refused", s)
+		}
+	}
+	for _, s := range []string{"", "-", "a", "-a=b", "-a/b", "-@", "-[", "-`", "-{", "-/", "-:", "- ", "-ä"} {
+		if isPlainOption(s) {
+			t.Errorf("%q is accepted", s)
+		}
+	}
+}

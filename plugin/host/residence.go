@@ -103,6 +103,9 @@ func (r *Resident) set(state State, k *companion, f *adapters.Failure) {
 	if f != nil && f != r.failure {
 		r.failed++
 	}
+	if state != r.state {
+		r.since = time.Now()
+	}
 	r.state, r.current, r.failure = state, k, f
 	close(r.changed)
 	r.changed = make(chan struct{})

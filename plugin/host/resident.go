@@ -68,6 +68,7 @@ type Resident struct {
 
 	mu      sync.Mutex
 	state   State
+	since   time.Time         // of the state
 	current *companion        // from its connection to its end
 	failure *adapters.Failure // the last one, until Ready or Reload
 	failed  int               // how many there were
@@ -95,6 +96,7 @@ func Reside(ctx context.Context, o ResidentOptions) *Resident {
 		wake:    make(chan struct{}, 1),
 		reload:  make(chan chan<- struct{}),
 		state:   Idle,
+		since:   time.Now(),
 		changed: make(chan struct{}),
 	}
 	go r.live(life)

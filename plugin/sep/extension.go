@@ -186,6 +186,7 @@ func (x *Extension) connect(ctx context.Context, stream *host.Stream) (*wire.Pee
 			return nil, err
 		}
 		in, out, token = conn, conn, x.socket.token
+		stream.Unread = host.UnreadOfSocket(conn)
 	}
 	s, life := newSession(ctx, x, token)
 	x.mu.Lock()
@@ -351,6 +352,32 @@ func (x *Extension) Invoke(ctx context.Context, panel, action string) error {
 	return fmt.Errorf("the extension %s has no panel %q", x.o.Manifest.ID, panel)
 }
 
+// AwaitPanel starts the extension and waits until it has a panel. The error is why it gets none: that of
+// ctx, or the failure of the extension.
+func (x *Extension) AwaitPanel(ctx context.Context, id string) error {
+	if !x.terms.Has(manifest.RegisterTools) {
+		return fmt.Errorf("the extension %s has no panels: it is not granted %s", x.o.Manifest.ID, manifest.RegisterTools)
+	}
+	tick := time.NewTicker(panelPause)
+	defer tick.Stop()
+	for x.begin(ctx); ; {
+		if slices.ContainsFunc(x.panels.all(), func(p manifest.Panel) bool { return p.ID == id }) {
+			return nil
+		}
+		if s := x.Status(); s.Failure != nil && (s.State == Quarantined || s.State == Stopped) {
+			return s.Failure
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return &adapters.Failure{Code: adapters.Timeout, Adapter: x.o.Manifest.ID, Message: fmt.Sprintf("it has not registered the panel %q", id), Hint: "see bento ext logs " + x.o.Manifest.ID}
+		}
+	}
+}
+
+// panelPause is the time between two looks for a panel.
+const panelPause = 5 * time.Millisecond
+
 // Drain waits until the extension has been sent all events, cannot be sent any, or ctx is done.
 func (x *Extension) Drain(ctx context.Context) {
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -382,17 +409,41 @@ func (x *Extension) Reload(ctx context.Context) {
 
 // Close asks the extension to end, and ends it: SIGTERM after 3 s, SIGKILL after 2 s more. It returns
 // when no process is left.
-func (x *Extension) Close() { x.CloseBy(context.Background()) }
+func (x *Extension) Close() {
+	if r := x.leave(); r != nil {
+		r.Close()
+	}
+	x.gone()
+}
 
-// CloseBy is Close, but kills the process when ctx is done.
-func (x *Extension) CloseBy(ctx context.Context) {
+// Finish sends what waits and closes the extension. It waits for the process only while that follows, and
+// at most for wait, as host.Resident.Finish does, and not when ctx is done.
+func (x *Extension) Finish(ctx context.Context, wait time.Duration) {
 	x.mu.Lock()
 	r := x.resident
-	x.closed = true
 	x.mu.Unlock()
 	if r != nil {
-		r.CloseBy(ctx)
+		why := r.Finish(ctx, wait, func(ctx context.Context) {
+			x.Drain(ctx)
+			x.leave()
+		})
+		if why != "" {
+			fmt.Fprintln(x.o.Log, why)
+		}
 	}
+	x.Close()
+}
+
+// leave closes the extension for events, and returns its resident, nil if there is none.
+func (x *Extension) leave() *host.Resident {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.closed = true
+	return x.resident
+}
+
+// gone removes what is left of the socket.
+func (x *Extension) gone() {
 	if x.socket != nil {
 		x.socket.finish()
 	}

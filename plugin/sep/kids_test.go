@@ -76,7 +76,7 @@ func transportKids() map[string]kid {
 		"prefix-of-token": ill(bad, "not_authenticated", func() { c, _ := dial(); c.hello(os.Getenv("SEP_TOKEN")[:63]); sleep() }),
 		"asks-first":      ill(bad, "not_authenticated", func() { c, _ := dial(); c.ask("host.get_capabilities", "{}"); sleep() }),
 		"noise-first":     ill(bad, "not_authenticated", func() { c, _ := dial(); raw("hello\r\n")(c) }),
-		"late-token":      ill(adapters.Timeout, "startup_timeout", func() { c, _ := dial(); time.Sleep(5 * time.Second); c.hello("") }),
+		"late-token":      ill(adapters.Timeout, "startup_timeout", func() { c, _ := dial(); time.Sleep(5 * time.Minute); c.hello("") }),
 		"silent":          ill(adapters.Timeout, "startup_timeout", func() { connected(); sleep() }),
 		"connects-twice":  {run: twice, state: Running, log: "second connection refused"},
 		"hello-twice":     fine(after(func(c *child) { c.hello(os.Getenv("SEP_TOKEN")); c.loop(func(message) {}) })),

@@ -1,0 +1,56 @@
+package record
+
+import (
+	"io/fs"
+	"testing"
+
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// TestTouched: making or removing another name of a file changes its ctime, and not the file.
+func TestTouched(t *testing.T) {
+	then := tree.Entry{Path: "f", Kind: tree.File, Size: 3, Ino: 7, Dev: 1, Links: 1, Mtime: 10, Ctime: 10}
+	for _, c := range []struct {
+		name   string
+		change func(e *tree.Entry)
+		want   bool
+	}{
+		{"nothing", func(*tree.Entry) {}, false},
+		{"another name", func(e *tree.Entry) { e.Links, e.Ctime = 2, 20 }, false},
+		{"another name, and written", func(e *tree.Entry) { e.Links, e.Ctime, e.Mtime = 2, 20, 20 }, true},
+		{"ctime alone", func(e *tree.Entry) { e.Ctime = 20 }, true},
+		{"names unknown", func(e *tree.Entry) { e.Links, e.Ctime = 0, 20 }, true},
+		{"another file", func(e *tree.Entry) { e.Ino = 8 }, true},
+	} {
+		now := then
+		c.change(&now)
+		if got := touched(then, now); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// A file that becomes executable, or another kind of file, does not hold, whatever its content is.
+func TestHoldsComparesKinds(t *testing.T) {
+	then := tree.Entry{Path: "f", Kind: tree.File, Mode: 0o644, Ctime: 1}
+	for name, now := range map[string]tree.Entry{
+		"executable": {Path: "f", Kind: tree.File, Mode: 0o755, Ctime: 2},
+		"a link":     {Path: "f", Kind: tree.Link, Mode: 0o644, Ctime: 2},
+	} {
+		if (&Recorder{}).holds(then, now) {
+			t.Errorf("it holds, and is %s", name)
+		}
+	}
+	if !(&Recorder{}).holds(then, then) {
+		t.Error("the same file does not hold")
+	}
+}
+
+// A restore makes directories with the umask of the user who restores; that of groups is usual too.
+func TestUsualModes(t *testing.T) {
+	for m, want := range map[fs.FileMode]bool{0o755: true, 0o775: true, 0o700: false, 0o777: false, 0o750: false} {
+		if usual(m) != want {
+			t.Errorf("%o: %v, want %v", m, !want, want)
+		}
+	}
+}
