@@ -2,6 +2,9 @@ package discovery
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -132,6 +135,18 @@ func (f *finder) outside(d *Dish, l adapters.Link) {
 	f.add(w)
 }
 
+// nowhere reports a link of a plugin to a path that does not exist.
+func (f *finder) nowhere(d *Dish, l adapters.Link) {
+	if _, process := d.Adapter.(adapters.Starter); !process {
+		return // the language's own tool refuses such a manifest
+	}
+	if _, err := os.Lstat(l.Dir); errors.Is(err, fs.ErrNotExist) {
+		w := config.Pos{File: f.inWorkspace(l.File), Line: l.Line}.Warning(RuleUnknownDish, "dish %q depends on %q, which does not exist", d.Name, l.Dir)
+		w.Hint = "correct the path; if it is right in the file, the plugin " + d.Adapter.Manifest().AdapterID + " reads it wrong"
+		f.add(w)
+	}
+}
+
 // inWorkspace returns a path relative to the workspace, if it is inside.
 func (f *finder) inWorkspace(file string) string {
 	if rel, ok := relative(f.ws.Root, file); ok {
@@ -157,6 +172,7 @@ func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, l
 			to = f.ws.of(to.Path, d.family())
 		}
 		if to == nil || to.Path != rel {
+			f.nowhere(d, l)
 			d.Extra = append(d.Extra, rel) // the target is no dish: its files are inputs
 			d.Embeds = append(d.Embeds, f.embed(rel, adapters.Embed{File: l.File, Line: l.Line}))
 		}

@@ -28,7 +28,7 @@ func pluginCommand(s *session) *cobra.Command {
 		Example: "  bento plugin list\n  bento plugin list --json",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return s.pluginList(cmd.Context()) },
-	}, pluginInfoCommand(s), pluginCallCommand(s), pluginNewCommand(s), pluginTestCommand(s), pluginTraceCommand(s), pluginLockCommand(s),
+	}, pluginInfoCommand(s), pluginCallCommand(s), pluginNewCommand(s), pluginTestCommand(s), pluginTraceCommand(s), pluginReplayCommand(s), pluginLockCommand(s),
 		newPluginAdd(s), newPluginUpdate(s), newPluginRemove(s), newPluginPublish(s))
 	return cmd
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/bentobuild/bento/internal/report/export"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/adapter"
+	"github.com/bentobuild/bento/plugin/host"
 	"github.com/bentobuild/bento/plugin/plugintest"
 )
 
@@ -69,16 +70,11 @@ func (s *session) pluginTest(ctx context.Context, target string, f pluginTests) 
 	if err != nil {
 		return err
 	}
-	o := plugintest.Options{
-		ID: p.ID, Env: s.host().PluginEnv(p.cfg.Root).Strict(p.cfg.Plugins.ByID[p.ID].PassEnv...), Within: f.within, Launcher: p.launcher(),
-	}
+	o := s.suiteOptions(&p, f.within)
 	if trace := adapter.TraceOf(ctx); trace != nil {
 		o.Frame = func(clause string, sent bool, body []byte) {
 			trace(adapter.Frame{ID: strings.TrimSpace(p.ID + " " + clause), Path: p.Path, Time: time.Now(), Sent: sent, Body: body})
 		}
-	}
-	if s.flags.verbose {
-		o.Stderr = s.err
 	}
 	r, err := plugintest.Run(ctx, p.Path, o)
 	if err == nil && fixtures != nil {
@@ -87,17 +83,34 @@ func (s *session) pluginTest(ctx context.Context, target string, f pluginTests) 
 	if err != nil {
 		return err
 	}
-	if p.SHA256 == "" { // a pinned one is started as a copy of its content
-		s.refuseExposed(p.cfg.Root, p.Path)
-	}
+	s.refuseFile(&p)
 	return s.writeTests(ctx, r)
 }
 
-// refuseExposed reports a file that bento starts only because it was named: elsewhere the plugin would
-// be refused although it passes.
-func (s *session) refuseExposed(root, path string) {
-	if e, err := owner.Of(root).Ways().To(path); err == nil && e != nil {
-		s.warn(discovery.RulePluginFile, fmt.Sprintf("bento does not start %s unless its file is named: %s", path, e.Why), e.Mend)
+// suiteOptions returns the options to start a plugin of the suite with: as bento starts it.
+func (s *session) suiteOptions(p *namedPlugin, within time.Duration) plugintest.Options {
+	o := plugintest.Options{
+		ID: p.ID, Env: s.host().PluginEnv(p.cfg.Root).Strict(p.cfg.Plugins.ByID[p.ID].PassEnv...), Within: within, Launcher: p.launcher(),
+	}
+	if s.flags.verbose {
+		o.Stderr = s.err
+	}
+	return o
+}
+
+// refuseFile reports a file that bento starts only because it was named: elsewhere the plugin would be
+// refused although it passes. A pinned one that others may write to is started as a copy.
+func (s *session) refuseFile(p *namedPlugin) {
+	why, hint := "", ""
+	pin := p.cfg.Plugins.ByID[p.ID].SHA256
+	if e, err := owner.Of(p.cfg.Root).Ways().To(p.Path); err == nil && e != nil && p.SHA256 == "" {
+		why, hint = e.Why, e.Mend
+	}
+	if sum := (*host.Digests)(nil).Executable(p.Path); pin.Text != "" && p.adapter == nil && sum != pin.Text {
+		why, hint = fmt.Sprintf("its sha256 is %s, and %s pins %s", sum, pin.Pos, pin.Text), "if you trust its present content: bento plugin lock "+p.ID
+	}
+	if why != "" {
+		s.warn(discovery.RulePluginFile, fmt.Sprintf("bento does not start %s unless its file is named: %s", p.Path, why), hint)
 		s.outcome = exitTask
 	}
 }

@@ -127,11 +127,14 @@ func hint(code adapters.Code, id, message string) string {
 		if strings.Contains(message, wire.Miscount) {
 			return "bento plugin trace -o FILE -- bento plugin test " + id + " records its frames"
 		}
-		return "a plugin's standard output is for protocol messages only; anything else belongs on standard error"
+		if strings.Contains(message, wire.NoHeader) {
+			return "a plugin's standard output is for protocol messages only; anything else belongs on standard error"
+		}
+		return "bento plugin test " + id + " names the clause that it breaks; report that to the plugin's author"
 	case adapters.Timeout, adapters.Crashed, adapters.Quarantined, adapters.HandshakeFailed:
 		return "bento plugin test " + id + " shows whether the plugin is at fault: report that to its author, or list it under [plugins] disable"
 	case adapters.RPCError:
-		return "run bento plugin trace to see its messages, or bento plugin call to ask it by hand"
+		return "bento plugin test " + id + " shows whether the plugin is at fault; bento plugin call " + id + " asks it by hand"
 	}
 	return ""
 }

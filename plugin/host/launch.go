@@ -125,6 +125,10 @@ func explainStart(path string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
 		return fmt.Errorf("%w: it is neither a program for this machine nor a script that begins with \"#!\"", err)
+	case errors.Is(err, fs.ErrPermission):
+		if fi, statErr := os.Stat(path); statErr == nil && fi.Mode()&0o111 == 0 {
+			return fmt.Errorf("%w: it is not executable, as chmod +x %s makes it", err, path)
+		}
 	case errors.Is(err, fs.ErrNotExist):
 		if line := shebang(path); line != "" {
 			return fmt.Errorf("%w: the interpreter of its first line, %.80q", err, line)

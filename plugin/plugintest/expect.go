@@ -123,7 +123,16 @@ func textOr(v any, ok bool) string {
 	return jsonText(v)
 }
 
-func jsonText(v any) string { return strings.TrimSpace(string(encoded(v))) }
+// jsonText returns a value of JSON for people: "<" and ">" of constraints are themselves.
+func jsonText(v any) string {
+	var text strings.Builder
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // it comes from JSON
+	}
+	return strings.TrimSpace(text.String())
+}
 
 // Text returns the file of the expected answers.
 func (f *Fixtures) Text() []byte {

@@ -30,7 +30,7 @@ func (f *frames) add(clause string, sent bool, body []byte) {
 	if sent {
 		arrow = "> "
 	}
-	text := wire.Plain(string(body[:min(len(body), keptBytes)]))
+	text := strings.NewReplacer("\r", `\r`, "\n", `\n`).Replace(wire.Plain(string(body[:min(len(body), keptBytes)])))
 	if len(body) > keptBytes {
 		text += "…"
 	}

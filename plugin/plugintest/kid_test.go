@@ -309,6 +309,8 @@ func badLives() []bad {
 		{"no-tasks", with(`"default_tasks"`, `"recipes"`), "5.3"},
 		{"nested-text", with(`"nested":false`, `"nested":"no"`), "5.3"},
 		{"odd-hook", with(`"parser":"plugin"`, `"parser":"own"`), "5.4"},
+		{"derived-marker", with(`"nested":false`, `"nested":false,"derived_paths":["kid.*"]`), "5.4"},
+		{"no-versions", with(`"protocol_version":1,`, `"protocol_version":1,"protocol_versions":[],`), "5.1"},
 		{"unknown-capability", with(`"capabilities":{`, `"capabilities":{"instal":true,`), "5.12"},
 		{"unknown-member", says("tasks", `{"tasks":[{"name":"a","run":"b","output":["c"]}]}`), "5.12"},
 		{"changes-its-mind", func(k *kid) { with(`"kid"`, fmt.Sprintf(`"kid %d"`, os.Getpid()))(k) }, "5.5"},

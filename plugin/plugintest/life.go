@@ -28,7 +28,7 @@ func manifestAxes() []axis {
 		{clause: "5.1", level: Must, expected: "protocol_version is 1", run: ofManifest(adapters.ProtocolVersionMismatch), first: true},
 		{clause: "5.2", level: Must, expected: "adapter_id is that of the file name", run: ofManifest(adapters.AdapterIDMismatch), first: true},
 		{clause: "5.3", level: Must, expected: "the manifest has all members, of their types and within bounds", run: ofManifest(""), first: true},
-		{clause: "5.4", level: Should, expected: "every diagnostic hook can be used", run: usableHooks},
+		{clause: "5.4", level: Should, expected: "every diagnostic hook and derived path can be used", run: usableHooks},
 		{clause: "5.5", level: Must, expected: "every start returns the same manifest", run: unlessRefused(sameManifest), first: true},
 		{clause: "5.12", level: Should, expected: "the manifest and the answers have no members that the protocol lacks"},
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ type peer struct {
 	s      *suite
 	clause string // of the test, "" for the first handshake
 	stream *host.Stream
+	said   *host.Tail // of its standard error
 	conn   *wire.Conn
 	status func() string // waits for the end of the process and returns its status
 	raw    *recorder
@@ -41,17 +43,21 @@ type incoming struct {
 	err error
 }
 
+// lastWords is how many bytes of standard error are kept of a process.
+const lastWords = 1 << 10
+
 // maxDepth is the nesting that bento accepts.
 const maxDepth = 64
 
 // launch starts a process of the plugin for the test of a clause.
 func (s *suite) launch(ctx context.Context, clause string) (*peer, error) {
-	stream, err := s.launcher().Launch(ctx, s.o.Stderr)
+	said := host.NewTail(lastWords, s.o.Stderr)
+	stream, err := s.launcher().Launch(ctx, said)
 	if err != nil {
 		return nil, err
 	}
 	p := &peer{
-		s: s, clause: clause, stream: stream, raw: &recorder{r: stream.Stdout},
+		s: s, clause: clause, stream: stream, said: said, raw: &recorder{r: stream.Stdout},
 		status:   sync.OnceValue(stream.Wait),
 		incoming: make(chan incoming), quit: make(chan struct{}),
 		open: make(map[int64]bool), came: make(map[int64]wire.Message),
@@ -185,7 +191,7 @@ func (p *peer) await(ctx context.Context, method string, id int64) (wire.Message
 				return wire.Message{}, fmt.Errorf("%s: %w", method, err)
 			}
 		case <-timer.C:
-			return wire.Message{}, fmt.Errorf("timed out after %v: no answer to %s", p.s.o.Within, method)
+			return wire.Message{}, fmt.Errorf("timed out after %v: no answer to %s%s", p.s.o.Within, method, p.unfinished())
 		case <-ctx.Done():
 			return wire.Message{}, ctx.Err()
 		}
@@ -241,7 +247,30 @@ func (p *peer) ended(err error) error {
 	if !p.exits(time.Second) {
 		return errors.New("it closed its standard output")
 	}
-	return fmt.Errorf("it exited (%s)", p.status())
+	return fmt.Errorf("it exited (%s)%s", p.status(), p.words())
+}
+
+// words returns the last lines of standard error, which name the cause of most ends, without those
+// that only underline.
+func (p *peer) words() string {
+	var lines []string
+	for line := range strings.Lines(wire.Plain(p.said.String())) {
+		if line = strings.TrimSpace(line); strings.Trim(line, "^~ ") != "" {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return "; its last words: " + strings.Join(lines[max(0, len(lines)-2):], " / ")
+}
+
+// unfinished describes the received part of a message.
+func (p *peer) unfinished() string {
+	if part := p.conn.Unfinished(); part != "" {
+		return "; " + part
+	}
+	return ""
 }
 
 // exits reports whether the process ends by itself within this time.

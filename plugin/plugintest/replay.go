@@ -2,11 +2,14 @@ package plugintest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -15,13 +18,15 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// ReplayOptions are the options of NewReplay.
+// ReplayOptions are the options of NewReplay and RunReplay.
 type ReplayOptions struct {
 	// ID is the plugin to replay; "" where the trace has only one.
 	ID string
 	// Replace maps text of the trace, such as the directory of its workspace, to its
 	// replacement.
 	Replace map[string]string
+	// Name is the file of the trace, for the places of RunReplay.
+	Name string
 }
 
 // Replay is a plugin that answers as another did, from a trace of it. It finds an answer by
@@ -37,19 +42,12 @@ var _ host.Launcher = (*Replay)(nil)
 
 // NewReplay reads a trace, as `bento plugin trace -o` writes it.
 func NewReplay(r io.Reader, o ReplayOptions) (*Replay, error) {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return nil, err
-	}
-	for old, now := range o.Replace {
-		text = bytes.ReplaceAll(text, inJSON(old), inJSON(now))
-	}
-	lines, err := trace.Read(bytes.NewReader(text))
+	all, err := exchanges(r, o)
 	if err != nil {
 		return nil, err
 	}
 	p := &Replay{known: make(map[string][]*trace.Exchange)}
-	for _, e := range trace.Exchanges(lines) {
+	for _, e := range all {
 		if o.ID == "" {
 			o.ID = e.Plugin
 		}
@@ -62,6 +60,20 @@ func NewReplay(r io.Reader, o ReplayOptions) (*Replay, error) {
 		return nil, errors.New("the trace has no plugin that answers")
 	}
 	return p, nil
+}
+
+// exchanges returns those of all plugins of a trace, with its paths replaced: longer ones first.
+func exchanges(r io.Reader, o ReplayOptions) ([]*trace.Exchange, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	longer := func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
+	for _, old := range slices.SortedFunc(maps.Keys(o.Replace), longer) {
+		text = bytes.ReplaceAll(text, inJSON(old), inJSON(o.Replace[old]))
+	}
+	lines, err := trace.Read(bytes.NewReader(text))
+	return trace.Exchanges(lines), err
 }
 
 // inJSON returns text as it is escaped in a string of JSON.

@@ -161,8 +161,8 @@ func TestErrors(t *testing.T) {
 		talk(t, Options{Manifest: m, Provider: failing{}}, func(c *child) {
 			for _, e := range []struct{ body, want string }{
 				{`{]`, `null -32700 {"reason":"parse_error"} malformed frame: no JSON at byte 1: expected a name in quotes, got "]"`},
-				{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", `null -32700 {"reason":"parse_error"} malformed frame: invalid UTF-8`},
-				{`{"jsonrpc":"2.0","id":1,"method":"x","params":` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`, `null -32700 {"reason":"parse_error"} malformed frame: JSON nested too deep`},
+				{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", `null -32700 {"reason":"parse_error"} malformed frame: invalid UTF-8 at byte 34: "\xff\"}"`},
+				{`{"jsonrpc":"2.0","id":1,"method":"x","params":` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`, `null -32700 {"reason":"parse_error"} malformed frame: JSON nested too deep, more than 64 levels`},
 				{`[{"jsonrpc":"2.0","id":1,"method":"x"}]`, `null -32600 {"reason":"invalid_request"} the message is not a JSON object (this protocol has no batches)`},
 				{`{"jsonrpc":"1.0","id":1,"method":"x"}`, `1 -32600 {"reason":"invalid_request"} the message has "jsonrpc":"1.0", expected "2.0"`},
 				{`{"jsonrpc":"2.0","id":null,"method":"x"}`, `null -32600 {"reason":"invalid_request"} the id of a request is null`},

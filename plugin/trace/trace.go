@@ -62,6 +62,7 @@ func Read(r io.Reader) ([]Line, error) {
 // Exchange is one request of bento and its answer.
 type Exchange struct {
 	Plugin string
+	Line   int // of the request, from 1
 	Method string
 	Params json.RawMessage // nil for none
 	Result json.RawMessage // nil with an error, or without an answer
@@ -77,12 +78,12 @@ func (e *Exchange) Answered() bool { return e.Result != nil || e.Error != nil }
 func Exchanges(lines []Line) []*Exchange {
 	var list []*Exchange
 	open := make(map[string][]*pending) // by plugin, oldest first
-	for _, l := range lines {
+	for i, l := range lines {
 		m, err := wire.ParseMessage(l.Body, maxDepth)
 		switch {
 		case err != nil:
 		case l.Sent && m.Kind == wire.Request:
-			p := &pending{id: string(m.ID), at: l.Time, e: &Exchange{Plugin: l.ID, Method: m.Method, Params: m.Params}}
+			p := &pending{id: string(m.ID), at: l.Time, e: &Exchange{Plugin: l.ID, Line: i + 1, Method: m.Method, Params: m.Params}}
 			if m.Method == wire.MethodInitialize { // of a new process
 				open[l.ID] = nil
 			}

@@ -64,6 +64,9 @@ func (c *Conn) Recv() ([]byte, error) {
 	return body, closedError(err)
 }
 
+// NoHeader is in the error of bytes that are no frame.
+const NoHeader = `expected "Content-Length: N"`
+
 // Miscount is in the error of a frame whose length is not that of its JSON.
 const Miscount = "it must be the number of bytes of the encoded body"
 

@@ -98,7 +98,7 @@ func readLine(br *bufio.Reader, first bool) ([]byte, error) {
 func parseLine(line []byte, l Limits) (n int, isLength bool, err error) {
 	name, value, ok := bytes.Cut(line, []byte(":"))
 	if !ok || !isHeaderName(bytes.TrimSpace(name)) {
-		return 0, false, fmt.Errorf("%w: expected \"Content-Length: N\", got %.*q", ErrMalformed, preview, line)
+		return 0, false, fmt.Errorf("%w: %s, got %.*q", ErrMalformed, NoHeader, preview, line)
 	}
 	if !bytes.EqualFold(bytes.TrimSpace(name), []byte("content-length")) {
 		if l.Strict {

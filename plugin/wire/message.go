@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -48,7 +49,8 @@ const maxID = 256
 // are common and harmless.
 func ParseMessage(body []byte, depth int) (Message, error) {
 	if !utf8.Valid(body) {
-		return Message{}, fmt.Errorf("%w: invalid UTF-8", ErrMalformed)
+		at := firstInvalid(body)
+		return Message{}, fmt.Errorf("%w: invalid UTF-8 at byte %d: %.30q", ErrMalformed, at, body[at:])
 	}
 	var e envelope
 	var err error
@@ -58,10 +60,26 @@ func ParseMessage(body []byte, depth int) (Message, error) {
 		e.why = "the message is not a JSON object (this protocol has no batches)"
 		err = shape.Check(body, depth)
 	}
+	if errors.Is(err, shape.ErrDeep) {
+		return Message{}, fmt.Errorf("%w: %w, more than %d levels", ErrMalformed, err, depth)
+	}
 	if err != nil {
 		return Message{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	return e.message(), nil
+}
+
+// firstInvalid returns where the first byte is that is not of UTF-8.
+func firstInvalid(body []byte) int {
+	at := 0
+	for at < len(body) {
+		r, size := utf8.DecodeRune(body[at:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		at += size
+	}
+	return at
 }
 
 // envelope is the raw members of a message.

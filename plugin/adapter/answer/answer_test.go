@@ -134,3 +134,19 @@ func TestTasksThatWaitForThemselves(t *testing.T) {
 		}
 	}
 }
+
+// TestDerivedMarkers: a derived path that matches a fingerprint file is dropped with the reason.
+func TestDerivedMarkers(t *testing.T) {
+	m, dropped, err := ReadManifest(json.RawMessage(`{"protocol_version":1,"adapter_id":"zig","display_name":"Zig","default_tasks":[],
+		"fingerprint_files":["build.zig","conf/*.zon"],"derived_paths":["out/**","*.zig","conf/a.zon"]}`), "zig")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"out/**", "conf/a.zon"}, m.DerivedPaths); diff != "" {
+		t.Errorf("derived paths (-want +got):\n%s", diff)
+	}
+	want := []string{`manifest: derived_paths[1]: "*.zig" matches the fingerprint file "build.zig", whose edits would be lost; the glob is not used`}
+	if diff := cmp.Diff(want, dropped); diff != "" {
+		t.Errorf("dropped (-want +got):\n%s", diff)
+	}
+}

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics/parse"
+	"github.com/bentobuild/bento/internal/tree/glob"
 	"github.com/bentobuild/bento/plugin/wire"
 	"github.com/bentobuild/bento/plugin/wire/shape"
 )
@@ -42,7 +44,24 @@ func ReadManifest(result json.RawMessage, id string) (m *adapters.Manifest, drop
 			dropped = append(dropped, fmt.Sprintf("manifest: diagnostic_hooks.%.60q: %s; the hook is not used", task, why))
 		}
 	}
-	return m, dropped, nil
+	return m, append(dropped, dropMarkers(m)...), nil
+}
+
+// dropMarkers removes the derived paths that match a fingerprint file: no edit of it would count.
+func dropMarkers(m *adapters.Manifest) (dropped []string) {
+	kept := m.DerivedPaths[:0]
+	for i, pattern := range m.DerivedPaths {
+		set, err := glob.Compile("", []string{pattern})
+		lost := slices.IndexFunc(m.FingerprintFiles, func(name string) bool { return err == nil && set.Match(path.Clean(name)) })
+		if lost < 0 {
+			kept = append(kept, pattern)
+			continue
+		}
+		dropped = append(dropped, fmt.Sprintf("manifest: derived_paths[%d]: %.60q matches the fingerprint file %.60q, whose edits would be lost; the glob is not used",
+			i, pattern, m.FingerprintFiles[lost]))
+	}
+	m.DerivedPaths = kept
+	return dropped
 }
 
 // checkGreeting checks the members that decide whether bento can read the rest.
@@ -55,11 +74,11 @@ func checkGreeting(result json.RawMessage, id string) error {
 	if err := shape.Decode(result, greetingShape(), &m); err != nil {
 		return fmt.Errorf("manifest: %w", err)
 	}
-	if speaks := slices.Contains(m.Versions, adapters.ProtocolVersion); m.ProtocolVersion != adapters.ProtocolVersion || len(m.Versions) > 0 && !speaks {
+	if speaks := slices.Contains(m.Versions, adapters.ProtocolVersion); m.ProtocolVersion != adapters.ProtocolVersion || m.Versions != nil && !speaks {
 		message := fmt.Sprintf("its protocol_version is %d, this bento speaks %d", m.ProtocolVersion, adapters.ProtocolVersion)
 		if speaks {
 			message += ", as the plugin does too: it has to answer with the version that initialize names"
-		} else if len(m.Versions) > 0 {
+		} else if m.Versions != nil {
 			message += fmt.Sprintf(", which its protocol_versions %v lack", m.Versions)
 		}
 		return &adapters.Failure{Code: adapters.ProtocolVersionMismatch, Message: message}

@@ -48,7 +48,7 @@ func Members(text []byte, depth int, member func(name, value []byte)) error {
 		return s.syntax("an object")
 	}
 	if s.depth--; s.depth < 0 {
-		return errDeep
+		return ErrDeep
 	}
 	s.pos++
 	for more := s.begins('}'); more; {
@@ -69,7 +69,8 @@ func Members(text []byte, depth int, member func(name, value []byte)) error {
 	return s.end()
 }
 
-var errDeep = errors.New("JSON nested too deep")
+// ErrDeep is the error of a text that is nested deeper than allowed.
+var ErrDeep = errors.New("JSON nested too deep")
 
 // syntax returns the error of text that is not JSON.
 func (s *scanner) syntax(expected string) error {
@@ -116,7 +117,7 @@ func (s *scanner) shaped(sh *Shape) error {
 
 func (s *scanner) nested(sh *Shape, inside func(*scanner, *Shape) error) error {
 	if s.depth--; s.depth < 0 {
-		return errDeep
+		return ErrDeep
 	}
 	s.pos++
 	err := inside(s, sh)
