@@ -145,13 +145,55 @@ func (f *finder) decide(ctx context.Context, s *site, place *queuePlace) {
 	if s.decisions == nil {
 		s.decisions = f.detected(ctx, s, place)
 	}
+	if s.config == nil {
+		f.judgeAll(ctx, s, place)
+	}
 	for _, c := range s.decisions {
-		if s.config == nil {
-			c.verdict = f.judge(ctx, s, c.dish)
-		}
 		f.askAll(ctx, s, c, place)
 	}
 	s.pick()
+}
+
+// judgeAll judges the candidates of a site. Where the workspace of one does not name the directory,
+// the other families of its group may have it: a package of pnpm that Deno's workspace leaves out.
+func (f *finder) judgeAll(ctx context.Context, s *site, place *queuePlace) {
+	for i := 0; i < len(s.decisions); i++ {
+		c := s.decisions[i]
+		c.verdict = f.judge(ctx, s, c)
+		isInstead := func(o *decision) bool { return o.insteadOf == c }
+		switch {
+		case c.verdict.Reason != adapters.NotAMember:
+			s.decisions = slices.DeleteFunc(s.decisions, isInstead)
+		case c.insteadOf == nil && !slices.ContainsFunc(s.decisions, isInstead):
+			if o := f.instead(ctx, s, c, place); o != nil {
+				s.decisions = slices.Insert(s.decisions, i+1, o)
+			}
+		}
+	}
+}
+
+// instead returns the candidate of another family of the group of c, or nil.
+func (f *finder) instead(ctx context.Context, s *site, c *decision, place *queuePlace) *decision {
+	m := c.dish.Adapter.Manifest()
+	for _, a := range f.asks(s) {
+		other := a.Manifest()
+		if other.GroupName() != m.GroupName() || other.FamilyName() == m.FamilyName() {
+			continue
+		}
+		place.Wait(a)
+		if yes, err := f.answers.Detect(ctx, a, f.dir(s)); yes && err == nil && !s.has(a) {
+			o := f.candidate(s, a)
+			o.insteadOf = c
+			return o
+		}
+		place.Leave(a)
+	}
+	return nil
+}
+
+// has reports whether an adapter is that of a candidate.
+func (s *site) has(a adapters.Adapter) bool {
+	return slices.ContainsFunc(s.decisions, func(c *decision) bool { return c.dish.Adapter == a })
 }
 
 // askAll asks the adapter of a dish everything, once.

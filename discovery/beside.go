@@ -21,6 +21,8 @@ type decision struct {
 	problems []diagnostics.Diagnostic
 	unsure   []error // from adapters that failed to detect
 	failed   error   // from its adapter
+	// insteadOf is the candidate of the same group whose workspace leaves the directory out, or nil.
+	insteadOf *decision
 }
 
 // languages returns the adapters that dish.toml names, nil for none.

@@ -31,7 +31,8 @@ const (
 
 // judge decides whether the project that an adapter detected in a directory without dish.toml is a
 // dish. No other function decides that. Without an adapter it is none, whatever judge returns.
-func (f *finder) judge(ctx context.Context, s *site, d *Dish) adapters.NestedAnswer {
+func (f *finder) judge(ctx context.Context, s *site, c *decision) adapters.NestedAnswer {
+	d := c.dish
 	switch {
 	case s.barred.Reason != "":
 		return s.barred
@@ -42,6 +43,9 @@ func (f *finder) judge(ctx context.Context, s *site, d *Dish) adapters.NestedAns
 		return adapters.NestedAnswer{Reason: TestData, Why: "it is test data, in " + name + "/, and no manifest names it"}
 	}
 	outer := f.outer(d)
+	if outer == nil && c.insteadOf != nil {
+		outer = f.outer(c.insteadOf.dish)
+	}
 	if d.Adapter == nil || outer == nil {
 		return adapters.NestedAnswer{}
 	}
@@ -297,8 +301,8 @@ func (f *finder) leaveOut(s *site, c *decision) {
 	if a == nil {
 		a = f.byName(s)
 	}
-	if a == nil && !s.hasFile {
-		return // a file that other tools have too, such as .tool-versions
+	if c.insteadOf != nil || a == nil && !s.hasFile {
+		return // named by that, or a file that other tools have too, such as .tool-versions
 	}
 	out := LeftOut{Path: s.path, Reason: verdict.Reason, Why: strings.ReplaceAll(verdict.Why, f.ws.Root+"/", "")}
 	if a != nil {

@@ -42,7 +42,7 @@ func (a *Adapter) links(f *adapters.Files, dir string) ([]adapters.Link, error) 
 		if err != nil {
 			return nil, err
 		}
-		l := &linker{project: p, byTarget: make(map[string]int), testsUsed: slices.ContainsFunc(p.Exported, imports.IsTest)}
+		l := &linker{project: p, files: f, byTarget: make(map[string]int), testsUsed: slices.ContainsFunc(p.Exported, imports.IsTest)}
 		if l.maps, err = importMaps(f, p); err != nil {
 			return nil, err
 		}
@@ -98,6 +98,7 @@ func importMaps(f *adapters.Files, p *project) ([]importMap, error) {
 // linker collects links, one for each target.
 type linker struct {
 	*project
+	files    *adapters.Files
 	maps     []importMap
 	links    []adapters.Link
 	byTarget map[string]int
@@ -149,7 +150,10 @@ func (l *linker) follow(at place, specifier, dir string) {
 	case strings.HasPrefix(specifier, "./"), strings.HasPrefix(specifier, "../"):
 		l.addFile(at, filepath.Join(dir, filepath.FromSlash(specifier)))
 	case strings.HasPrefix(specifier, "/"):
-		l.addFile(at, filepath.Clean(specifier))
+		// Text that a module holds, as templates and tests of servers do, names paths of web sites.
+		if l.files.IsFile(filepath.Clean(specifier)) {
+			l.addFile(at, filepath.Clean(specifier))
+		}
 	case strings.HasPrefix(specifier, "file://"):
 		l.addFile(at, filepath.Clean(strings.TrimPrefix(specifier, "file://")))
 	default:

@@ -44,3 +44,17 @@ import "@ex/lib"; import "./help_test.ts";
 		}
 	}
 }
+
+// TestAbsoluteImports: text that looks like an import of a web site's path is no link; an absolute path
+// of a file in the workspace is one.
+func TestAbsoluteImports(t *testing.T) {
+	root := adaptertest.Project(t, "-- app/deno.json --\n{}\n-- lib/deno.json --\n{}\n-- lib/mod.ts --\n-- app/mod.ts --\nconst page = `import foo from \"/foo.js\"`;\n")
+	if links := adaptertest.Links(t, newDeno(), root, filepath.Join(root, "app")); len(links) != 0 {
+		t.Errorf("%+v", links)
+	}
+	adaptertest.Write(t, filepath.Join(root, "app/mod.ts"), "import \""+filepath.ToSlash(root)+"/lib/mod.ts\";\n")
+	links := adaptertest.Links(t, newDeno(), root, filepath.Join(root, "app"))
+	if len(links) != 1 || links[0].Dir != "lib" {
+		t.Errorf("%+v", links)
+	}
+}

@@ -59,7 +59,7 @@ func (s *session) printPlan(ctx context.Context, sel selection) error {
 		return err
 	}
 	ev.Save()
-	found := ev.Preflight()
+	found := ev.Preflight(ctx)
 	problems = diagnostics.Sorted(slices.Concat(problems, found.Problems, wholeLocks(w.Workspace.Workspace)))
 	report.WriteProblems(s.err, s.style, slices.Concat(problems, found.Advice(p.Tasks)))
 	if len(diagnostics.Errors(problems)) > 0 {

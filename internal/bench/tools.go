@@ -33,8 +33,10 @@ type way struct {
 // tools measures tasks that call a tool, beside a program that does the same work in one process.
 func (b *bench) tools() error {
 	root := filepath.Join(b.dir, "tools")
-	if err := os.RemoveAll(root); err != nil {
-		return err
+	for _, dir := range []string{root, root + "-cache", filepath.Join(b.dir, "old")} {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
 	}
 	t := &toolbox{commands: &commands{bench: b, generated: &generated{root: root, shape: shape{n: calls}}, cache: root + "-cache"}}
 	if err := t.build(); err != nil {
@@ -77,7 +79,7 @@ func (t *toolbox) build() error {
 	const module = "[tools.%s]\nwasm = \"tools/%[1]s.wasm\"\ncapabilities = [\"wasi:filesystem/read\"]\n"
 	t.kinds = []way{
 		{task: "command", name: "a command each"},
-		{"oneshot", "a one-shot tool each", oneshotID + ":format", fmt.Sprintf("[tools.%q]\ncommand = [%q, %q]\n", oneshotID, self, oneshotID)},
+		{"oneshot", "a one-shot tool each", oneshotID + ":format", fmt.Sprintf("[tools.%q]\ncommand = [%q, %q]\nlaunch = \"1m\"\nhandshake = \"1m\"\ntimeout = \"1m\"\n", oneshotID, self, oneshotID)},
 		{"module", "a Go module each", "json-go", fmt.Sprintf(module, "json-go")},
 	}
 	built := filepath.Join(t.dir, "json-rust")

@@ -153,12 +153,16 @@ func conflicts(list []Extension) {
 	}
 }
 
-// Namespaces returns the names by which bento x reaches an extension, sorted: those of its manifest,
-// and of a SEP extension its panels.
+// Namespaces returns the names by which bento x reaches an extension, sorted: those of its manifest, its
+// id if it has only screens, and of a SEP extension its panels.
 func (e *Extension) Namespaces() []string {
 	var names []string
 	if e.Ainb != nil {
-		names = append(names, e.Ainb.Manifest.Provides.CLINamespaces...)
+		p := e.Ainb.Manifest.Provides
+		names = append(names, p.CLINamespaces...)
+		if len(names) == 0 && len(p.Screens) > 0 {
+			names = append(names, e.ID)
+		}
 	}
 	for _, p := range e.Panels() {
 		names = append(names, p.ID)

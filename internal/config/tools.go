@@ -47,7 +47,8 @@ type Tool struct {
 	Env          []string          // names: passed, and ingredients of keys
 	SetEnv       map[string]string // values: set, and ingredients of keys
 	Timeout      time.Duration     // of one call; 0: that of the contract
-	Handshake    time.Duration     // of a program's handshake; likewise
+	Launch       time.Duration     // of a program's start; likewise
+	Handshake    time.Duration     // of its handshake; likewise
 	Teardown     time.Duration     // from its response to its exit; likewise
 	SHA256       Text              // of the executable or module, lower case hex; empty when not pinned
 	Sandbox      Text              // of a one-shot program, as that of Plugin; empty when not given
@@ -85,6 +86,7 @@ type toolTable struct {
 	Limits       toolLimitsTable       `toml:"limits" doc:"the bounds of a module"`
 	Env          envVars               `toml:"env" doc:"variables that the tool sees, and part of the key"`
 	Timeout      duration              `toml:"timeout" doc:"of one call"`
+	Launch       duration              `toml:"launch" default:"2s" doc:"how long the start of a program may take"`
 	Handshake    duration              `toml:"handshake" default:"2s" doc:"how long a program may take to answer the handshake"`
 	Teardown     duration              `toml:"teardown" default:"500ms" doc:"how long a program may take to exit after its response"`
 	SHA256       tomlfile.At[string]   `toml:"sha256" doc:"the digest of the only executable or module that may run"`
@@ -140,7 +142,8 @@ func (t *toolTable) tool(id string, pos Pos) (Tool, []diagnostics.Diagnostic) {
 	tool := Tool{
 		Pos: pos, Command: t.Command, Wasm: textOf(t.Wasm), Package: textOf(t.Package),
 		Limits: ToolLimits{Memory: int64(t.Limits.Memory), Module: int64(t.Limits.Module), Output: int64(t.Limits.Output), Fuel: int64(t.Limits.Fuel.Value)},
-		Env:    t.Env.Names, SetEnv: t.Env.Set, Timeout: time.Duration(t.Timeout), Handshake: time.Duration(t.Handshake), Teardown: time.Duration(t.Teardown), Sandbox: textOf(t.Sandbox.At), Read: placesOf(t.Read),
+		Env:    t.Env.Names, SetEnv: t.Env.Set, Timeout: time.Duration(t.Timeout), Launch: time.Duration(t.Launch), Handshake: time.Duration(t.Handshake), Teardown: time.Duration(t.Teardown),
+		Sandbox: textOf(t.Sandbox.At), Read: placesOf(t.Read),
 	}
 	var more []diagnostics.Diagnostic
 	tool.SHA256, more = digestOf(t.SHA256)

@@ -35,6 +35,7 @@ disable = ["old"]
 command = ["python3", "tools/fmt.py"]
 capabilities = ["fs.read"]
 timeout = "20s"
+launch = "4s"
 handshake = "3s"
 teardown = "1s"
 env = ["TOKEN"]
@@ -52,7 +53,7 @@ capabilities = ["a"]
 		t.Fatal(problems)
 	}
 	f, j, on := w.Tools.ByID["acme.fmt"], w.Tools.ByID["json"], w.Tools.ByID["onpath"]
-	if len(f.Command) != 2 || f.Command[1].Text != "tools/fmt.py" || f.Command[1].Pos.Line != 4 || f.Timeout.Seconds() != 20 || f.Handshake.Seconds() != 3 || f.Teardown.Seconds() != 1 || f.Env[0] != "TOKEN" || f.Capabilities[0] != "fs.read" {
+	if len(f.Command) != 2 || f.Command[1].Text != "tools/fmt.py" || f.Command[1].Pos.Line != 4 || f.Timeout.Seconds() != 20 || f.Launch.Seconds() != 4 || f.Handshake.Seconds() != 3 || f.Teardown.Seconds() != 1 || f.Env[0] != "TOKEN" || f.Capabilities[0] != "fs.read" {
 		t.Errorf("acme.fmt: %+v", f)
 	}
 	if j.Wasm.Text != "tools/json.wasm" || j.Limits != (ToolLimits{32 << 20, 1000, 1000, 5}) || len(j.AllowedHosts) != 2 || j.SetEnv["A"] != "b" {

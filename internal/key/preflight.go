@@ -1,6 +1,7 @@
 package key
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -18,8 +19,26 @@ type Preflight struct {
 	unable map[*plan.Task]bool // they cannot run, because of an error among Problems
 }
 
-// Preflight returns the problems that would make tasks fail that are not hits.
-func (e *Evaluator) Preflight() Preflight {
+// Preflight returns the problems that would make tasks fail that are not hits. If something is
+// missing, it also asks for the tools of tasks that wait for others, to name all dishes that need them.
+func (e *Evaluator) Preflight(ctx context.Context) Preflight {
+	p := e.preflight((*Evaluation).missingTool)
+	if len(diagnostics.Errors(p.Problems)) == 0 {
+		return p
+	}
+	return e.preflight(func(ev *Evaluation) *adapters.MissingTool {
+		d := ev.Task.Dish
+		if ev.Reason != MissPending || d.Adapter == nil || ev.Task.Tool != nil {
+			return ev.missingTool()
+		}
+		var m *adapters.MissingTool
+		_, err := e.o.Toolchains.Fingerprint(ctx, d.Adapter, d.Dir)
+		errors.As(err, &m)
+		return m
+	})
+}
+
+func (e *Evaluator) preflight(missing func(*Evaluation) *adapters.MissingTool) Preflight {
 	p := Preflight{unable: make(map[*plan.Task]bool)}
 	type need struct {
 		dish *discovery.Dish
@@ -32,7 +51,7 @@ func (e *Evaluator) Preflight() Preflight {
 			continue
 		}
 		d := ev.Task.Dish
-		if m := ev.missingTool(); m != nil {
+		if m := missing(ev); m != nil {
 			problem := MissingTool(d, m)
 			p.note(ev.Task, problem)
 			if at := (need{d, m.Tool}); !seenTools[at] {

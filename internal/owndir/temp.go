@@ -97,6 +97,15 @@ func (t *Temp) Remove() {
 	t.parent.Close()
 }
 
+// RemoveAll removes the directory name, which must exist, with its content.
+func (d *Dir) RemoveAll(name string) error {
+	here, err := d.file.Stat()
+	if err != nil {
+		return err
+	}
+	return cmp.Or(emptyBelow(d.file, name, here), d.RemoveEmpty(name))
+}
+
 // removeMarked removes the directory name, opened as dir, and its mark. The mark goes last: if the
 // process is killed before, the next Sweep continues.
 func (d *Dir) removeMarked(dir *Dir, name, mark string) {

@@ -51,7 +51,8 @@ type engine struct {
 	recorder        *record.Recorder
 	batch           *record.Batch // results that are to be stored
 	restorer        *outputs.Restorer
-	unstage         func() // removes where the restorer stages; the journal goes only then
+	outDir          func() (path string, discard func(), err error) // for the outputs of a tool
+	unstage         func()                                          // removes where the restorer stages; the journal goes only then
 	installs        map[string]*scopeInstall
 	installReports  []*Install
 	release         func() // lets other runs into the workspace
@@ -129,10 +130,13 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	defer unstage()
 	e.restorer = outputs.NewRestorer(env.Root, stage)
 	defer e.restorer.Close()
+	outDir, removeOuts := env.State.LazyDirs()
+	e.outDir = outDir
+	defer removeOuts()
 	if _, err := e.keys.All(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	if err := e.refuse(e.keys.Preflight()); err != nil {
+	if err := e.refuse(e.keys.Preflight(ctx)); err != nil {
 		return nil, err
 	}
 	e.reserveIfNeeded(ctx)

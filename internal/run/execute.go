@@ -29,6 +29,7 @@ type execution struct {
 	sources []tree.Entry // of the dish, when it began
 
 	restorer *outputs.Restorer
+	outDir   func() (path string, discard func(), err error) // for the outputs of a tool
 
 	isReady func() // lets what waits for a persistent task begin
 	ended   func() // lets others have the workers of a task whose process has ended
@@ -41,7 +42,7 @@ func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string)
 	t := ev.Task
 	unsure = cmp.Or(unsure, ev.InTheWay, e.doubt(t))
 	x := &execution{
-		env: e.env, opts: e.opts, ev: ev, restorer: e.restorer, sources: e.keys.Sources(t), result: &Result{Task: t, Key: ev.Key},
+		env: e.env, opts: e.opts, ev: ev, restorer: e.restorer, outDir: e.outDir, sources: e.keys.Sources(t), result: &Result{Task: t, Key: ev.Key},
 		kept: &record.Execution{
 			Recorder: e.recorder, Ev: ev, Last: e.keys.History().Of(t), Others: e.others(t), Before: e.before(t), Unsure: unsure,
 			Upstream: e.upstream(t), Elsewhere: e.elsewhere(t), LeftByOthers: e.keys.LeftByOthers(t), Later: usesOut(t),

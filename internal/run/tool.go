@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -34,13 +33,16 @@ func usesOut(t *plan.Task) bool {
 // attemptTool calls the tool of the task once, in place of a command.
 func (x *execution) attemptTool(ctx context.Context, _ *action.Log, stdout, stderr io.Writer) {
 	t := x.ev.Task
-	out, remove, err := x.outDir()
+	out, discard, err := "", func() {}, error(nil)
+	if usesOut(t) {
+		out, discard, err = x.outDir()
+	}
 	if err != nil {
 		x.fail(ReasonMachine, "no directory for the outputs of the tool: "+err.Error())
 		x.result.ExitCode = -1
 		return
 	}
-	defer remove()
+	defer discard()
 	calling, cancel := ctx, func() {}
 	if t.Timeout > 0 {
 		calling, cancel = context.WithTimeout(ctx, time.Duration(t.Timeout))
@@ -91,24 +93,6 @@ func (x *execution) inputFiles() []string {
 		}
 	}
 	return paths
-}
-
-// outDir makes an empty directory for the outputs of a tool that wants one, "" for others.
-func (x *execution) outDir() (dir string, remove func(), err error) {
-	if !usesOut(x.ev.Task) {
-		return "", func() {}, nil
-	}
-	temp, err := x.env.State.Temp()
-	if err != nil {
-		return "", nil, err
-	}
-	out, err := temp.Enter("out", true) // beside the mark of the temporary directory
-	if err != nil {
-		temp.Remove()
-		return "", nil, err
-	}
-	out.Close()
-	return filepath.Join(temp.Path(), "out"), temp.Remove, nil
 }
 
 // takeOut moves what the tool has made to the places of the task's outputs. It checks all of it

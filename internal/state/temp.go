@@ -42,8 +42,41 @@ func TempElsewhere() (*owndir.Temp, error) {
 // returns it opened; the caller closes it. Call remove when no open runs or follows. For a user for
 // whom bento saves nothing in the workspace it is TempElsewhere.
 func (d *Dir) LazyTemp() (open func() (*rawfile.File, error), remove func()) {
+	temp, remove := d.onceTemp()
+	open = func() (*rawfile.File, error) {
+		t, err := temp()
+		if err != nil {
+			return nil, err
+		}
+		return t.Again()
+	}
+	return open, remove
+}
+
+// LazyDirs is LazyTemp for a caller that needs many empty directories: each call of next makes one, and
+// discard removes it with its content.
+func (d *Dir) LazyDirs() (next func() (path string, discard func(), err error), remove func()) {
+	temp, remove := d.onceTemp()
+	next = func() (string, func(), error) {
+		t, err := temp()
+		if err != nil {
+			return "", nil, err
+		}
+		name := owndir.RandomName()
+		sub, err := t.Enter(name, true)
+		if err != nil {
+			return "", nil, err
+		}
+		defer sub.Close()
+		return sub.Path(), func() { _ = t.RemoveAll(name) }, nil
+	}
+	return next, remove
+}
+
+// onceTemp is LazyTemp without the opening of the directory.
+func (d *Dir) onceTemp() (temp func() (*owndir.Temp, error), remove func()) {
 	away := func() {}
-	temp := sync.OnceValues(func() (*owndir.Temp, error) {
+	temp = sync.OnceValues(func() (*owndir.Temp, error) {
 		t, err := d.Temp()
 		var guest *owner.GuestError
 		if errors.As(err, &guest) {
@@ -54,14 +87,7 @@ func (d *Dir) LazyTemp() (open func() (*rawfile.File, error), remove func()) {
 		}
 		return t, err
 	})
-	open = func() (*rawfile.File, error) {
-		t, err := temp()
-		if err != nil {
-			return nil, err
-		}
-		return t.Again()
-	}
-	return open, sync.OnceFunc(func() { away() })
+	return temp, sync.OnceFunc(func() { away() })
 }
 
 // Sweep removes the temporary files of killed processes in the directory. It keeps those that it

@@ -86,8 +86,8 @@ func (t *toolFinder) openProgram(f *FoundTool, p Launch) {
 		p.terms = append(p.terms, discovery.Term{Name: "sandbox", Value: "confined"})
 	}
 	opened, err := oneshot.Open(oneshot.Options{
-		ID: p.ID, Argv: p.Argv, Dir: p.Dir, Env: p.Env, SHA256: p.SHA256, Capabilities: own.Capabilities, Timeout: own.Timeout, Handshake: own.Handshake, Teardown: own.Teardown, Sandbox: box,
-		Trace: t.traceOf(f), Audit: t.o.Audit,
+		ID: p.ID, Argv: p.Argv, Dir: p.Dir, Env: p.Env, SHA256: p.SHA256, Capabilities: own.Capabilities, Timeout: own.Timeout, Launch: own.Launch, Handshake: own.Handshake, Teardown: own.Teardown,
+		Sandbox: box, Trace: t.traceOf(f), Audit: t.o.Audit,
 	})
 	if err != nil {
 		f.Tool.Problem = err.Error()

@@ -2,6 +2,8 @@ package wasm
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"runtime/metrics"
 	"slices"
 	"strings"
@@ -110,6 +112,20 @@ func TestDisguisedLoops(t *testing.T) {
 			_, err := do(t, open(t, Options{Bytes: m.Bytes(), Timeout: time.Second}), say("x"))
 			wantFailure(t, err, adapters.LaunchFailed, "failed to compile module")
 		})
+	}
+}
+
+// The end of the call interrupts the compiler, which has work for many minutes.
+func TestCompilerIsInterrupted(t *testing.T) {
+	m := Answering(Good)
+	body := bytes.Repeat([]byte{0x20, 0, 0x04, 0x40, End}, 4000) // ifs
+	for range 2000 {
+		m.Func("", "->", body)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := open(t, Options{Bytes: m.Bytes()}).Call(ctx, say("x")); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -110,10 +110,12 @@ func TestEndlessModules(t *testing.T) {
 		"in calls":       tree,
 		"in growth":      executing(Forever(Grow(1)), I64(0)),
 		"in az_log":      endlessLog(),
+
+		"in az_alloc of a host function": endlessAnswer(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tool := open(t, Options{Bytes: m.Bytes(), Timeout: 100 * time.Millisecond})
+			tool := open(t, Options{Bytes: m.Bytes(), Timeout: 100 * time.Millisecond, Capabilities: []string{azEnvGet}, Env: map[string]string{"NAME": "x"}})
 			_, err := do(t, tool, say("x"))
 			wantFailure(t, err, adapters.Timeout, "plugin execution exceeded time limit (100 ms)")
 			_, err = do(t, tool, say("x"))
@@ -128,6 +130,17 @@ func endlessLog() *Module {
 	m.Func(alloc, "i32->i32", I32(8192))
 	m.Func(execute, "i32,i32->i64", Forever(I32(2), I32(0), I32(10), Call(log)), I64(0))
 	m.Memory(1, -1)
+	return m
+}
+
+// endlessAnswer returns a module whose az_alloc never returns to the host function that calls it.
+func endlessAnswer() *Module {
+	m := &Module{}
+	env := m.Import("az", azEnvGet, "i32,i32->i64")
+	m.Func(alloc, "i32->i32", Count(100), I32(100), []byte{0x28, 2, 0}, I32(1), []byte{0x46, 0x04, 0x40}, I32(8192), Op(Return), Op(End), Forever(), I32(0))
+	m.Func(execute, "i32,i32->i64", I32(4096), I32(4), Call(env))
+	m.Memory(1, -1)
+	m.Data(4096, "NAME")
 	return m
 }
 

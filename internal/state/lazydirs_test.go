@@ -1,0 +1,47 @@
+package state
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// Each directory is empty and another one, is gone once it is discarded, and none stays.
+func TestLazyDirs(t *testing.T) {
+	d := Open(t.TempDir())
+	next, remove := d.LazyDirs()
+	var all sync.Map
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			path, discard, err := next()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if _, twice := all.LoadOrStore(path, true); twice {
+				t.Errorf("%s is used twice", path)
+			}
+			if err := os.MkdirAll(filepath.Join(path, "a", "b"), 0o777); err != nil {
+				t.Error(err)
+			}
+			if discard(); exists(path) {
+				t.Errorf("%s is left", path)
+			}
+		})
+	}
+	wg.Wait()
+	path, _, err := next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if remove(); exists(filepath.Dir(path)) {
+		t.Errorf("%s is left", filepath.Dir(path))
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
