@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -167,18 +166,8 @@ func (a *pluginAdder) prepare() (err error) {
 
 // pluginStore returns the installed plugins, and whose packages the user accepts.
 func (s *session) pluginStore() (*bundle.Store, config.PluginTrust, error) {
-	dir := bundle.PluginsDir(s.environ.Get)
-	if dir == "" {
-		return nil, config.PluginTrust{}, errors.New("neither XDG_DATA_HOME nor HOME says where plugins are installed")
-	}
-	own, problems := config.LoadOwn(s.host().OwnConfig())
-	if err := diagnostics.AsError(problems); err != nil {
-		return nil, config.PluginTrust{}, err // it may require what cannot be read
-	}
-	waiting := func(lock string) {
-		s.warn("waiting", "another bento installs or removes a plugin; waiting for it", "a process has the lock "+lock)
-	}
-	return &bundle.Store{Dir: dir, Plugins: true, Waiting: waiting}, own.Trust.Plugins, nil
+	store, trust, err := s.openStore(bundle.Store{Dir: bundle.PluginsDir(s.environ.Get), Plugins: true}, "plugin")
+	return store, trust.Plugins, err
 }
 
 func (a *pluginAdder) install(ctx context.Context, p *bundle.Package, source string) error {
@@ -326,12 +315,7 @@ func newPluginRemove(s *session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			id, version, _ := strings.Cut(args[0], "@")
-			removed, err := store.Remove(cmd.Context(), id, version)
-			if err != nil {
-				return err
-			}
-			return s.toolChanged("plugin.remove", changedTool{ID: id, Versions: removed}, fmt.Sprintf("%s: removed %s", id, strings.Join(removed, ", ")))
+			return s.removePackage(cmd.Context(), "plugin.remove", store, args[0])
 		},
 	}
 }

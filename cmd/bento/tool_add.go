@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -98,18 +97,22 @@ func (a *toolAdder) run(ctx context.Context, name string) error {
 
 // toolStore returns the installed packages, and whose packages the user accepts.
 func (s *session) toolStore() (*bundle.Store, config.Trust, error) {
-	dir := bundle.DataDir(s.environ.Get)
-	if dir == "" {
-		return nil, config.Trust{}, errors.New("neither XDG_DATA_HOME nor HOME says where tools are installed")
+	return s.openStore(bundle.Store{Dir: bundle.DataDir(s.environ.Get)}, "tool")
+}
+
+// openStore completes a store, of which a message calls an entry noun.
+func (s *session) openStore(store bundle.Store, noun string) (*bundle.Store, config.Trust, error) {
+	if store.Dir == "" {
+		return nil, config.Trust{}, fmt.Errorf("neither XDG_DATA_HOME nor HOME says where %ss are installed", noun)
 	}
 	own, problems := config.LoadOwn(s.host().OwnConfig())
 	if err := diagnostics.AsError(problems); err != nil {
 		return nil, config.Trust{}, err // it may require what cannot be read
 	}
-	waiting := func(lock string) {
-		s.warn("waiting", "another bento installs or removes a tool; waiting for it", "a process has the lock "+lock)
+	store.Waiting = func(lock string) {
+		s.warn("waiting", "another bento installs or removes a "+noun+"; waiting for it", "a process has the lock "+lock)
 	}
-	return &bundle.Store{Dir: dir, Waiting: waiting}, own.Trust, nil
+	return &store, own.Trust, nil
 }
 
 // local installs the package at a path.

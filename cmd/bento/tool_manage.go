@@ -47,14 +47,19 @@ func newToolRemove(s *session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			id, version, _ := strings.Cut(args[0], "@")
-			removed, err := store.Remove(cmd.Context(), id, version)
-			if err != nil {
-				return err
-			}
-			return s.toolChanged("tool.remove", changedTool{ID: id, Versions: removed}, fmt.Sprintf("%s: removed %s", id, strings.Join(removed, ", ")))
+			return s.removePackage(cmd.Context(), "tool.remove", store, args[0])
 		},
 	}
+}
+
+// removePackage removes an installed package, or the version behind "@"; command names its document.
+func (s *session) removePackage(ctx context.Context, command string, store *bundle.Store, name string) error {
+	id, version, _ := strings.Cut(name, "@")
+	removed, err := store.Remove(ctx, id, version)
+	if err != nil {
+		return err
+	}
+	return s.toolChanged(command, changedTool{ID: id, Versions: removed}, fmt.Sprintf("%s: removed %s", id, strings.Join(removed, ", ")))
 }
 
 func newToolRollback(s *session) *cobra.Command {

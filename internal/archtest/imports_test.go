@@ -131,7 +131,7 @@ var table = []row{
 	// What adapters answer from is digested with the secret of package key. What a tool finds is checked
 	// as the answer of a plugin, and so is what an adapter of the workspace offers.
 	{"internal/workspace", []string{"adapters", "adapters/builtin", "adapters/declared", "cache", "diagnostics", "diagnostics/parse", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/key", "internal/owndir",
-		"internal/pack", "internal/sandbox", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/adapter/answer", "plugin/bundle", "plugin/host", "plugin/oneshot", "plugin/wasm"}},
+		"internal/pack", "internal/sandbox", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/adapter/answer", "plugin/bundle", "plugin/bundle/seal", "plugin/host", "plugin/oneshot", "plugin/wasm"}},
 
 	// 8
 	// run finds the critical path, in a graph of tasks and installs that no plan has.

@@ -18,6 +18,7 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/adapter"
 	"github.com/bentobuild/bento/plugin/bundle"
+	"github.com/bentobuild/bento/plugin/bundle/seal"
 	"github.com/bentobuild/bento/plugin/host"
 )
 
@@ -45,9 +46,32 @@ func (h *Host) Places(cfg *config.Workspace) (discovery.Places, []diagnostics.Di
 	}
 	found, more := (&bundle.Store{Dir: dir}).Adapters()
 	for _, f := range found {
+		if p := cfg.Plugins.ByID[f.ID]; cfg.Trust.Plugins.RequireSigned && !isSigned(f.Key, cfg.Trust.Plugins) {
+			if f.Active || p.SHA256.Text != "" {
+				more = append(more, unsigned(f))
+			}
+			continue
+		}
 		in.Installed = append(in.Installed, discovery.Installed{Path: f.Program(), Active: f.Active})
 	}
 	return in, append(problems, more...)
+}
+
+// isSigned reports whether the fingerprint of a package's key is that of a trusted one. A key that
+// cannot be read trusts nothing; bento plugin add reports it.
+func isSigned(fingerprint string, trust config.PluginTrust) bool {
+	for name, text := range trust.Keys {
+		if key, err := seal.ParseKey(name, text.Text); err == nil && fingerprint != "" && key.Fingerprint() == fingerprint {
+			return true
+		}
+	}
+	return false
+}
+
+func unsigned(f bundle.Found) diagnostics.Diagnostic {
+	d := config.Pos{}.Warning(bundle.RuleSignature, "the plugin %s %s is not used: no key of [packages] trusted_keys has signed it, and your own configuration requires that", f.ID, f.Version)
+	d.Hint = fmt.Sprintf("add the author's key there, then install the package again: bento plugin remove %[1]s@%[2]s, and bento plugin add %[1]s@%[2]s", f.ID, f.Version)
+	return d
 }
 
 // PluginOptions returns the options to start plugins of a workspace with. Candidates that

@@ -66,6 +66,9 @@ func (p *Package) sealed(o AddOptions) (result, signer string, err error) {
 		return "", "", refused(RuleSignature, "add the author's public key to [packages] trusted_keys of your own configuration, if you trust it, or name it with --key",
 			"%s is signed with the key %s, which you do not trust"+required, name, signer)
 	}
+	if i := slices.IndexFunc(o.Seals, func(k seal.Key) bool { return k.Name == signer }); r == seal.Valid && i >= 0 {
+		p.signedBy = o.Seals[i].Fingerprint()
+	}
 	return map[seal.Result]string{seal.None: manifest.Unsigned, seal.Untrusted: manifest.Untrusted, seal.Valid: manifest.Signed}[r], signer, nil
 }
 

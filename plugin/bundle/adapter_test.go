@@ -232,6 +232,10 @@ func TestAdapterSignatures(t *testing.T) {
 	w.nothingLeft()
 	put(t, path+".minisig", minisign.Sign(private, data))
 	w.want(dir, "a", "1.0.0 valid acme")
+	found, problems := w.store.Adapters()
+	if len(problems) > 0 || len(found) != 1 || found[0].Key != trusted.Fingerprint() {
+		t.Errorf("the record: %+v %v, want the key %s", found, problems, trusted.Fingerprint())
+	}
 
 	// The same by http, where a missing signature is a missing file and any other answer is not.
 	status := http.StatusNotFound

@@ -265,7 +265,7 @@ func TestTiers(t *testing.T) {
 	put("project/b/2.0.0", module("b", "2.0.0", ""))
 	put("project/other", module("x", "1.0.0", ""))
 	prog := load(t, program("prog", "1"))
-	rec, _ := json.Marshal(record{prog.Kind, prog.Digest, "forged", prog.records()})
+	rec, _ := json.Marshal(record{prog.Kind, prog.Digest, "forged", "", prog.records()})
 	put("project/prog/1", append(prog.files, archive.File{Name: recordName, Data: rec}))
 	put("project/gone", module("gone", "1.0.0", "")[:1])
 	put("dev/a", module("a", "0.1.0", ""))

@@ -58,6 +58,7 @@ type Found struct {
 	Module            *manifest.Module
 	Process           *manifest.Process
 	Adapter           *manifest.Adapter
+	Key               string       // the fingerprint of the key that has signed it, "" for none
 	files             []fileRecord // that bento has noted at the installation; nil without
 }
 
@@ -331,7 +332,7 @@ func (f *Found) record(dir *owndir.Dir) error {
 	if rec.Kind != f.Kind || rec.Digest != digestOf(rec.Files) {
 		return fmt.Errorf("%s is not what bento has written", recordName)
 	}
-	f.files, f.Source = rec.Files, rec.Source
+	f.files, f.Source, f.Key = rec.Files, rec.Source, rec.Key
 	return nil
 }
 

@@ -47,6 +47,7 @@ type Package struct {
 	files             []archive.File
 	packed            []byte           // the archive that it was read from; nil for a directory
 	signatures        []seal.Signature // of packed
+	signedBy          string           // the fingerprint of the trusted key that has signed packed
 }
 
 // Archive returns the packed form of an adapter that was packed or read from an archive, and its

@@ -207,12 +207,13 @@ type record struct {
 	Kind   string       `json:"kind"`
 	Digest string       `json:"digest"`
 	Source string       `json:"source"`
+	Key    string       `json:"key,omitempty"` // the fingerprint of the key that has signed an adapter
 	Files  []fileRecord `json:"files"`
 }
 
 // place writes a package beside its place and moves it there.
 func (s *Store) place(root *owndir.Dir, p *Package, source string) error {
-	rec, err := json.Marshal(record{p.Kind, p.Digest, source, p.records()})
+	rec, err := json.Marshal(record{p.Kind, p.Digest, source, p.signedBy, p.records()})
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,18 @@ type Key struct {
 	pub  crypto.PublicKey // of cosign: *ecdsa.PublicKey or ed25519.PublicKey; nil for minisign
 }
 
+// Fingerprint returns a digest of the key, in hexadecimal, that does not depend on its name.
+func (k Key) Fingerprint() string {
+	text, err := k.mini.MarshalText()
+	if k.pub != nil {
+		text, err = x509.MarshalPKIXPublicKey(k.pub)
+	}
+	if err != nil {
+		panic(err) // it was parsed
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(text))
+}
+
 // Signature is the content of a file beside the signed one.
 type Signature struct {
 	Suffix string // Minisign or Cosign
