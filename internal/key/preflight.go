@@ -19,21 +19,32 @@ type Preflight struct {
 	unable map[*plan.Task]bool // they cannot run, because of an error among Problems
 }
 
-// Preflight returns the problems that would make tasks fail that are not hits. If something is
-// missing, it also asks for the tools of tasks that wait for others, to name all dishes that need them.
+// Preflight returns the problems that would make tasks fail that are not hits. Where a language misses
+// a tool, it also asks for the tools of dishes that wait for others, to name all that need it.
 func (e *Evaluator) Preflight(ctx context.Context) Preflight {
-	p := e.preflight((*Evaluation).missingTool)
-	if len(diagnostics.Errors(p.Problems)) == 0 {
+	lacking := make(map[adapters.Adapter]bool)
+	p := e.preflight(func(ev *Evaluation) *adapters.MissingTool {
+		m := ev.missingTool()
+		if m != nil {
+			lacking[ev.Task.Dish.Adapter] = true
+		}
+		return m
+	})
+	if len(lacking) == 0 {
 		return p
 	}
+	asked := make(map[*discovery.Dish]*adapters.MissingTool)
 	return e.preflight(func(ev *Evaluation) *adapters.MissingTool {
 		d := ev.Task.Dish
-		if ev.Reason != MissPending || d.Adapter == nil || ev.Task.Tool != nil {
+		if ev.Reason != MissPending || ev.Task.Tool != nil || !lacking[d.Adapter] {
 			return ev.missingTool()
 		}
-		var m *adapters.MissingTool
-		_, err := e.o.Toolchains.Fingerprint(ctx, d.Adapter, d.Dir)
-		errors.As(err, &m)
+		m, known := asked[d]
+		if !known {
+			_, err := e.o.Toolchains.Fingerprint(ctx, d.Adapter, d.Dir)
+			errors.As(err, &m)
+			asked[d] = m
+		}
 		return m
 	})
 }
