@@ -68,15 +68,20 @@ func (s *session) toast(t companion.Toast) {
 	})
 }
 
-// hearOf publishes the plugins that have failed.
+// hearOf publishes the plugins that have failed by now, each once.
 func (t *telling) hearOf(w *opened) {
 	if t.companions == nil {
 		return
 	}
 	for _, p := range w.Plugins.Status() {
-		if p.Status == "failed" {
-			t.companions.PluginFailed(p.ID, string(p.Code), p.Message)
+		if p.Status != "failed" || t.lost[p.ID] {
+			continue
 		}
+		if t.lost == nil {
+			t.lost = make(map[string]bool)
+		}
+		t.lost[p.ID] = true
+		t.companions.PluginFailed(p.ID, string(p.Code), p.Message)
 	}
 }
 

@@ -41,23 +41,13 @@ func (s *session) extNew(id, language, dir string) error {
 		return usageError(fmt.Sprintf("--dir %q is not named %q, as the contract requires of its directory", dir, id), "name a directory that ends in "+id)
 	}
 	files, err := scaffold.Extension(id, language)
-	if err == nil {
-		err = writeProject(dir, files)
-	}
 	if err != nil {
 		return err
-	}
-	doc := newPlugin{Schema: report.Schema("ext.new"), ID: id, Language: language, Dir: dir}
-	for _, f := range files {
-		doc.Files = append(doc.Files, f.Path)
-	}
-	if s.flags.json {
-		return report.Write(s.out, doc)
 	}
 	operand := dir // a word without a slash would be an id
 	if !strings.ContainsRune(dir, filepath.Separator) {
 		operand = "./" + dir
 	}
-	_, err = fmt.Fprintf(s.out, "%s: %s\nnext: bento ext test %s\n", report.Printable(dir), report.Count(len(files), "file"), report.Printable(operand))
-	return err
+	doc := newPlugin{Schema: report.Schema("ext.new"), ID: id, Language: language, Dir: dir}
+	return s.newProject(doc, files, "bento ext test "+operand)
 }

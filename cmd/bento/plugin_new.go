@@ -59,17 +59,22 @@ func (s *session) pluginNew(id, language, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeProject(dir, files); err != nil {
+	doc := newPlugin{Schema: report.Schema("plugin.new"), ID: id, Language: language, Dir: dir}
+	return s.newProject(doc, files, "cd "+dir+" && make test")
+}
+
+// newProject writes a project and prints its document, or what to do next.
+func (s *session) newProject(doc newPlugin, files []scaffold.File, next string) error {
+	if err := writeProject(doc.Dir, files); err != nil {
 		return err
 	}
-	doc := newPlugin{Schema: report.Schema("plugin.new"), ID: id, Language: language, Dir: dir}
 	for _, f := range files {
 		doc.Files = append(doc.Files, f.Path)
 	}
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
-	_, err = fmt.Fprintf(s.out, "%s: %s\nnext: cd %s && make test\n", report.Printable(dir), report.Count(len(files), "file"), report.Printable(dir))
+	_, err := fmt.Fprintf(s.out, "%s: %s\nnext: %s\n", report.Printable(doc.Dir), report.Count(len(files), "file"), report.Printable(next))
 	return err
 }
 

@@ -65,8 +65,9 @@ func (rs reporters) Report(ev run.Event) {
 type telling struct {
 	run.Reporter
 	people     terminal.Reporter
-	companions *companion.Set // nil without extensions
-	output     bool           // a reporter needs run.TaskOutput events
+	companions *companion.Set  // nil without extensions
+	lost       map[string]bool // plugins whose failure was published
+	output     bool            // a reporter needs run.TaskOutput events
 	close      func()
 }
 

@@ -118,6 +118,7 @@ func (s *session) run(ctx context.Context, sel selection) error {
 	if err != nil {
 		return err
 	}
+	t.hearOf(w)
 	w.Problems = append(w.Problems, t.companions.Problems()...)
 	return s.summarize(ctx, w, r)
 }

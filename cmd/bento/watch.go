@@ -158,6 +158,7 @@ func (w *watching) run(ctx context.Context) error {
 			first = false
 			w.mended()
 			own = w.round(ctx, l, own)
+			w.telling.hearOf(l.ws)
 			l.ws.close()
 		}
 		if !w.s.pipes.unread() && (own || w.keys.pending() || w.serverBegan.Swap(false)) {

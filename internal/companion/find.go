@@ -130,7 +130,7 @@ func (p Places) find(id string, settings config.Extension) Extension {
 		return e
 	}
 	e.read()
-	for _, step := range []func(*Extension){(*Extension).weigh, p.restrain, (*Extension).plan, p.judge} {
+	for _, step := range []func(*Extension){p.covered, (*Extension).weigh, p.restrain, (*Extension).plan, p.judge} {
 		if e.Status == Ready {
 			step(&e)
 		}
@@ -151,6 +151,26 @@ func (p Places) inside(e *Extension) error {
 		return fmt.Errorf("the directory %q leads to %q, expected one in the workspace", e.Settings.Path.Text, real)
 	}
 	return nil
+}
+
+// covered refuses a program of the repository outside of the directory: an approval is not of its content.
+func (p Places) covered(e *Extension) {
+	if e.SEP == nil || e.Settings.Own || !filepath.IsAbs(e.SEP.Entrypoint.Command) {
+		return
+	}
+	command := e.SEP.Entrypoint.Command
+	program, err := filepath.EvalSymlinks(command)
+	if err != nil {
+		return // its start fails
+	}
+	inside := func(dir string) bool {
+		real, err := filepath.EvalSymlinks(dir)
+		rel, relErr := filepath.Rel(real, program)
+		return err == nil && relErr == nil && filepath.IsLocal(rel)
+	}
+	if inside(p.Root) && !inside(e.Dir) {
+		e.broken(RuleUnusable, "move the program into "+e.Dir, "entrypoint.command is %q, a file of the workspace outside of the directory of the extension, which an approval does not cover", command)
+	}
 }
 
 // broken sets why an extension cannot be started.

@@ -47,6 +47,7 @@ func TestManagedChildren(t *testing.T) {
 		{list, `{"bin":"/bin/sh"}`, `-32001 capability denied`},
 		{list, `{"bin":"none"}`, `-32602 spawn none: `},
 		{list, `{"argv":["x"]}`, `-32602 params.bin is missing`},
+		{`spawn_managed_subprocess = ["./sh"]`, `{"bin":"./sh"}`, `-32602 spawn ./sh: it is a relative path`},
 		{list, `{"bin":"sh","argv":[7]}`, `-32602 params: argv[0]`},
 		{list, `{"bin":"sh","cwd":"/none/at/all"}`, `-32602 spawn sh: `},
 		{list, `{"bin":"sh","argv":["-c",` + quoted("env >"+out+".new; mv "+out+".new "+out) + `],"env_allowlist":["A","PATH","C"]}`, `{"handle":"c`},

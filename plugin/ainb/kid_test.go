@@ -249,7 +249,7 @@ func all(m *manifest.Manifest) map[string]manifest.Grant {
 func (r *rig) member(t testing.TB, name, more string, run ...func(k *kid)) Extension {
 	m := kidManifest(t, name, more)
 	r.m[name] = &memory{run: run}
-	return Extension{Found: manifest.Found{Dir: "/x/" + name, Executable: "/x/" + name + "/" + name, Manifest: m}, Grants: all(m), Launcher: r.m[name]}
+	return Extension{Found: manifest.Found{Dir: "/x/" + name, Executable: "/x/" + name + "/" + name, Manifest: m}, Grants: all(m), Launcher: r.m[name], Env: []string{"PATH=" + os.Getenv("PATH")}}
 }
 
 // newRig returns a host of one extension, kid-x.

@@ -3,12 +3,14 @@ package ainb
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/plugin/wire"
 )
@@ -53,10 +55,7 @@ func (s *session) spawn(ctx context.Context, method string, raw json.RawMessage)
 	if refused != nil {
 		return nil, refused
 	}
-	path, err := exec.LookPath(bin)
-	if err == nil {
-		path, err = filepath.Abs(path)
-	}
+	path, err := s.x.program(bin)
 	if err != nil {
 		return nil, refusal(wire.CodeInvalidParams, "spawn %.200s: %v", bin, err)
 	}
@@ -80,6 +79,18 @@ func (s *session) spawn(ctx context.Context, method string, raw json.RawMessage)
 		s.release(handle)
 	})
 	return map[string]any{"handle": handle, "pid": child.Pid()}, nil
+}
+
+// program returns the path of a program: an absolute one, or a name in the PATH of the extension, which has
+// no directory of the repository.
+func (x *extension) program(bin string) (string, error) {
+	switch {
+	case filepath.IsAbs(bin):
+		return filepath.Clean(bin), nil
+	case strings.ContainsRune(bin, filepath.Separator):
+		return "", errors.New("it is a relative path, required an absolute one or a name in PATH")
+	}
+	return adapters.Environ(x.e.Env).LookPath(bin)
 }
 
 // reserve returns the handle of a new child, unless there are too many.
