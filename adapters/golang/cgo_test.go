@@ -13,7 +13,7 @@ func TestEmbedsOfCgo(t *testing.T) {
 	source := `package a
 
 /*
-#cgo CFLAGS: -I${SRCDIR}/../../native/include -I../own -DX=1
+#cgo CFLAGS: -I${SRCDIR}/../../native/include -I../own -I${OTHER}/../../../x -DX=1
 #cgo linux LDFLAGS: -L../../native/lib -ladd "${SRCDIR}/../../native/a.o"
 #cgo pkg-config: png
 #include <stdio.h>

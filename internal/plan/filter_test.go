@@ -25,14 +25,15 @@ func TestFilters(t *testing.T) {
 		"bun run --filter ./packages/b build":                     "b",
 		"turbo run build -F ./packages/b && nx run-many -t build": "docs a a/sub b",
 		"pnpm -F ./packages/b build && pnpm -F ./docs build":      "docs b",
-		"pnpm -r build":                          "docs a a/sub b",
-		"pnpm --filter=...[origin/main] build":   "docs a a/sub b",
-		"pnpm --filter=./packages/a... build":    "docs a a/sub b",
-		"turbo build --filter={./packages/*}":    "docs a a/sub b",
-		"turbo build --filter=$PACKAGE":          "docs a a/sub b",
-		"npm run build --workspaces":             "docs a a/sub b",
-		"pnpm -r build -- --filter=./packages/a": "docs a a/sub b",
-		"pnpm -F none build":                     "",
+		"yarn workspace packages/b run build":                     "b",
+		"pnpm -r build":                                           "docs a a/sub b",
+		"pnpm --filter=...[origin/main] build":                    "docs a a/sub b",
+		"pnpm --filter=./packages/a... build":                     "docs a a/sub b",
+		"turbo build --filter={./packages/*}":                     "docs a a/sub b",
+		"turbo build --filter=$PACKAGE":                           "docs a a/sub b",
+		"npm run build --workspaces":                              "docs a a/sub b",
+		"pnpm -r build -- --filter=./packages/a":                  "docs a a/sub b",
+		"pnpm -F none build":                                      "",
 	} {
 		filters, ok := fansOut(text, func(string) string { return "" })
 		if !ok {
