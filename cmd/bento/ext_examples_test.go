@@ -179,21 +179,40 @@ func TestExtensionScreen(t *testing.T) {
 	tmux := needTool(t, "tmux")
 	w := newExtended(t)
 	w.approve()
-	write(t, w.root, "d/dish.toml", "language = \"none\"\n[tasks.one]\nretry = 1\nrun = \"test -e ../one || { touch ../one; exit 1; }\"\n[tasks.two]\nretry = 1\nrun = \"test -e ../two || { touch ../two; exit 1; }\"\n")
-	w.run(0, "run", "one", "two")
+	dish := "language = \"none\"\n"
+	for _, task := range []string{"one", "two", "last"} {
+		dish += "[tasks." + task + "]\nretry = 1\nrun = \"test -e ../" + task + " || { touch ../" + task + "; exit 1; }\"\n"
+	}
+	write(t, w.root, "d/dish.toml", dish)
+	w.run(0, "run", "one", "two", "last")
 	p := openPane(t, tmux, 80, 24)
 	var env []string
 	for _, kv := range w.env[len(os.Environ()):] {
 		env = append(env, "'"+kv+"'")
 	}
 	p.run("stty -a | sed 1d > before; echo at first; cd '" + w.root + "'; env " + strings.Join(env, " ") + " " + w.bento + " x flaky --screen; echo code $?; cd - >/dev/null; stty -a | sed 1d > after; cmp before after && echo unchanged; exec cat")
-	p.untilText("flaky tasks", "d:one", "d:two", "up and down select")
+	p.untilText("flaky tasks", "d:last", "d:one", "d:two", "up and down select")
 	screen := p.until("24 rows", func(screen []string) bool { return len(screen) == 24 })
 	if !strings.HasPrefix(screen[23], " up and down") || strings.Contains(strings.Join(screen, "\n"), "at first") {
 		t.Errorf("the screen is\n%s", strings.Join(screen, "\n"))
 	}
+	rows := func(n int) func([]string) bool {
+		return func(screen []string) bool { return strings.Count(strings.Join(screen, "\n"), "d:") == n }
+	}
 	p.keys("Down", "d") // forgets the second row
-	p.until("one row", func(screen []string) bool { return !strings.Contains(strings.Join(screen, "\n"), "d:two") })
+	p.until("two rows", rows(2))
+	if first := p.until("the first row", rows(2))[2]; !strings.Contains(first, "d:last") {
+		t.Errorf("left is %q", first)
+	}
+	p.keys("-l", "\x1b[<0;5;3M") // a click on the first of them; the second was selected
+	p.until("the first row selected", func([]string) bool {
+		first := strings.Split(p.tmux("capture-pane", "-e", "-p", "-t", "pane"), "\n")[2]
+		return strings.Contains(first, "d:last") && strings.Contains(first, "\x1b[7m")
+	})
+	p.keys("d")
+	if left := p.until("one row", rows(1))[2]; !strings.Contains(left, "d:two") {
+		t.Errorf("left is %q", left)
+	}
 	p.tmux("resize-window", "-t", "pane", "-x", "60", "-y", "12")
 	p.until("12 rows", func(screen []string) bool { return len(screen) == 12 && strings.HasPrefix(screen[11], " up and down") })
 	p.keys("q")

@@ -309,6 +309,7 @@ func badLives() []bad {
 		{"no-tasks", with(`"default_tasks"`, `"recipes"`), "5.3"},
 		{"nested-text", with(`"nested":false`, `"nested":"no"`), "5.3"},
 		{"odd-hook", with(`"parser":"plugin"`, `"parser":"own"`), "5.4"},
+		{"misspelt-hook", with(`"lint":{"rerun"`, `"biuld":{"rerun"`), "5.4"},
 		{"derived-marker", with(`"nested":false`, `"nested":false,"derived_paths":["kid.*"]`), "5.4"},
 		{"no-versions", with(`"protocol_version":1,`, `"protocol_version":1,"protocol_versions":[],`), "5.1"},
 		{"unknown-capability", with(`"capabilities":{`, `"capabilities":{"instal":true,`), "5.12"},

@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/plugin/adapter/answer"
 	"github.com/bentobuild/bento/plugin/wire"
 )
@@ -72,8 +75,27 @@ func ofManifest(code adapters.Code) func(context.Context, *peer) outcome {
 	}
 }
 
-func usableHooks(_ context.Context, p *peer) outcome {
-	return when(len(p.s.dropped) == 0, "%s", strings.Join(p.s.dropped, "; "))
+// usableHooks finds hooks that bento drops, and those whose name looks like a misspelt one of a task.
+// A hook of a task that only dish.toml has is fine.
+func usableHooks(ctx context.Context, p *peer) outcome {
+	if len(p.s.dropped) > 0 {
+		return fail("%s", strings.Join(p.s.dropped, "; "))
+	}
+	var names []string
+	for _, dir := range []string{p.s.empty, p.s.project} {
+		tasks, _ := p.tasks(ctx, dir) // clause 9.1 has the error
+		for _, t := range append(tasks, p.s.manifest.DefaultTasks...) {
+			names = append(names, t.Name)
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	for _, hook := range slices.Sorted(maps.Keys(p.s.manifest.DiagnosticHooks)) {
+		if !slices.Contains(names, hook) && len(diagnostics.Nearest(hook, names)) > 0 {
+			return fail("diagnostic_hooks.%q: the plugin has no such task; %s", hook, diagnostics.Suggest(hook, names))
+		}
+	}
+	return pass()
 }
 
 // sameManifest compares what bento reads: the order of members is free.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -118,6 +119,62 @@ func TestReplayInOrder(t *testing.T) {
 	for _, bad := range []string{"", "{", `{"id":"zig","sent":true,"body":{"jsonrpc":"2.0","id":1,"method":"m"}}`} {
 		if _, err := NewReplay(strings.NewReader(bad), ReplayOptions{}); err == nil {
 			t.Errorf("the trace %q is taken", bad)
+		}
+	}
+}
+
+// TestRunReplay: the answers of a plugin are compared with the recorded ones, each process with one of
+// its own; what has effects is left out, and the first request without an answer ends a conversation.
+func TestRunReplay(t *testing.T) {
+	var text bytes.Buffer
+	line := func(id, body string, sent bool) {
+		if err := trace.NewLine(id, time.Now(), 0, sent, []byte(body)).Write(&text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := 0
+	exchange := func(id, method, params, answer string) {
+		n++
+		line(id, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, n, method, params), true)
+		line(id, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,%s}`, n, answer), false)
+	}
+	hello := `{"protocol_version":1,"bento_version":"0"}`
+	manifest := `"result":` + fmt.Sprintf(everything, "detect-dies")
+	exchange("detect-dies", "initialize", hello, manifest)
+	exchange("detect-dies", "detect", `{"dir":"/here/a"}`, `"result":{"matches":true}`)
+	exchange("detect-dies", "install", `{"dish_dir":"/here/a","dish_name":"a"}`, `"error":{"code":2001,"message":"m"}`)
+	exchange("detect-dies", "tasks", `{"dir":"/here/a"}`, `"result":{"tasks":[{"run":"true","name":"build"}]}`)
+	exchange("detect-dies", "no", `{}`, `"error":{"code":-32601,"message":"unknown"}`)
+	exchange("detect-dies 6.3", "initialize", hello, manifest)
+	exchange("detect-dies 6.3", "detect", `{"dir":"/absent"}`, `"result":{"matches":false}`)
+	exchange("detect-dies 6.3", "links", `{"dir":"/here/a"}`, `"result":{"links":[]}`)
+	exchange("other", "initialize", hello, manifest)
+
+	path := install(t, t.TempDir(), "detect-dies")
+	o := ReplayOptions{ID: "detect-dies", Replace: map[string]string{"/here": "/there"}, Name: "frames"}
+	r, err := RunReplay(t.Context(), path, Options{Within: ample, Exit: ample}, bytes.NewReader(text.Bytes()), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, a := range r.Axes {
+		got = append(got, strings.TrimSuffix(fmt.Sprintf("%s %s %s %s: %s", a.Place, a.Status, a.Clause, a.Expected, a.Got), ": "))
+	}
+	want := []string{
+		`frames:1 pass initialize as recorded`,
+		`frames:3 fail detect as recorded, of "/there/a": result.matches: expected true, got false`,
+		`frames:5 skip install as recorded, of "/there/a": it has effects`,
+		`frames:7 pass tasks as recorded, of "/there/a"`,
+		`frames:9 fail no as recorded: error.message: expected "unknown", got "method not found"`,
+		`frames:11 pass initialize as recorded`,
+		`frames:13 fail detect as recorded, of "/absent": detect: it exited (exit status 9)`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("results (-want +got):\n%s", diff)
+	}
+	for id, wrong := range map[string]string{"": "the trace has the plugins detect-dies, other: name one", "none": `no answer of the plugin "none", it has detect-dies, other`} {
+		if _, err := RunReplay(t.Context(), path, Options{}, bytes.NewReader(text.Bytes()), ReplayOptions{ID: id}); err == nil || !strings.Contains(err.Error(), wrong) {
+			t.Errorf("%q: %v, want %s", id, err, wrong)
 		}
 	}
 }
