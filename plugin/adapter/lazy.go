@@ -69,6 +69,7 @@ func asleep(c adapters.Candidate, o Options) *Process {
 	if json.Unmarshal(n.Text, &p.manifest) != nil || p.manifest == nil {
 		return nil
 	}
+	p.manifest.Parallel = p.parallel(p.manifest.Parallel)
 	p.raw, p.text, p.dropped = n.Manifest, n.Text, n.Dropped
 	p.identify(o.digest(c))
 	p.known = n.Refused

@@ -103,7 +103,6 @@ func (p *Process) identify(executable string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.executable, p.manifest.Identity = executable, hex.EncodeToString(h.Sum(nil))
-	p.manifest.Parallel = p.parallel()
 }
 
 // isChanged reports whether the executable has changed since the first start, on which the
@@ -147,13 +146,14 @@ func (p *Process) hello(version string) func(context.Context, host.AskFunc) (hos
 		if err := p.introduced(result); err != nil {
 			return host.Terms{}, err
 		}
-		return host.Terms{Parallel: p.parallel(), Cancel: p.manifest.Capabilities.Cancel}, nil
+		return host.Terms{Parallel: p.manifest.Parallel, Cancel: p.manifest.Capabilities.Cancel}, nil
 	}
 }
 
-// parallel is how many calls may be in flight. Each call of a module has an instance of its own.
-func (p *Process) parallel() int {
-	n := min(p.manifest.Parallel, maxParallel)
+// parallel returns how many calls may be in flight if the manifest allows n. Each call of a module
+// has an instance of its own.
+func (p *Process) parallel(n int) int {
+	n = min(n, maxParallel)
 	if p.from.Contract == adapters.ContractWasm {
 		n = max(n, min(runtime.GOMAXPROCS(0), maxParallel))
 	}
@@ -172,6 +172,7 @@ func (p *Process) introduced(result json.RawMessage) error {
 		return err
 	}
 	if p.manifest == nil {
+		m.Parallel = p.parallel(m.Parallel)
 		p.manifest, p.raw, p.text, p.dropped = m, bytes.Clone(result), text, dropped
 	} else if !bytes.Equal(text, p.text) {
 		return errors.New("its manifest has changed since its first start")
