@@ -10,8 +10,7 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// TestLargestBody: a body of 16 MiB is taken in both directions, and one more byte is refused: from the extension it is the
-// fault of its stream, from bento it is not sent.
+// A body of 16 MiB from an extension is taken. One more byte is the fault of its stream.
 func TestLargestBody(t *testing.T) {
 	const most = 16 << 20
 	for _, more := range []int{0, 1} {
