@@ -94,7 +94,7 @@ func TestDuplicateKeys(t *testing.T) {
 		})
 	}
 	lock := "lockfileVersion: '9.0'\nimporters:\n  .: {}\npackages: {}\npackages: {}\n"
-	root := adaptertest.Project(t, "-- bento.toml --\n-- package.json --\n{}\n-- pnpm-lock.yaml --\n"+lock)
+	root := adaptertest.Project(t, "-- bento.toml --\n-- package.json --\n{}\n-- pnpm-workspace.yaml --\npackages: [x]\n-- x/package.json --\n{}\n-- pnpm-lock.yaml --\n"+lock)
 	if ans, err := adapters.LockDigest(t.Context(), byID("node-pnpm"), root); err != nil || ans.Digest != "" || !strings.Contains(ans.Whole, "pnpm-lock.yaml:5") {
 		t.Errorf("a key twice in a lockfile: %+v, %v", ans, err)
 	}

@@ -88,7 +88,7 @@ func (s *sabotage) try(t *testing.T, bento string) {
 	}
 	s.breakIt(t, plugin)
 	env := append(os.Environ(), "PATH="+filepath.Dir(plugin)+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"HOME="+filepath.Join(dir, "home"), "BENTO_CACHE_DIR="+filepath.Join(dir, "cache"), "PLUGIN="+plugin)
+		"HOME="+filepath.Join(dir, "home"), "LC_ALL=C", "BENTO_CACHE_DIR="+filepath.Join(dir, "cache"), "PLUGIN="+plugin)
 	run := func(name string, args ...string) (string, int) {
 		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), name, args...)
 		cmd.Dir, cmd.Env = root, env
