@@ -23,28 +23,10 @@ func (s *Store) openFile(kind int, sum [32]byte, suffix string) (f *rawfile.File
 	return f, info, err
 }
 
-// stat returns the information about a file. It opens no shard: one that is open for each of
-// many files fills the table of descriptors, and while the kernel makes that larger, a process
-// with several threads waits 10 ms and more.
+// stat returns the information about a file.
 func (s *Store) stat(kind int, sum [32]byte, suffix string) (info rawfile.Info, err error) {
-	err = s.with(false, func(f *format) (err error) {
-		all, done, err := f.kind(kind, false)
-		if err != nil {
-			return err
-		}
-		defer done()
-		name := make([]byte, 0, 2*len(sum)+1+len(compressed))
-		name = append(hex.AppendEncode(name, sum[:1]), '/')
-		checked := &f.checked[kind][sum[0]]
-		if !checked.Load() {
-			if err := all.Check(string(name[:2])); err != nil {
-				return err
-			}
-		}
-		info, err = all.Stat(string(append(hex.AppendEncode(name, sum[1:]), suffix...)))
-		if err == nil {
-			checked.Store(true) // not of a missing shard, which anyone may make yet
-		}
+	err = s.below(kind, sum, suffix, func(all *owndir.Dir, path string) (err error) {
+		info, err = all.Stat(path)
 		return err
 	})
 	return info, err
@@ -52,11 +34,39 @@ func (s *Store) stat(kind int, sum [32]byte, suffix string) (info rawfile.Info, 
 
 // touch sets the last use of a file, if permitted, and reports whether the file exists.
 func (s *Store) touch(kind int, sum [32]byte, suffix string, now time.Time) (there bool) {
-	_ = s.in(kind, sum, false, func(dir *owndir.Dir, name string) error {
-		there = dir.Touch(name+suffix, now)
+	_ = s.below(kind, sum, suffix, func(all *owndir.Dir, path string) error {
+		if there = all.Touch(path, now); !there {
+			return fs.ErrNotExist
+		}
 		return nil
 	})
 	return there
+}
+
+// below calls do with the directory of all shards and the path of a file in it. It opens no shard:
+// one that is open for each of many files fills the table of descriptors, and while the kernel
+// makes that larger, a process with several threads waits 10 ms and more.
+func (s *Store) below(kind int, sum [32]byte, suffix string, do func(all *owndir.Dir, path string) error) error {
+	return s.with(false, func(f *format) error {
+		all, done, err := f.kind(kind, false)
+		if err != nil {
+			return err
+		}
+		defer done()
+		path := make([]byte, 0, 2*len(sum)+1+len(compressed))
+		path = append(hex.AppendEncode(path, sum[:1]), '/')
+		checked := &f.checked[kind][sum[0]]
+		if !checked.Load() {
+			if err := all.Check(string(path[:2])); err != nil {
+				return err
+			}
+		}
+		err = do(all, string(append(hex.AppendEncode(path, sum[1:]), suffix...)))
+		if err == nil {
+			checked.Store(true) // not of a missing shard, which anyone may make yet
+		}
+		return err
+	})
 }
 
 func (s *Store) remove(kind int, sum [32]byte, suffix string) error {
