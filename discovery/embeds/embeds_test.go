@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -48,6 +49,7 @@ func (w *workspace) find(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer files.Close()
 	embeds := func(_, file string, data []byte) (list []adapters.Embed) {
 		w.reads.Add(1)
 		for i, line := range bytes.Fields(data) {
@@ -65,10 +67,11 @@ func (w *workspace) find(t *testing.T) []string {
 	return paths
 }
 
-// settled calls find until it reads no source: one that is as new as the look at it is read again.
+// settled calls find until it reads no source: one that is as new as the look at it is read again,
+// for some seconds.
 func (w *workspace) settled(t *testing.T) []string {
 	t.Helper()
-	for range 1000 {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
 		if found := w.find(t); w.reads.Load() == 0 {
 			return found
 		}
