@@ -135,10 +135,25 @@ func sharedOutput(tasks []adapters.Task) string {
 	return ""
 }
 
-// waits reports whether a task depends on another one of the same dish, which has no cycle.
+// waits reports whether a task depends on another one of the same dish.
 func waits(tasks []adapters.Task, name, on string) bool {
-	i := slices.IndexFunc(tasks, func(t adapters.Task) bool { return t.Name == name })
-	return i >= 0 && slices.ContainsFunc(tasks[i].DependsOn, func(next string) bool { return next == on || waits(tasks, next, on) })
+	seen, next := map[string]bool{name: true}, []string{name}
+	for len(next) > 0 {
+		i := slices.IndexFunc(tasks, func(t adapters.Task) bool { return t.Name == next[0] })
+		next = next[1:]
+		if i < 0 {
+			continue
+		}
+		for _, d := range tasks[i].DependsOn {
+			if d == on {
+				return true
+			}
+			if !seen[d] { // a task may be reached in very many ways
+				seen[d], next = true, append(next, d)
+			}
+		}
+	}
+	return false
 }
 
 // installsNoOutput compares what an install makes with the outputs of tasks: the restore of an output
