@@ -58,8 +58,8 @@ func variables(d ast.Decl) (list []*ast.ValueSpec) {
 	return list
 }
 
-// add notes which names a piece of code uses.
-func (c calls) add(of function, code ast.Node) {
+// add notes which names a function or variable uses.
+func (c calls) add(of function, node ast.Node) {
 	if c[of] == nil {
 		c[of] = make(map[string]bool)
 	}
@@ -78,7 +78,7 @@ func (c calls) add(of function, code ast.Node) {
 		}
 		return true
 	}
-	ast.Inspect(code, visit)
+	ast.Inspect(node, visit)
 }
 
 // shortened returns the tests that -short changes, by directory.
