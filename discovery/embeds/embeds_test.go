@@ -71,7 +71,9 @@ func (w *workspace) find(t *testing.T) []string {
 // for some seconds.
 func (w *workspace) settled(t *testing.T) []string {
 	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); <-tick.C {
 		if found := w.find(t); w.reads.Load() == 0 {
 			return found
 		}
@@ -82,6 +84,7 @@ func (w *workspace) settled(t *testing.T) []string {
 
 // TestSourcesAreReadOnce: what a source takes in is known until it changes.
 func TestSourcesAreReadOnce(t *testing.T) {
+	t.Parallel()
 	w := &workspace{root: t.TempDir()}
 	w.write(t, ".bento/keep", "")
 	w.write(t, "a.take", "/x /y")
@@ -115,6 +118,7 @@ func TestSourcesAreReadOnce(t *testing.T) {
 
 // TestDamagedMemory: a damaged file of the state is none.
 func TestDamagedMemory(t *testing.T) {
+	t.Parallel()
 	w := &workspace{root: t.TempDir()}
 	w.write(t, ".bento/keep", "")
 	w.write(t, "a.take", "/x"+strings.Repeat(" ", littleText))
@@ -135,6 +139,7 @@ func TestDamagedMemory(t *testing.T) {
 
 // TestFewSourcesHaveNoFile: the sources of a small project are read again as a whole when one changes.
 func TestFewSourcesHaveNoFile(t *testing.T) {
+	t.Parallel()
 	w := &workspace{root: t.TempDir()}
 	w.write(t, ".bento/keep", "")
 	w.write(t, "a.take", "/x")
