@@ -351,3 +351,30 @@ func sortedKeys[V any](m map[string]V) []string {
 	slices.Sort(keys)
 	return keys
 }
+
+// TestIndexKeepsIgnoredDirs: a file that git neither tracks nor sees does not join the tree because
+// the index knows the directory, which has tracked files.
+func TestIndexKeepsIgnoredDirs(t *testing.T) {
+	needGit(t)
+	dir := newRepo(t)
+	mkdir(t, dir, ".bento")
+	write(t, dir, ".gitignore", "/a/out\n")
+	write(t, dir, "a/out/in/tracked", "")
+	write(t, dir, "a/other", "")
+	runGit(t, dir, "add", "-f", ".")
+	for round := range 3 {
+		first := walkWithState(t, dir)
+		settleAll(first.Index())
+		sumAll(t, first)
+		if err := first.Index().Save(); err != nil {
+			t.Fatal(err)
+		}
+		write(t, dir, fmt.Sprintf("a/out/%d", round), "")
+		write(t, dir, fmt.Sprintf("a/out/in/%d", round), "")
+		got := walkWithState(t, dir)
+		sameTree(t, got, walk(t, dir))
+		if !got.Ignored("a/out/new", false) || !got.Ignored("a/out/in/new", false) {
+			t.Errorf("round %d: new files in an ignored directory are not ignored", round)
+		}
+	}
+}
