@@ -392,22 +392,30 @@ func TestSeveralPins(t *testing.T) {
 // TestNoSilentDownload: what pnpm would fetch is refused where it stands.
 func TestNoSilentDownload(t *testing.T) {
 	for files, want := range map[string]string{
-		"-- package.json --\n{\"devEngines\": {\"runtime\":\n {\"name\": \"node\", \"version\": \"^22\", \"onFail\": \"download\"}}}": "package.json:2: devEngines.runtime: pnpm would download node ^22",
-		"-- package.json --\n{\"workspaces\": [\"a\"]}\n-- pnpm-workspace.yaml --\npackages: [a]\nuseNodeVersion: 22.1.0\n":           "pnpm-workspace.yaml:2: useNodeVersion: pnpm would download node 22.1.0",
+		"-- package.json --\n{\"devEngines\": {\"runtime\":\n {\"name\": \"node\", \"version\": \"^22\", \"onFail\": \"download\"}}}": "package.json:2: node ^22: devEngines.runtime: pnpm would download it",
+		"-- package.json --\n{\"workspaces\": [\"a\"]}\n-- pnpm-workspace.yaml --\npackages: [a]\nuseNodeVersion: 22.1.0\n":           "pnpm-workspace.yaml:2: node 22.1.0: useNodeVersion: pnpm would download it",
 	} {
 		root := adaptertest.Project(t, files+"\n-- pnpm-lock.yaml --\n")
 		a := all()["node-pnpm"]
-		for _, ask := range []func() error{
-			func() error { _, err := a.RequiredToolchain(t.Context(), root); return err },
-			func() error { _, err := a.Tasks(t.Context(), root); return err },
-		} {
-			if got := adaptertest.Where(t, root, ask()); got != want {
-				t.Errorf("%q, want %q", got, want)
+		pin, err := a.RequiredToolchain(t.Context(), root)
+		if err != nil || pin == nil {
+			t.Fatalf("%q: %v, %v", files, pin, err)
+		}
+		got := fmt.Sprintf("%s:%d: %s %s: %s", adaptertest.Relative(root, pin.File), pin.Line, pin.Tool, pin.Version, pin.Refused)
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		for _, p := range pin.More {
+			if p.Tool == "node" {
+				t.Errorf("%q: node is required twice: %v", files, pin)
 			}
 		}
-		allowed := NewPNPM(adapters.Options{Env: adaptertest.Env(), AllowDownload: true})
-		if _, err := allowed.Tasks(t.Context(), root); err != nil {
+		if _, err := a.Tasks(t.Context(), root); err != nil {
 			t.Error(err)
+		}
+		allowed := NewPNPM(adapters.Options{Env: adaptertest.Env(), AllowDownload: true})
+		if pin, err := allowed.RequiredToolchain(t.Context(), root); err != nil || pin != nil && pin.Refused != "" {
+			t.Error(pin, err)
 		}
 	}
 	for id, a := range all() {

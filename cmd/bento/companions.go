@@ -36,7 +36,6 @@ func tellingOf(r run.Reporter) *telling {
 
 // companionOptions returns what the extensions of the workspace at root work with.
 func (s *session) companionOptions(root string) companion.Options {
-	guard := guardOnce()
 	return companion.Options{
 		Places: companion.PlacesOf(root, s.environ.Get), State: state.Open(root), Environ: s.environ, Version: version(),
 		Guard: func() { guard(nil) }, Toast: s.toast,

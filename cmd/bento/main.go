@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -68,17 +67,12 @@ func endings() []os.Signal {
 // tasks when bento is killed.
 const guardCommand = "__guard"
 
-// guardOnce returns a function that starts the guard on its first call. The guard keeps the
-// files of hold open until every task has ended. Without the guard the kernel ends the tasks
-// if bento is killed, but not their descendants.
-func guardOnce() func(hold []*os.File) {
-	var once sync.Once
-	return func(hold []*os.File) {
-		once.Do(func() {
-			if path, err := os.Executable(); err == nil {
-				_ = proc.Guard(path, hold, os.Args[0], guardCommand)
-			}
-		})
+// guard starts the guard on its first call. The guard keeps the files of hold open until every task
+// has ended; later files replace them. Without the guard the kernel ends the tasks if bento is killed,
+// but not their descendants.
+func guard(hold []*os.File) {
+	if path, err := os.Executable(); err == nil {
+		_ = proc.Guard(path, hold, os.Args[0], guardCommand)
 	}
 }
 

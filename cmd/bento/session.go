@@ -238,7 +238,7 @@ type place struct {
 
 // openAt opens the workspace at a place.
 func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (*opened, error) {
-	env := &run.Env{Root: at.root, Environ: s.environ, Program: workspace.Program(), Reporter: reporter, Executing: guardOnce(), Moves: &s.moves}
+	env := &run.Env{Root: at.root, Environ: s.environ, Program: workspace.Program(), Reporter: reporter, Executing: guard, Moves: &s.moves}
 	ws, err := s.host().Open(ctx, workspace.Options{
 		Root: at.root, Exclude: at.exclude, All: at.all, Warn: s.warn, Damaged: env.WarnDamage, Configured: at.configured,
 	})

@@ -93,11 +93,11 @@ type dishTable struct {
 	Languages        []tomlfile.At[string]         `toml:"languages" doc:"the languages of the directory, in order, by default detected. Each is a dish; the first has the name"`
 	Inputs           []Glob                        `toml:"inputs" doc:"added to the inputs of recipes; the inputs of tasks without a recipe"`
 	Outputs          []Glob                        `toml:"outputs" doc:"the outputs of build"`
-	DependsOn        []dependsOn                   `toml:"depends_on" doc:"other dishes. With via = \"outputs\" the keys hold their outputs, and the files that git tracks among those, instead of their sources"`
+	DependsOn        []dependsOn                   `toml:"depends_on" also:"dependson,deps,dependencies,needs,requires" doc:"other dishes. With via = \"outputs\" the keys hold their outputs, and the files that git tracks among those, instead of their sources"`
 	ForceIndependent bool                          `toml:"force_independent" default:"false" doc:"the keys of the dish leave its dependencies out"`
-	Toolchain        toolchainTable                `toml:"toolchain" doc:"goes before that of bento.toml"`
+	Toolchain        toolchainTable                `toml:"toolchain" also:"tools,engines,versions" doc:"goes before that of bento.toml"`
 	Plugins          tomlfile.Map[dishPluginTable] `toml:"plugins" doc:"options of the plugin with this id"`
-	Tasks            tomlfile.Map[taskTable]       `toml:"tasks" doc:"a task with the name of a recipe changes the recipe and inherits the keys that it does not set"`
+	Tasks            tomlfile.Map[taskTable]       `toml:"tasks" also:"scripts,targets,pipeline,commands" doc:"a task with the name of a recipe changes the recipe and inherits the keys that it does not set"`
 
 	PackageManager string                    `toml:"package_manager"`
 	Serve          serveTable                `toml:"serve"`

@@ -223,3 +223,23 @@ func checkLoad(t *testing.T, name, text string) {
 		}
 	}
 }
+
+func TestWordsOfOtherTools(t *testing.T) {
+	root := write(t, map[string]string{
+		"bento.toml":  "[workspace]\npackages = [\"a\"]\n",
+		"a/dish.toml": "[tasks.t]\nrun = \"x\"\ncmd = \"x\"\noutputs = [\"o\"]\nouts = [\"o\"]\nsrcs = [\"i\"]\ndependsOn = [\"a\"]\n[scripts]\nbuild = \"x\"\n",
+	})
+	w, problems := Load(root, "")
+	_, ofDishes := w.LoadDishes([]Found{{Dir: "a"}}, nil)
+	want := []string{
+		`error unknown_key bento.toml:2:1: unknown key packages in workspace (did you mean "include"?)`,
+		`error unknown_key a/dish.toml:3:1: unknown key cmd in tasks.t (did you mean "run"?)`,
+		`error unknown_key a/dish.toml:5:1: unknown key outs in tasks.t (did you mean "outputs"?)`,
+		`error unknown_key a/dish.toml:6:1: unknown key srcs in tasks.t (did you mean "inputs"?)`,
+		`error unknown_key a/dish.toml:7:1: unknown key dependsOn in tasks.t (did you mean "depends_on"?)`,
+		`error unknown_key a/dish.toml:8:2: unknown key scripts (did you mean "tasks"?)`,
+	}
+	if diff := cmp.Diff(want, texts(append(problems, ofDishes...))); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -64,24 +64,24 @@ const (
 
 // taskTable is the schema of [tasks.<name>].
 type taskTable struct {
-	Run              command                 `toml:"run" doc:"the command: a string is a line for the shell, an array the words of a command without one"`
+	Run              command                 `toml:"run" also:"command,commands,cmd,cmds,script,exec" doc:"the command: a string is a line for the shell, an array the words of a command without one"`
 	Tool             tomlfile.At[string]     `toml:"tool" doc:"in place of run: the tool that is called, \"acme.fmt:fmt.check\", or \"acme-fmt\" for a module"`
 	Input            toolInput               `toml:"input" doc:"what the tool is called with, as JSON. \"${inputs}\" is the list of the task's input files, ${dish} the dish's path, ${out} the directory that the tool writes its outputs to"`
 	Parser           tomlfile.At[string]     `toml:"parser" doc:"\"tool:acme.report:parse\": the tool that reads the findings in the output of the task, in place of the adapter's parser"`
-	Inputs           *[]Glob                 `toml:"inputs" doc:"replace the default inputs. \"!x\" excludes; \"//x\" starts at the workspace. If the first glob excludes, the list starts from the default inputs"`
-	Outputs          *[]Glob                 `toml:"outputs" doc:"files that the task makes. A plain path must exist after the task; a glob without a match is a warning. A task that names a glob among its inputs and its outputs runs each time"`
+	Inputs           *[]Glob                 `toml:"inputs" also:"sources,srcs,src,files" doc:"replace the default inputs. \"!x\" excludes; \"//x\" starts at the workspace. If the first glob excludes, the list starts from the default inputs"`
+	Outputs          *[]Glob                 `toml:"outputs" also:"outs,artifacts,generates,produces" doc:"files that the task makes. A plain path must exist after the task; a glob without a match is a warning. A task that names a glob among its inputs and its outputs runs each time"`
 	WorkspaceOutputs *[]Glob                 `toml:"workspace_outputs" doc:"outputs, relative to the workspace root"`
 	Rewrites         *[]Glob                 `toml:"rewrites" doc:"inputs, or outputs of other tasks, that the task writes again, as formatters do; \"//x\" starts at the workspace. The result is stored if their content is the same afterwards. Any other input that was written, replaced, moved or given another mode while the task ran keeps the result out of the cache, even if its content is the same (input_touched)"`
-	Env              envVars                 `toml:"env" doc:"variables that are passed or set, and part of the key"`
-	PassEnv          []envPattern            `toml:"pass_env" doc:"variables that are passed and are not part of the key, as NAME or PREFIX_*"`
-	DependsOn        []tomlfile.At[string]   `toml:"depends_on" doc:"\"gen\", \"lib:build\", \"^build\" (every linked dish)"`
+	Env              envVars                 `toml:"env" also:"environment,vars,env_vars" doc:"variables that are passed or set, and part of the key"`
+	PassEnv          []envPattern            `toml:"pass_env" also:"passthroughenv,env_passthrough" doc:"variables that are passed and are not part of the key, as NAME or PREFIX_*"`
+	DependsOn        []tomlfile.At[string]   `toml:"depends_on" also:"dependson,deps,needs,requires,after" doc:"\"gen\", \"lib:build\", \"^build\" (every linked dish)"`
 	Timeout          duration                `toml:"timeout" doc:"the task fails when it runs longer"`
-	Cwd              tomlfile.At[string]     `toml:"cwd" doc:"the working directory, relative to the dish"`
+	Cwd              tomlfile.At[string]     `toml:"cwd" also:"dir,working_dir,workdir" doc:"the working directory, relative to the dish"`
 	Retry            retry                   `toml:"retry" default:"0" doc:"further attempts; with on only if a line of the failed attempt's output, or the error of its tool, matches the regular expression"`
 	Mutex            string                  `toml:"mutex" doc:"tasks with one mutex do not run at once"`
 	Weight           weight                  `toml:"weight" default:"1" doc:"the number of workers that the task takes, all of them if it takes more"`
 	Memory           size                    `toml:"memory" doc:"what the task needs. Tasks run at once only if together they need no more than the machine has, or the container that bento runs in; one that needs more runs beside none with memory"`
-	Persistent       *bool                   `toml:"persistent" doc:"the task is a server and does not exit; never stored"`
+	Persistent       *bool                   `toml:"persistent" also:"long_running,continuous,service" doc:"the task is a server and does not exit; never stored"`
 	Interactive      tomlfile.At[bool]       `toml:"interactive" default:"false" doc:"the task needs the terminal; never stored"`
 	Ready            tomlfile.At[readyTable] `toml:"ready" doc:"when a server is ready: { port = 8080 }, { http = \"…\" }, { log = \"…\" } or { cmd = \"…\" }, with timeout"`
 	EnvFiles         []tomlfile.At[string]   `toml:"env_files" doc:".env files, relative to the dish: their variables are set, and part of the key. env goes before them, and a later file before an earlier one"`

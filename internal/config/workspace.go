@@ -44,8 +44,8 @@ type workspaceFile struct {
 
 type workspaceTable struct {
 	Discover *bool  `toml:"discover" doc:"a directory without dish.toml is a dish if an adapter detects it. Default: true unless bentos/ exists"`
-	Exclude  []Glob `toml:"exclude" doc:"directories that bento does not discover"`
-	Include  []Glob `toml:"include" doc:"directories that are dishes in any case: include wins over exclude and over every rule of what bento finds. A glob is compared with the directory itself"`
+	Exclude  []Glob `toml:"exclude" also:"ignore" doc:"directories that bento does not discover"`
+	Include  []Glob `toml:"include" also:"members,packages,projects" doc:"directories that are dishes in any case: include wins over exclude and over every rule of what bento finds. A glob is compared with the directory itself"`
 
 	IgnoreKeys []tomlfile.At[string] `toml:"ignore_keys" doc:"keys of other tools, which have no effect: no warning names them"`
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// fileReader reads the files of a workspace. Warn receives links that lead out of it.
+// fileReader reads the files of a workspace. Warn receives links that lead out of it and
+// special files.
 type fileReader struct {
 	Tree *tree.Tree
 	Warn func(diagnostics.Diagnostic)
@@ -21,6 +22,9 @@ func (c *fileReader) Set(entries []tree.Entry) (fileSet, error) {
 	readFiles(c.Tree.Index(), entries)
 	set := make(fileSet, 0, len(entries))
 	for _, entry := range entries {
+		if c.isSpecial(entry) {
+			continue
+		}
 		f, err := c.file(entry)
 		if err != nil {
 			return nil, err
@@ -28,6 +32,20 @@ func (c *fileReader) Set(entries []tree.Entry) (fileSet, error) {
 		set = append(set, f)
 	}
 	return set, nil
+}
+
+// isSpecial reports whether entry has no content to hash: it is no input then, as git tracks none,
+// so that the socket of a running server stops no build.
+func (c *fileReader) isSpecial(entry tree.Entry) bool {
+	if entry.Kind != tree.Special {
+		return false
+	}
+	c.Warn(diagnostics.Diagnostic{
+		File: entry.Path, Severity: diagnostics.Warning, Rule: tree.RuleSpecial, Source: diagnostics.Source,
+		Message: "it is a FIFO, a socket or a device: it is no input",
+		Hint:    "have git ignore it, or take it out of the inputs with \"!//" + entry.Path + "\"",
+	})
+	return true
 }
 
 func (c *fileReader) file(entry tree.Entry) (File, error) {
@@ -84,6 +102,9 @@ func (c *fileReader) digestOfTarget(link tree.Entry, target string) (cache.Diges
 	if !ok {
 		return c.digestOfDir(p)
 	}
+	if c.isSpecial(entry) {
+		return cache.Digest{}, nil
+	}
 	f, err := c.file(entry)
 	if !f.Exec || err != nil {
 		return f.Sum, err
@@ -97,7 +118,9 @@ func (c *fileReader) digestOfDir(dir string) (cache.Digest, error) {
 	var set fileSet
 	for _, entry := range c.Tree.Under(dir) {
 		f := File{Path: entry.Path}
-		if entry.Kind == tree.Link {
+		if c.isSpecial(entry) {
+			continue
+		} else if entry.Kind == tree.Link {
 			target, err := c.Tree.Readlink(entry)
 			if err != nil {
 				return cache.Digest{}, unreadable(entry.Path, err)

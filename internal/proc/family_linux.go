@@ -49,6 +49,7 @@ type family struct {
 	strangers map[int]bool // children from before the first Start
 	guard     *groupTable  // shared with the guard; nil when there is none
 	alive     *os.File     // closed by the end of this process, which the guard waits for
+	held      []*os.File   // that the guard keeps open
 	pollers   sync.Pool    // of *epoll
 }
 

@@ -1,7 +1,7 @@
 package proc
 
 import (
-	"io"
+	"errors"
 	"os"
 	"slices"
 	"strconv"
@@ -20,53 +20,90 @@ const tableFD = 3
 // Guard starts the program path with argv; it calls Watch with its standard input. The guard sees
 // the group of every child from then on. When this process dies, in whatever way, the guard ends
 // the groups that are left, and descendants outside them that carry a mark of this process. It runs
-// in its own session, and keeps the files of hold open until it is done. A second call does
-// nothing.
+// in its own session, and keeps the files of hold open until it is done. A further call starts
+// nothing: it replaces the files of hold, unless it names none.
 func Guard(path string, hold []*os.File, argv ...string) error {
+	if kin.guards(hold) {
+		return nil
+	}
 	kin.forking.Lock()
 	defer kin.forking.Unlock()
 	kin.adopt()
 	kin.mu.Lock()
 	defer kin.mu.Unlock()
-	if kin.guard != nil {
+	if kin.guard == nil {
+		if err := kin.startGuard(path, argv); err != nil {
+			return err
+		}
+	}
+	if len(hold) == 0 {
 		return nil
 	}
+	kin.held = slices.Clone(hold)
+	return pass(kin.alive, hold)
+}
+
+// guards reports whether the guard runs and has the files.
+func (k *family) guards(hold []*os.File) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.guard != nil && (len(hold) == 0 || slices.Equal(k.held, hold))
+}
+
+// startGuard starts the guard with a table of all children. The caller holds both locks.
+func (k *family) startGuard(path string, argv []string) error {
 	t, err := newGroups()
 	if err != nil {
 		return err
 	}
-	guard, err := startGuard(path, hold, argv, t)
+	guard, err := k.launchGuard(path, argv, t)
 	if err != nil {
 		t.Close()
 		return err
 	}
-	kin.strangers[guard.Pid] = true
-	kin.guard = t // open until this process ends
-	for pid := range kin.leaders {
+	k.strangers[guard.Pid] = true
+	k.guard = t // open until this process ends
+	for pid := range k.leaders {
 		t.Add(pid)
 	}
 	return guard.Release()
 }
 
-func startGuard(path string, hold []*os.File, argv []string, t *groupTable) (guard *os.Process, err error) {
-	end, ours, err := os.Pipe()
+func (k *family) launchGuard(path string, argv []string, t *groupTable) (guard *os.Process, err error) {
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, err
+		return nil, os.NewSyscallError("socketpair", err)
 	}
+	end, ours := os.NewFile(uintptr(ends[0]), "guard"), os.NewFile(uintptr(ends[1]), "guard")
 	defer end.Close()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err == nil {
 		defer null.Close()
 		guard, err = os.StartProcess(path, argv, &os.ProcAttr{
-			Dir: "/", Env: []string{}, Files: append([]*os.File{end, null, null, t.File()}, hold...), Sys: &syscall.SysProcAttr{Setsid: true},
+			Dir: "/", Env: []string{}, Files: []*os.File{end, null, null, t.File()}, Sys: &syscall.SysProcAttr{Setsid: true},
 		})
 	}
 	if err != nil {
 		ours.Close()
 		return nil, err
 	}
-	kin.alive = ours
+	k.alive = ours
 	return guard, nil
+}
+
+// pass sends files to the guard. They are open from now on, even before it has read the message.
+func pass(to *os.File, files []*os.File) error {
+	var fds []int
+	for _, f := range files {
+		raw, err := f.SyscallConn()
+		if err == nil {
+			err = raw.Control(func(fd uintptr) { fds = append(fds, int(fd)) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return os.NewSyscallError("sendmsg", unix.Sendmsg(int(to.Fd()), []byte{0}, unix.UnixRights(fds...), nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL))
 }
 
 // Dismiss ends the guard's work. A program calls it at its end, when all children were waited for.
@@ -80,14 +117,50 @@ func Dismiss() {
 
 // Watch is the guard: it waits until its parent dies, which closes in, and then ends what is left:
 // SIGTERM, GuardGrace, SIGKILL.
-func Watch(in io.Reader) {
-	_, _ = io.Copy(io.Discard, in)
+func Watch(in *os.File) {
+	_ = holdUntilEnd(int(in.Fd())) // open until this process ends
 	of, list := readGroups(tableFD)
 	if of == 0 {
 		return // dismissed
 	}
 	left := remains{of: of, groups: list}
 	left.end()
+}
+
+// maxHeld is how many files a guard holds at most.
+const maxHeld = 8
+
+// holdUntilEnd returns at the end of the stream the files of the last message, which are open.
+func holdUntilEnd(fd int) (held []int) {
+	note, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(4*maxHeld))
+	for {
+		n, size, _, _, err := unix.Recvmsg(fd, note, rights, unix.MSG_CMSG_CLOEXEC)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || n == 0 {
+			return held
+		}
+		came := filesOf(rights[:size])
+		for _, old := range held {
+			unix.Close(old)
+		}
+		held = came
+	}
+}
+
+// filesOf returns the files in the control part of a message.
+func filesOf(control []byte) (fds []int) {
+	messages, err := unix.ParseSocketControlMessage(control)
+	if err != nil {
+		return nil
+	}
+	for _, m := range messages {
+		if list, err := unix.ParseUnixRights(&m); err == nil {
+			fds = append(fds, list...)
+		}
+	}
+	return fds
 }
 
 // remains is what a dead process may have left.

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"syscall"
@@ -50,5 +51,44 @@ func TestEndedGroupsAreDropped(t *testing.T) {
 	}
 	if r.signal(unix.SIGTERM) || len(r.groups) != 0 {
 		t.Errorf("groups %v after the end", r.groups)
+	}
+}
+
+// A guard keeps the files of the last message open, also those that it has not received yet when its parent dies.
+func TestGuardHoldsFiles(t *testing.T) {
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := os.NewFile(uintptr(ends[1]), "parent")
+	readers := make([]*os.File, 2)
+	for i := range readers {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		readers[i] = r
+		if err := pass(parent, []*os.File{w}); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+	}
+	parent.Close()
+	held := holdUntilEnd(ends[0])
+	unix.Close(ends[0])
+	if n, err := readers[0].Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("the first file: %d, %v, want it closed", n, err)
+	}
+	if len(held) != 1 {
+		t.Fatalf("%d files are held, want the last one", len(held))
+	}
+	if _, err := unix.Write(held[0], []byte{7}); err != nil {
+		t.Error(err)
+	}
+	unix.Close(held[0])
+	got := make([]byte, 1)
+	if n, err := readers[1].Read(got); n != 1 || got[0] != 7 {
+		t.Errorf("the last file: %d %v %v", n, got, err)
 	}
 }

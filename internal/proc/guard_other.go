@@ -2,10 +2,7 @@
 
 package proc
 
-import (
-	"io"
-	"os"
-)
+import "os"
 
 // Guard does nothing on this system.
 func Guard(path string, hold []*os.File, argv ...string) error { return nil }
@@ -14,4 +11,4 @@ func Guard(path string, hold []*os.File, argv ...string) error { return nil }
 func Dismiss() {}
 
 // Watch does nothing on this system.
-func Watch(in io.Reader) {}
+func Watch(in *os.File) {}

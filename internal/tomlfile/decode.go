@@ -1,6 +1,7 @@
 package tomlfile
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"sync"
@@ -71,7 +72,8 @@ func (e *Entry[T]) decode(d *decoder, v *Value) {
 
 // Decode fills the struct that into points to, by the tags `toml:"key"` of its fields, which match
 // exactly. It reports all problems at once: unknown keys with the nearest known ones, and values of
-// the wrong type with the expected one. Fields without a key keep their value. Fields may be
+// the wrong type with the expected one. A tag `also:"word,other"`, in lower case, has what other tools
+// call the key: the problem of such a key names the right one. Fields without a key keep their value. Fields may be
 // strings, booleans, integers, floats, structs, slices, string maps, pointers to these, At, Map,
 // *Value, any, and Unmarshalers. A Map with the key * takes all other keys.
 func (f *File) Decode(into any) []diagnostics.Diagnostic { return f.root.Decode(into) }
@@ -220,7 +222,11 @@ func (d *decoder) structure(v *Value, into reflect.Value) {
 		} else if fields.rest >= 0 {
 			into.Field(fields.rest).Addr().Interface().(mapping).other(d, child, fields.known)
 		} else if !d.lax {
-			d.add(child.Unknown(fields.known))
+			problem := child.Unknown(fields.known)
+			if key := fields.also[strings.ToLower(name)]; key != "" {
+				problem.Hint = fmt.Sprintf("did you mean %q?", key)
+			}
+			d.add(problem)
 		}
 	}
 }
@@ -228,8 +234,9 @@ func (d *decoder) structure(v *Value, into reflect.Value) {
 // fields are the fields of a struct.
 type fields struct {
 	byKey map[string]int
-	known []string // the keys, in order
-	rest  int      // the field that takes other keys, -1 for none
+	known []string          // the keys, in order
+	also  map[string]string // what other tools call a key → the key
+	rest  int               // the field that takes other keys, -1 for none
 }
 
 // others is the key of a Map that takes all keys that no other field has.
@@ -241,7 +248,7 @@ func fieldsOf(t reflect.Type) *fields {
 	if f, ok := structs.Load(t); ok {
 		return f.(*fields)
 	}
-	f := &fields{byKey: make(map[string]int, t.NumField()), rest: -1}
+	f := &fields{byKey: make(map[string]int, t.NumField()), also: map[string]string{}, rest: -1}
 	for i := range t.NumField() {
 		switch key := keyOf(t.Field(i)); key {
 		case "":
@@ -250,6 +257,9 @@ func fieldsOf(t reflect.Type) *fields {
 		default:
 			f.byKey[key] = i
 			f.known = append(f.known, key)
+			for _, other := range strings.FieldsFunc(t.Field(i).Tag.Get("also"), func(r rune) bool { return r == ',' }) {
+				f.also[other] = key
+			}
 		}
 	}
 	structs.Store(t, f)

@@ -37,7 +37,7 @@ type sample struct {
 }
 
 type taskSample struct {
-	Run string `toml:"run"`
+	Run string `toml:"run" also:"command,dependson"`
 }
 
 func TestDecode(t *testing.T) {
@@ -92,6 +92,9 @@ level = "low"
 nested = 5
 [tasks.a]
 rum = "x"
+[tasks.c]
+dependsOn = 1
+"" = 1
 [tasks."b c"]
 run = 2021-01-01
 `)
@@ -110,7 +113,9 @@ run = 2021-01-01
 		`x.toml:9:9: level is a string, expected "high"`,
 		`x.toml:10:10: nested is an integer, expected a table`,
 		`x.toml:12:1: unknown key rum in tasks.a (did you mean "run"?)`,
-		`x.toml:14:7: tasks."b c".run is a date, expected a string`,
+		`x.toml:14:1: unknown key dependsOn in tasks.c (did you mean "run"?)`,
+		`x.toml:15:1: unknown key "" in tasks.c (known: run)`,
+		`x.toml:17:7: tasks."b c".run is a date, expected a string`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -17,10 +17,9 @@ func (v *visit) asBefore(n *dirNode) bool {
 	if !d.Settled || v.StatPath(n.Path, &now) != nil || now.Stamp() != d.Stamp {
 		return false
 	}
-	var special []string
 	from, to := v.before.FilesOf(i)
 	for k := from; k < to; k++ {
-		path, kind := v.before.File(k)
+		path, _ := v.before.File(k)
 		if n.Name(path) == ignore.File {
 			e := Entry{Path: path}
 			if v.StatPath(path, &e) != nil || !v.before.Same(k, &e) {
@@ -28,12 +27,6 @@ func (v *visit) asBefore(n *dirNode) bool {
 			}
 			n.Ignores.There = true
 		}
-		if kind == Special {
-			special = append(special, path)
-		}
-	}
-	for _, path := range special {
-		v.problem(specialFile(path))
 	}
 	n.Stamp = d.Stamp
 	n.PutOff(v.before)

@@ -38,12 +38,3 @@ func costlyIgnores(file string) diagnostics.Diagnostic {
 		Hint:    "write patterns with fewer wildcards in one line",
 	}
 }
-
-// specialFile returns the problem of a special file, which cannot be read.
-func specialFile(path string) diagnostics.Diagnostic {
-	return diagnostics.Diagnostic{
-		File: path, Severity: diagnostics.Error, Rule: RuleSpecial, Source: diagnostics.Source,
-		Message: fmt.Sprintf("%q is a FIFO, a socket or a device, which cannot be an input", path),
-		Hint:    "remove it, have git ignore it, or leave it out with a \"!\" glob",
-	}
-}

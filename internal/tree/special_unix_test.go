@@ -27,8 +27,7 @@ func TestSpecial(t *testing.T) {
 	if e, ok := tr.Lookup("fifo"); !ok || e.Kind != Special {
 		t.Errorf("Lookup(fifo) = %+v, %v", e, ok)
 	}
-	p := tr.Problems()
-	if len(p) != 2 || p[1].File != "fifo" || p[1].Rule != "special_file" {
+	if p := tr.Problems(); len(p) != 0 {
 		t.Errorf("Problems = %v", p)
 	}
 }

@@ -208,11 +208,8 @@ func (v *visit) addEntry(n *dirNode, path string, it *disk.Item) {
 	if err != nil || e.Kind == Dir { // it has become a directory, which the next look finds
 		n.Entries = n.Entries[:len(n.Entries)-1]
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		v.unreadable(n, path, "file", err)
-	case e.Kind == Special:
-		v.problem(specialFile(path))
 	}
 }
 

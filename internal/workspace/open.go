@@ -157,10 +157,8 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 }
 
 // ofDishes returns the problems of the walk that concern dishes. An unreadable directory may hide
-// dishes, unless the configuration excludes it: then it is a warning. A special file is reported
-// only as an input.
+// dishes, unless the configuration excludes it: then it is a warning.
 func ofDishes(ws *discovery.Workspace, problems []diagnostics.Diagnostic) []diagnostics.Diagnostic {
-	problems = slices.DeleteFunc(problems, func(d diagnostics.Diagnostic) bool { return d.Rule == tree.RuleSpecial })
 	for i, d := range problems {
 		if d.Severity == diagnostics.Error && ws.Owner(d.File) == nil && ws.Excludes(d.File) {
 			problems[i].Severity = diagnostics.Warning
