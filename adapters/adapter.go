@@ -241,6 +241,9 @@ type Toolchain struct {
 	Line   int    `json:"line,omitempty"` // 1-based
 	Strict bool   `json:"-"`              // the tool itself refuses other versions
 
+	// Refused says why no task may run with this version, "" if one may: "pnpm would download it".
+	Refused string `json:"-"`
+
 	// More are further required versions, mostly of other tools.
 	More []Toolchain `json:"-"`
 }

@@ -3,6 +3,7 @@ package discovery
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -132,6 +133,7 @@ func (f *finder) outside(d *Dish, l adapters.Link) {
 	p := config.Pos{File: f.inWorkspace(l.File), Line: l.Line}
 	w := p.Warning(RuleOutside, "dish %q depends on %q, which is outside the workspace: no key includes its files", d.Name, l.Dir)
 	w.Hint = "move it into the workspace, or list a variable with its version in the env of the tasks"
+	w.Dish, w.Alike = d.Name, fmt.Sprintf("depend on %q, which is outside the workspace: no key includes its files", l.Dir)
 	f.add(w)
 }
 

@@ -46,7 +46,7 @@ func (f *finder) checkPins() {
 // wanted or its error.
 func (d *Dish) pin(root string, wanted *adapters.Toolchain, err error) (*adapters.Toolchain, error) {
 	if d.Toolchain.UseSystem {
-		return nil, nil
+		return refused(wanted), nil
 	}
 	runtime := d.Adapter.Manifest().RuntimeName()
 	p, ok := d.Toolchain.Pins[runtime]
@@ -58,6 +58,20 @@ func (d *Dish) pin(root string, wanted *adapters.Toolchain, err error) (*adapter
 	pin.File = filepath.Join(root, filepath.FromSlash(p.Pos.File))
 	if wanted != nil {
 		pin.Tool, pin.More = wanted.Tool, wanted.More
+		if wanted.Refused != "" {
+			pin.More = slices.Insert(slices.Clone(pin.More), 0, *wanted)
+		}
 	}
 	return pin, nil
+}
+
+// refused returns wanted without its other versions if no task may have it: what a tool fetches by itself,
+// it fetches whatever bento's settings say.
+func refused(wanted *adapters.Toolchain) *adapters.Toolchain {
+	if wanted == nil || wanted.Refused == "" {
+		return nil
+	}
+	w := *wanted
+	w.More = nil
+	return &w
 }

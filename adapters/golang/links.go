@@ -2,6 +2,7 @@ package golang
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 
 	"github.com/bentobuild/bento/adapters"
@@ -28,6 +29,7 @@ func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, er
 			return adapters.LinksAnswer{}, err
 		}
 		g.used(s.usedBy(f, p.dir, p.mod, p.work.File))
+		g.beyond(f.Root())
 	}
 	answer := adapters.LinksAnswer{Links: g.links}
 	if p.work != nil {
@@ -64,6 +66,21 @@ func (g *linker) replaced() {
 			g.links = append(g.links, adapters.Link{Dir: r.Dir, File: r.File, Line: r.Line})
 		}
 	}
+}
+
+// beyond adds the directories outside root that a go.work inside it uses: which of them this module
+// needs is unknown.
+func (g *linker) beyond(root string) {
+	for _, dir := range g.p.work.Uses {
+		if root != "" && isBelow(root, g.p.work.File) && !isBelow(root, dir) {
+			g.links = append(g.links, adapters.Link{Dir: dir, File: g.p.work.File})
+		}
+	}
+}
+
+func isBelow(root, path string) bool {
+	rel, err := filepath.Rel(root, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // used adds the members of the workspace that are required or imported.

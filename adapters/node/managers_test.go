@@ -389,39 +389,6 @@ func TestSeveralPins(t *testing.T) {
 	}
 }
 
-// TestNoSilentDownload: what pnpm would fetch is refused where it stands.
-func TestNoSilentDownload(t *testing.T) {
-	for files, want := range map[string]string{
-		"-- package.json --\n{\"devEngines\": {\"runtime\":\n {\"name\": \"node\", \"version\": \"^22\", \"onFail\": \"download\"}}}": "package.json:2: devEngines.runtime: pnpm would download node ^22",
-		"-- package.json --\n{\"workspaces\": [\"a\"]}\n-- pnpm-workspace.yaml --\npackages: [a]\nuseNodeVersion: 22.1.0\n":           "pnpm-workspace.yaml:2: useNodeVersion: pnpm would download node 22.1.0",
-	} {
-		root := adaptertest.Project(t, files+"\n-- pnpm-lock.yaml --\n")
-		a := all()["node-pnpm"]
-		for _, ask := range []func() error{
-			func() error { _, err := a.RequiredToolchain(t.Context(), root); return err },
-			func() error { _, err := a.Tasks(t.Context(), root); return err },
-		} {
-			if got := adaptertest.Where(t, root, ask()); got != want {
-				t.Errorf("%q, want %q", got, want)
-			}
-		}
-		allowed := NewPNPM(adapters.Options{Env: adaptertest.Env(), AllowDownload: true})
-		if _, err := allowed.Tasks(t.Context(), root); err != nil {
-			t.Error(err)
-		}
-	}
-	for id, a := range all() {
-		if a.Manifest().SetEnv["COREPACK_ENABLE_NETWORK"] != "0" {
-			t.Errorf("%s lets corepack fetch", id)
-		}
-	}
-	for _, a := range All(adapters.Options{AllowDownload: true}) {
-		if env := a.Manifest().SetEnv; env["COREPACK_ENABLE_NETWORK"] != "" || env["pnpm_config_manage_package_manager_versions"] != "" {
-			t.Errorf("%s is held back", a.Manifest().AdapterID)
-		}
-	}
-}
-
 // TestCorepackWithoutTheVersion names what is missing.
 func TestCorepackWithoutTheVersion(t *testing.T) {
 	home := t.TempDir()

@@ -330,3 +330,24 @@ func NewYarn(o adapters.Options) *Adapter {
 
 // NewBun returns the adapter of bun, id bun.
 func NewBun(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, bunDialect()) }
+
+// TestAliasOrder: of the scripts that may stand for a missing one the first in order does.
+func TestAliasOrder(t *testing.T) {
+	for name, order := range map[string][]string{
+		"check": {"typecheck", "type-check", "types:check", "check:types", "check-types", "types", "tsc"},
+		"lint":  {"lint:check", "eslint"},
+		"test":  {"test:unit", "unit", "vitest", "jest"},
+	} {
+		for i, first := range order {
+			scripts := `"` + strings.Join(order[i:], `": "x", "`) + `": "x"`
+			ans, err := newNPM().Tasks(t.Context(), adaptertest.Tree(t, "package.json", `{"scripts": {`+scripts+`}}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := slices.IndexFunc(ans.Tasks, func(t adapters.Task) bool { return t.Name == name })
+			if at < 0 || ans.Tasks[at].Run != "npm run "+first {
+				t.Errorf("%s of %s: %v", name, scripts, ans.Tasks)
+			}
+		}
+	}
+}

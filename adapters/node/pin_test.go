@@ -2,6 +2,7 @@ package node
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -139,5 +140,46 @@ func TestCheckPin(t *testing.T) {
 	}
 	if v := a.CheckPin(adapters.Toolchain{Tool: "deno", Version: "1"}, found); !v.OK {
 		t.Errorf("a tool of another program: %+v", v)
+	}
+}
+
+// TestNoSilentDownload: what pnpm would fetch is refused where it stands.
+func TestNoSilentDownload(t *testing.T) {
+	for files, want := range map[string]string{
+		"-- package.json --\n{\"devEngines\": {\"runtime\":\n {\"name\": \"node\", \"version\": \"^22\", \"onFail\": \"download\"}}}": "package.json:2: node ^22: devEngines.runtime: pnpm would download it",
+		"-- package.json --\n{\"workspaces\": [\"a\"]}\n-- pnpm-workspace.yaml --\npackages: [a]\nuseNodeVersion: 22.1.0\n":           "pnpm-workspace.yaml:2: node 22.1.0: useNodeVersion: pnpm would download it",
+	} {
+		root := adaptertest.Project(t, files+"\n-- pnpm-lock.yaml --\n")
+		a := all()["node-pnpm"]
+		pin, err := a.RequiredToolchain(t.Context(), root)
+		if err != nil || pin == nil {
+			t.Fatalf("%q: %v, %v", files, pin, err)
+		}
+		got := fmt.Sprintf("%s:%d: %s %s: %s", adaptertest.Relative(root, pin.File), pin.Line, pin.Tool, pin.Version, pin.Refused)
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		for _, p := range pin.More {
+			if p.Tool == "node" {
+				t.Errorf("%q: node is required twice: %v", files, pin)
+			}
+		}
+		if _, err := a.Tasks(t.Context(), root); err != nil {
+			t.Error(err)
+		}
+		allowed := NewPNPM(adapters.Options{Env: adaptertest.Env(), AllowDownload: true})
+		if pin, err := allowed.RequiredToolchain(t.Context(), root); err != nil || pin != nil && pin.Refused != "" {
+			t.Error(pin, err)
+		}
+	}
+	for id, a := range all() {
+		if a.Manifest().SetEnv["COREPACK_ENABLE_NETWORK"] != "0" {
+			t.Errorf("%s lets corepack fetch", id)
+		}
+	}
+	for _, a := range All(adapters.Options{AllowDownload: true}) {
+		if env := a.Manifest().SetEnv; env["COREPACK_ENABLE_NETWORK"] != "" || env["pnpm_config_manage_package_manager_versions"] != "" {
+			t.Errorf("%s is held back", a.Manifest().AdapterID)
+		}
 	}
 }

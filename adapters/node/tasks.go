@@ -19,9 +19,6 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	if err != nil {
 		return adapters.TasksAnswer{}, err
 	}
-	if err := a.pins.MayNotDownload(p); err != nil {
-		return adapters.TasksAnswer{}, err
-	}
 	// The Reads of the answer must cover Detect and RequiredToolchain too.
 	a.Decide(f)
 	_, _ = a.pins.Of(f, p)

@@ -269,3 +269,18 @@ echo 'Composer version 2.9.9 2026-01-01'
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+// TestAliasOrder: of the scripts that may stand for a missing one the first in order does.
+func TestAliasOrder(t *testing.T) {
+	for name, order := range map[string][]string{
+		"check": {"phpstan", "stan", "analyse"}, "lint": {"phpcs", "cs"}, "test": {"phpunit", "pest"},
+	} {
+		for i, first := range order {
+			scripts := `"` + strings.Join(order[i:], `": "x", "`) + `": "x"`
+			root := adaptertest.Tree(t, "composer.json", `{"scripts": {`+scripts+`}}`)
+			if got := adaptertest.Task(t, newPHP(), root, name).Run; got != "composer run-script "+first {
+				t.Errorf("%s of %s: %s", name, scripts, got)
+			}
+		}
+	}
+}

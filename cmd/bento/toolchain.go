@@ -157,6 +157,10 @@ func (r toolRow) with(d *discovery.Dish, p key.Pin, fingerprint string) toolRow 
 		return r
 	}
 	r.Tool = p.Tool
+	if p.Refused != "" {
+		r.Status, r.Hint = "mismatch", p.Refused
+		return r
+	}
 	v := adapters.CheckPin(d.Adapter, p.Toolchain, fingerprint)
 	r.Status, r.Hint = "ok", v.Hint
 	r.Found = cmp.Or(v.Found, firstLine(fingerprint))

@@ -14,6 +14,10 @@ import (
 func UnmetPins(root string, d *discovery.Dish, toolchain string) []diagnostics.Diagnostic {
 	var problems []diagnostics.Diagnostic
 	for _, p := range PinsOf(root, d) {
+		if p.Refused != "" {
+			problems = append(problems, p.refusal(d))
+			continue
+		}
 		v := adapters.CheckPin(d.Adapter, p.Toolchain, toolchain)
 		if v.OK {
 			continue
@@ -26,6 +30,20 @@ func UnmetPins(root string, d *discovery.Dish, toolchain string) []diagnostics.D
 		})
 	}
 	return problems
+}
+
+// RuleDownload is the rule of a pin for which a tool would fetch another tool.
+const RuleDownload = "download_not_allowed"
+
+// refusal returns the problem of a version that no task may have.
+func (p Pin) refusal(d *discovery.Dish) diagnostics.Diagnostic {
+	text := fmt.Sprintf("%s %s, which may not be fetched (%s)", p.Tool, p.Version, p.Refused)
+	return diagnostics.Diagnostic{
+		File: p.File, Line: p.Line, Col: p.col, Severity: diagnostics.Error, Rule: RuleDownload, Source: diagnostics.Source,
+		Message: fmt.Sprintf("dish %q requires %s", d.Name, text),
+		Hint:    "allow it with [toolchain] allow_download = true in bento.toml, or require the version in a way that fetches nothing, such as .nvmrc or engines",
+		Dish:    d.Name, Alike: "require " + text,
+	}
 }
 
 // Pin is a version that a dish requires, and the file that says so.
@@ -42,12 +60,9 @@ func PinsOf(root string, d *discovery.Dish) []Pin {
 		return nil
 	}
 	settings := d.Toolchain
-	if settings.UseSystem {
-		return nil
-	}
 	var list []Pin
 	name := d.Adapter.Manifest().RuntimeName()
-	if p, ok := settings.Pins[name]; ok {
+	if p, ok := settings.Pins[name]; ok && !settings.UseSystem {
 		list = append(list, Pin{own: true, col: p.Pos.Col, Toolchain: adapters.Toolchain{Tool: name, Version: p.Version, File: p.Pos.File, Line: p.Pos.Line}})
 	} else if d.Pin != nil {
 		list = append(list, Pin{Toolchain: *d.Pin})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/outputs"
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/proc"
@@ -29,7 +30,7 @@ type execution struct {
 	sources []tree.Entry // of the dish, when it began
 
 	restorer *outputs.Restorer
-	outDir   func() (path string, discard func(), err error) // for the outputs of a tool
+	outDir   func() (path string, discard func(again bool), err error) // for the outputs of a tool
 
 	isReady func() // lets what waits for a persistent task begin
 	ended   func() // lets others have the workers of a task whose process has ended
@@ -236,7 +237,11 @@ func (x *execution) unreadable(err error) {
 		x.result.Outcome, x.result.Reason, x.result.Message = Skipped, ReasonInterrupted, "ended by the interrupt"
 		return
 	}
-	x.fail("output_unreadable", err.Error())
+	reason := "output_unreadable"
+	if diagnostics.IsMachineFault(err) {
+		reason = ReasonMachine
+	}
+	x.fail(reason, err.Error())
 }
 
 func (x *execution) fail(reason, message string) {

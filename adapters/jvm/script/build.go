@@ -72,7 +72,7 @@ type buildReader struct {
 }
 
 func (b *buildReader) said(s string, line int) Said {
-	test := len(b.header) > 0 && strings.HasPrefix(b.header[0].text, "test") && b.in("dependencies")
+	test := len(b.header) > 0 && strings.HasPrefix(b.header[0].text, "test") && b.in("dependencies") || b.in("testing")
 	return Said{Text: s, Scope: b.scope(), Line: line, Test: test}
 }
 
@@ -134,8 +134,8 @@ func (b *buildReader) project(t token) {
 		return
 	}
 	next := b.peek(0)
-	if !next.is("(") && next.kind != text {
-		return // a property of the project
+	if !next.is("(") && next.kind != text || next.is("(") && b.peek(1).is(")") {
+		return // a property of the project, or the project itself
 	}
 	c := b.arguments(shortCall)
 	for _, s := range c.strings {

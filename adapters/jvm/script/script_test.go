@@ -133,12 +133,25 @@ dependencies {
     implementation project(name)
     compile "com.example:far:1.0"
     implementation projects.my.lib
+    implementation project()
 }
 evaluationDependsOn(':other')
 test.dependsOn ':other:jar'
+testing.suites.test.dependencies {
+    implementation project(':late')
+}
+testing {
+    suites {
+        configureEach {
+            dependencies {
+                implementation project(':suite')
+            }
+        }
+    }
+}
 `)
 	want := []string{
-		"1 java", "3 :lib", "4 :core", "4 x", "5 :fakes (test)", "6 near", "6 :near", "9 com.example:far:1.0", "12 :other", "13 :other:jar",
+		"1 java", "3 :lib", "4 :core", "4 x", "5 :fakes (test)", "6 near", "6 :near", "9 com.example:far:1.0", "13 :other", "14 :other:jar", "16 :late (test)", "22 :suite (test)",
 	}
 	got := said(b.Strings)
 	slices.Sort(want)

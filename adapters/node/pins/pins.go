@@ -11,11 +11,7 @@ import (
 	"github.com/bentobuild/bento/adapters/node/packagejson"
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/settings"
-	"github.com/bentobuild/bento/diagnostics"
 )
-
-// RuleDownload is the rule of the diagnostic of a pin for which a tool would fetch another tool.
-const RuleDownload = "download_not_allowed"
 
 // Reader reads the pins of projects of one manager.
 type Reader struct {
@@ -29,10 +25,7 @@ type Reader struct {
 // volta, engines and devEngines of the package and of its workspace, then the version of
 // its @types/node.
 func (r *Reader) Of(f *adapters.Files, p *project.Project) ([]adapters.Toolchain, error) {
-	if err := r.MayNotDownload(p); err != nil {
-		return nil, err
-	}
-	var pins []adapters.Toolchain
+	pins := list(r.download(p))
 	for _, find := range []func(*adapters.Files, *project.Project) ([]adapters.Toolchain, error){r.bunPins, r.nodePins, r.managerPins} {
 		found, err := find(f, p)
 		if err != nil {
@@ -129,7 +122,7 @@ func (r *Reader) manifestPins(f *adapters.Files, p *project.Project, m *packagej
 	entries := []packagejson.Entry{m.VoltaPin("node"), m.Engine("node")}
 	strict := []bool{false, r.refusesEngines(f, p)}
 	for _, e := range m.DevEngines {
-		if e.Kind == "runtime" && e.Name == "node" {
+		if e.Kind == "runtime" && e.Name == "node" && (r.Manager != project.PNPM || r.Download || e.OnFail != "download") {
 			entries = append(entries, e.Entry)
 			strict = append(strict, r.Manager == project.NPM && e.OnFail == "error")
 		}
@@ -227,28 +220,21 @@ func (r *Reader) lockfilePin(f *adapters.Files, p *project.Project) []adapters.T
 	return []adapters.Toolchain{pin}
 }
 
-// MayNotDownload refuses settings that make pnpm fetch its own Node.js.
-func (r *Reader) MayNotDownload(p *project.Project) error {
+// download returns the version that settings make pnpm fetch, nil if they name none or if it may.
+func (r *Reader) download(p *project.Project) *adapters.Toolchain {
 	if r.Manager != project.PNPM || r.Download {
 		return nil
 	}
 	for _, m := range p.Manifests() {
 		for _, e := range m.DevEngines {
 			if e.Kind == "runtime" && e.OnFail == "download" {
-				return downloads(m.Path, e.Line, "devEngines.runtime", e.Name+" "+e.Value)
+				return &adapters.Toolchain{Tool: e.Name, Version: e.Value, File: m.Path, Line: e.Line, Refused: "devEngines.runtime: pnpm would download it"}
 			}
 		}
 	}
 	if p.Space != nil && p.Space.PNPM != nil && p.Space.PNPM.UseNode != "" {
-		return downloads(filepath.Join(p.Scope(), settings.PNPMFile), p.Space.PNPM.UseNodeLine, "useNodeVersion", "node "+p.Space.PNPM.UseNode)
+		file := filepath.Join(p.Scope(), settings.PNPMFile)
+		return &adapters.Toolchain{Tool: "node", Version: p.Space.PNPM.UseNode, File: file, Line: p.Space.PNPM.UseNodeLine, Refused: "useNodeVersion: pnpm would download it"}
 	}
 	return nil
-}
-
-func downloads(file string, line int, key, what string) error {
-	return diagnostics.Problems{{
-		File: file, Line: line, Severity: diagnostics.Error, Rule: RuleDownload, Source: diagnostics.Source,
-		Message: key + ": pnpm would download " + what,
-		Hint:    "allow it with [toolchain] allow_download = true in bento.toml, or pin the version in another way (.nvmrc, engines)",
-	}}
 }
