@@ -153,6 +153,7 @@ func (s *Set) serve(start func()) {
 	for {
 		select {
 		case <-s.queue.more:
+			s.queue.gather(s.stop)
 			s.pass()
 		case <-s.stop:
 			return

@@ -125,9 +125,9 @@ func TestNothingWaits(t *testing.T) {
 				free := make(chan struct{})
 				f := &fake{took: func() { <-free }, finished: stuck}
 				s := open(t, f)
-				began := time.Now()
 				s.Report(run.Started{Plan: &plan.Plan{Workspace: &discovery.Workspace{}}})
-				synctest.Wait() // the goroutine is stuck now
+				time.Sleep(2 * gatherTime) // the goroutine is stuck now
+				began := time.Now()
 				for _, ev := range events(maxQueued + 10) {
 					s.Report(ev)
 				}
@@ -240,6 +240,46 @@ func TestIdleCutsTheStart(t *testing.T) {
 		s.Close()
 		if took := time.Since(began); took > 0 {
 			t.Errorf("the end took %v", took)
+		}
+	})
+}
+
+// TestGather: notices are passed on together, after a moment, and at once if there are many or the run ends.
+func TestGather(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{}
+		s := open(t, f)
+		heard := func() int {
+			synctest.Wait()
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			return len(f.heard)
+		}
+		for _, ev := range events(3) {
+			s.Report(ev)
+		}
+		if n := heard(); n != 0 {
+			t.Errorf("%d notices were passed on at once", n)
+		}
+		time.Sleep(gatherTime)
+		some := heard()
+		if some == 0 {
+			t.Error("none was passed on after a moment")
+		}
+		began := time.Now()
+		for _, ev := range events(gatherMost) {
+			s.Report(ev)
+		}
+		many := heard()
+		if many == some {
+			t.Error("many wait for a moment")
+		}
+		for _, ev := range events(1) {
+			s.Report(ev)
+		}
+		s.Close()
+		if n := heard(); n <= many || time.Since(began) > 0 {
+			t.Errorf("%d notices after the end, which took %v; %d before", n, time.Since(began), many)
 		}
 	})
 }
