@@ -19,7 +19,7 @@ import (
 const (
 	summaryName = "embeds"
 	filesName   = "sources/"
-	version     = 4
+	version     = 5
 )
 
 // of is what a project takes in, while everything below it has this digest.
