@@ -12,6 +12,8 @@ type Tool struct {
 	Call adapters.Tool // nil with Problem
 	// Problem is why it cannot be used: its message and hint; the place is that of the use.
 	Problem, Hint string
+	// Within says that its calls run within this process: nothing of a call is left when it returns.
+	Within bool
 	// Files are the files of the workspace that it consists of, relative to the root: they are inputs
 	// of the tasks that call it, which the tool is not asked about.
 	Files []string

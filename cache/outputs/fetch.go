@@ -36,7 +36,7 @@ func (r *restore) stageAll() error {
 	if _, err := r.staging(); err != nil {
 		return err
 	}
-	if len(todo) < shareFiles {
+	if len(todo) < shareFiles || r.made != nil {
 		return r.stageSome(&r.copier, todo, new(atomic.Int64))
 	}
 	return r.stageTogether(todo)
@@ -83,6 +83,9 @@ func (r *restore) stageOne(c *copier, s *step) (err error) {
 		return err
 	}
 	s.staged = name
+	if r.made != nil {
+		return cmp.Or(r.made.copyFile(c, s.out, f), f.Close())
+	}
 	return cmp.Or(r.fetch(c, s.out, f), f.Close())
 }
 

@@ -181,6 +181,7 @@ func checkRestore(root string, want []cache.Output, stale []string) error {
 type restore struct {
 	*hands
 	store cache.Store
+	made  *placing // in place of store
 	o     *Options
 	want  []cache.Output
 	stale map[string]bool
@@ -349,6 +350,12 @@ func (r *restore) content(d *Dir, name string, info rawfile.Info, o *cache.Outpu
 				return keep, nil
 			}
 			return replace, nil
+		}
+	}
+	if r.made != nil {
+		var err error
+		if o.Digest, err = r.made.sum(r.made.from(o.Path), o.Size); err != nil {
+			return 0, err
 		}
 	}
 	f, err := d.ReadFile(name, info)

@@ -110,21 +110,27 @@ func (s *Stage) Link(target string) (name string, err error) {
 
 // Move moves a file or link of the stage to its place and replaces anything but a directory.
 func (s *Stage) Move(name string, d *Dir, to string) error {
-	err := s.dir.RenameAt(name, d.File, to)
-	if rawfile.IsOtherDisk(err) {
-		err = s.carry(name, d, to)
-	}
+	err := move(s.dir, name, d, to)
 	if err == nil {
 		delete(s.names, name)
 	}
 	return err
 }
 
+// move moves a file or link, also to another file system.
+func move(from *rawfile.File, name string, d *Dir, to string) error {
+	err := from.RenameAt(name, d.File, to)
+	if rawfile.IsOtherDisk(err) {
+		err = carry(from, name, d, to)
+	}
+	return err
+}
+
 // carry copies a file to the file system of its place and moves it there.
-func (s *Stage) carry(name string, d *Dir, to string) error {
+func carry(from *rawfile.File, name string, d *Dir, to string) error {
 	sweep(d)
 	temp := tempName()
-	err := s.copyTo(name, d, temp)
+	err := copyTo(from, name, d, temp)
 	if err == nil {
 		err = d.RenameAt(temp, d.File, to)
 	}
@@ -132,22 +138,22 @@ func (s *Stage) carry(name string, d *Dir, to string) error {
 		_ = d.RemoveAt(temp, false)
 		return err
 	}
-	return s.dir.RemoveAt(name, false)
+	return from.RemoveAt(name, false)
 }
 
-func (s *Stage) copyTo(name string, d *Dir, temp string) error {
-	info, err := s.dir.LstatAt(name)
+func copyTo(dir *rawfile.File, name string, d *Dir, temp string) error {
+	info, err := dir.LstatAt(name)
 	if err != nil {
 		return err
 	}
 	if info.IsLink() {
-		target, err := s.dir.ReadlinkAt(name)
+		target, err := dir.ReadlinkAt(name)
 		if err != nil {
 			return err
 		}
 		return d.SymlinkAt(target, temp)
 	}
-	from, err := s.dir.OpenAt(name)
+	from, err := dir.OpenAt(name)
 	if err != nil {
 		return err
 	}

@@ -54,6 +54,8 @@ func (r *restore) swap(s *step) error {
 		if errors.Is(err, fs.ErrExist) {
 			err = nil // an output below it was made first
 		}
+	case r.made != nil && r.made.moves:
+		err = r.made.moveFile(s.out.Path, d, name)
 	default:
 		err = r.stage.Move(s.staged, d, name)
 	}

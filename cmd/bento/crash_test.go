@@ -133,7 +133,7 @@ func reinstalling(files map[string]string) map[string]string {
 // is damaged.
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	bento := buildCrashing(t)
+	bento := crashing(t)
 	for _, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
@@ -142,15 +142,38 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// buildCrashing builds a bento that can be told when to die.
-func buildCrashing(t *testing.T) string {
+// crashing returns a bento that dies where a variable says. It has no race detector, so the lane
+// without -short has these tests.
+func crashing(t *testing.T) string {
 	t.Helper()
-	name := filepath.Join(t.TempDir(), "bento")
-	if out, err := exec.Command("go", "build", "-tags", "failpoints", "-o", name, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if testing.Short() {
+		t.Skip("it builds bento")
 	}
-	return name
+	path, err := buildCrashing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
+
+// buildCrashing builds it, once a run.
+var buildCrashing = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(builtDir(), "bento")
+	out, err := exec.Command("go", "build", "-ldflags=-w", "-tags", "failpoints", "-o", path, ".").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%v: %s", err, out)
+	}
+	return path, nil
+})
+
+// builtDir is where programs are built that several tests use. TestMain removes it.
+var builtDir = sync.OnceValue(func() string {
+	dir, err := os.MkdirTemp("", "bento-built-")
+	if err != nil {
+		panic(err)
+	}
+	return dir
+})
 
 func crash(t *testing.T, bento string, s scenario) {
 	if s.sources == nil {

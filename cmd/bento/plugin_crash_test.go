@@ -17,7 +17,7 @@ import (
 // is whole and the lock file has the digest of one or none; the same command then succeeds.
 func TestPluginAddCrash(t *testing.T) {
 	t.Parallel()
-	bento := buildCrashing(t)
+	bento := crashing(t)
 	for name, args := range map[string][]string{
 		"add": {"add", "acme@=1.0.0", "--from", "dist"}, "update": {"update", "acme"}, "remove": {"remove", "acme@1.0.0"},
 	} {

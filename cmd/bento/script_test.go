@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -41,10 +42,18 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, sandboxtest.Become(os.Args[2], os.Args[3:]))
 		os.Exit(1)
 	}
-	testscript.Main(m, map[string]func(){
+	testscript.Main(suite{m}, map[string]func(){
 		"bento":        func() { os.Exit(bento()) },
 		"bento-panics": panics,
 	})
+}
+
+// suite removes at its end what it has built.
+type suite struct{ *testing.M }
+
+func (s suite) Run() int {
+	defer func() { os.RemoveAll(builtDir()) }()
+	return s.M.Run()
 }
 
 // panics is bento with a bug: nothing can be written to its stdout.
@@ -60,15 +69,23 @@ type brokenWriter struct{}
 func (brokenWriter) Write([]byte) (int, error) { panic("nobody can read this") }
 
 // TestScript runs the scripts of testdata/script that need no toolchain: one behaviour
-// each. With -short it runs a third of them, unless -test.run names one.
+// each. With -short it runs one in six of the quick ones, unless -test.run names one.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	files, _ := scripts(t)
 	if testing.Short() && !strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
-		files = sampling.Of(t, len(files)/3, files)
+		files = sampling.Short(t, 6, slices.DeleteFunc(files, isLong))
 	}
 	runScripts(t, files)
 }
+
+// isLong reports whether a script runs a conformance suite or a compiler: it takes more than two seconds.
+func isLong(file string) bool {
+	text, err := os.ReadFile(file)
+	return err == nil && long.Match(text)
+}
+
+var long = regexp.MustCompile(`\bbento (plugin|tool|ext) test\b|\bcmake\b|\bstrace\b|\bgo build\b|\bmake -C\b`)
 
 // TestScriptWithTools runs the others.
 func TestScriptWithTools(t *testing.T) {

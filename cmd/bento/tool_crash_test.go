@@ -16,7 +16,7 @@ import (
 // packages are whole, and the same command then succeeds.
 func TestToolCrash(t *testing.T) {
 	t.Parallel()
-	bento := buildCrashing(t)
+	bento := crashing(t)
 	for _, c := range []struct {
 		name   string
 		before [][]string

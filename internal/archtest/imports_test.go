@@ -24,6 +24,7 @@ var table = []row{
 	{"internal/bench", nil},     // a program of its own: it measures bento from outside
 	{"internal/killpoint", nil}, // nothing at all, but where tests have bento killed
 	{"internal/rawfile", []string{"internal/killpoint"}},                // files and directories by descriptor
+	{"internal/shortened", nil},                                         // a program of its own: it reads tests
 	{"internal/testlog", nil},                                           // a program of its own: it reads the output of go test
 	{"internal/owndir", []string{"internal/rawfile", "internal/owner"}}, // bento's own directories
 	{"internal/pack", nil},                                              // fields and values as bytes, for every stored format

@@ -56,7 +56,7 @@ func open(t *testing.T, f *fake) *Set {
 		State:  state.Open(root), Guard: func() {},
 	})
 	s.linger = 2 * time.Second
-	s.serving.Go(func() { s.serve(func() { s.start(t.Context(), nil); s.hosts = append(s.hosts, f) }) })
+	s.begin(t.Context(), func(ctx context.Context) { s.start(ctx, nil); s.hosts = append(s.hosts, f) })
 	<-s.found
 	return s
 }
@@ -125,9 +125,9 @@ func TestNothingWaits(t *testing.T) {
 				free := make(chan struct{})
 				f := &fake{took: func() { <-free }, finished: stuck}
 				s := open(t, f)
-				began := time.Now()
 				s.Report(run.Started{Plan: &plan.Plan{Workspace: &discovery.Workspace{}}})
-				synctest.Wait() // the goroutine is stuck now
+				time.Sleep(2 * gatherTime) // the goroutine is stuck now
+				began := time.Now()
 				for _, ev := range events(maxQueued + 10) {
 					s.Report(ev)
 				}
@@ -204,4 +204,82 @@ func BenchmarkReport(b *testing.B) {
 		s.Report(list[3])
 	}
 	s.Close()
+}
+
+// TestLeave: the end begins beside what else a run does at its end, and takes everything that was reported before.
+func TestLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		f := &fake{finished: func(context.Context) { <-release }}
+		s := open(t, f)
+		for _, ev := range events(3) {
+			s.Report(ev)
+		}
+		s.Leave()
+		s.Leave()
+		synctest.Wait() // the extension is about to end
+		f.mu.Lock()
+		if n := len(f.heard); n == 0 || f.heard[n-1] != report.TopicRunFinished {
+			t.Errorf("heard %q before the end", f.heard)
+		}
+		f.mu.Unlock()
+		close(release)
+		s.Close()
+	})
+}
+
+// TestIdleCutsTheStart: a run that has executed nothing does not wait for extensions that have not started.
+func TestIdleCutsTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		root := t.TempDir()
+		s := newSet(Options{Places: Places{Root: root}, State: state.Open(root), Guard: func() {}})
+		s.linger = time.Hour
+		s.begin(t.Context(), func(ctx context.Context) { <-ctx.Done() })
+		s.idle.Store(true)
+		began := time.Now()
+		s.Close()
+		if took := time.Since(began); took > 0 {
+			t.Errorf("the end took %v", took)
+		}
+	})
+}
+
+// TestGather: notices are passed on together, after a moment, and at once if there are many or the run ends.
+func TestGather(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{}
+		s := open(t, f)
+		heard := func() int {
+			synctest.Wait()
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			return len(f.heard)
+		}
+		for _, ev := range events(3) {
+			s.Report(ev)
+		}
+		if n := heard(); n != 0 {
+			t.Errorf("%d notices were passed on at once", n)
+		}
+		time.Sleep(gatherTime)
+		some := heard()
+		if some == 0 {
+			t.Error("none was passed on after a moment")
+		}
+		began := time.Now()
+		for _, ev := range events(gatherMost) {
+			s.Report(ev)
+		}
+		many := heard()
+		if many == some {
+			t.Error("many wait for a moment")
+		}
+		for _, ev := range events(1) {
+			s.Report(ev)
+		}
+		s.Close()
+		if n := heard(); n <= many || time.Since(began) > 0 {
+			t.Errorf("%d notices after the end, which took %v; %d before", n, time.Since(began), many)
+		}
+	})
 }

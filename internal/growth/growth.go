@@ -42,9 +42,13 @@ func By[T, E any](parse func(string, []byte) (T, E)) func([]byte) any {
 	}
 }
 
-// Check fails for readers whose allocated bytes or time grow faster than n log n.
+// Check fails for readers whose allocated bytes or time grow faster than n log n. With -short it
+// skips the test: files that show it take seconds.
 func Check(t *testing.T, readers map[string]Reader) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("it reads large files")
+	}
 	for name, r := range readers {
 		t.Run(name, func(t *testing.T) {
 			for _, fault := range []string{r.memory(), r.time()} {

@@ -26,7 +26,11 @@ type Info struct {
 	links    uint64
 	owner    uint32
 	owned    bool
+	setgid   bool
 }
+
+// Inherited reports whether new entries of the directory get its group.
+func (i Info) Inherited() bool { return i.setgid }
 
 // Links returns the number of hard links of the file, 0 where the system has none.
 func (i Info) Links() uint64 { return i.links }

@@ -260,7 +260,7 @@ func infoOf(st *unix.Stat_t) Info {
 	return Info{
 		Mode: mode, Size: st.Size, Modified: time.Unix(st.Mtim.Unix()),
 		Changed: time.Unix(st.Ctim.Unix()).UnixNano(),
-		id:      identity{dev: uint64(st.Dev), ino: st.Ino}, links: uint64(st.Nlink), owner: st.Uid, owned: true,
+		id:      identity{dev: uint64(st.Dev), ino: st.Ino}, links: uint64(st.Nlink), owner: st.Uid, owned: true, setgid: st.Mode&unix.S_ISGID != 0,
 	}
 }
 

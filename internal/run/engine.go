@@ -51,8 +51,8 @@ type engine struct {
 	recorder        *record.Recorder
 	batch           *record.Batch // results that are to be stored
 	restorer        *outputs.Restorer
-	outDir          func() (path string, discard func(), err error) // for the outputs of a tool
-	unstage         func()                                          // removes where the restorer stages; the journal goes only then
+	outDir          func() (path string, discard func(again bool), err error) // for the outputs of a tool
+	unstage         func()                                                    // removes where the restorer stages; the journal goes only then
 	installs        map[string]*scopeInstall
 	installReports  []*Install
 	release         func() // lets other runs into the workspace

@@ -30,7 +30,7 @@ type execution struct {
 	sources []tree.Entry // of the dish, when it began
 
 	restorer *outputs.Restorer
-	outDir   func() (path string, discard func(), err error) // for the outputs of a tool
+	outDir   func() (path string, discard func(again bool), err error) // for the outputs of a tool
 
 	isReady func() // lets what waits for a persistent task begin
 	ended   func() // lets others have the workers of a task whose process has ended

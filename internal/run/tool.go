@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
-	"slices"
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
@@ -33,7 +31,7 @@ func usesOut(t *plan.Task) bool {
 // attemptTool calls the tool of the task once, in place of a command.
 func (x *execution) attemptTool(ctx context.Context, _ *action.Log, stdout, stderr io.Writer) {
 	t := x.ev.Task
-	out, discard, err := "", func() {}, error(nil)
+	out, discard, err := "", func(bool) {}, error(nil)
 	if usesOut(t) {
 		out, discard, err = x.outDir()
 	}
@@ -42,7 +40,7 @@ func (x *execution) attemptTool(ctx context.Context, _ *action.Log, stdout, stde
 		x.result.ExitCode = -1
 		return
 	}
-	defer discard()
+	defer discard(t.Tool.Within)
 	calling, cancel := ctx, func() {}
 	if t.Timeout > 0 {
 		calling, cancel = context.WithTimeout(ctx, time.Duration(t.Timeout))
@@ -100,8 +98,9 @@ func (x *execution) inputFiles() []string {
 func (x *execution) takeOut(out string) {
 	made, err := x.listOut(out)
 	if err == nil {
+		defer made.Close()
 		if err = x.kept.Clear(); err == nil {
-			_, err = x.restorer.Restore(outStore{dir: out, made: made}, x.placed(made), outputs.Options{Stop: x.kept.Tree.Stop()})
+			err = x.restorer.Place(made, x.ev.Task.Dish.Path, outputs.Options{Stop: x.kept.Tree.Stop()})
 		}
 	}
 	var refused *cache.RefusedError
@@ -116,56 +115,29 @@ func (x *execution) takeOut(out string) {
 	x.result.ExitCode = -1
 }
 
-// listOut returns the files below out, with paths relative to it, if all of them may be outputs.
-func (x *execution) listOut(out string) ([]cache.Output, error) {
-	root, err := os.OpenRoot(out)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
+// listOut returns the files below out, if all of them may be outputs.
+func (x *execution) listOut(out string) (*outputs.Made, error) {
 	set, err := tree.CompileSet(x.ev.Task.Dish.Path, outputsOf(x.ev.Task))
 	if err != nil {
 		return nil, err
 	}
-	var files []string
 	entries, size := 0, int64(0)
-	err = fs.WalkDir(root.FS(), ".", func(p string, e fs.DirEntry, err error) error {
-		if err != nil || p == "." {
-			return err
-		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
+	return outputs.List(out, x.ev.Task.Tool.Within, func(p string, mode fs.FileMode, n int64) error {
 		entries++
-		switch size += info.Size(); {
+		switch size += n; {
 		case entries > maxToolEntries:
 			return cache.Refuse(p, "the tool has made more than %d files", maxToolEntries)
 		case size > maxToolBytes:
 			return cache.Refuse(p, "the tool has made more than %d bytes", int64(maxToolBytes))
-		case e.IsDir():
+		case mode.IsDir():
 			return nil
-		case !info.Mode().IsRegular():
-			return cache.Refuse(p, "the tool has made no regular file, but one of mode %v", info.Mode().Type())
+		case !mode.IsRegular():
+			return cache.Refuse(p, "the tool has made no regular file, but one of mode %v", mode.Type())
 		case !set.Match(path.Join(x.ev.Task.Dish.Path, p)):
 			return cache.Refuse(p, "the tool has made it, and no output of the task matches it")
 		}
-		files = append(files, p)
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return outputs.Capture(x.kept.Tree.Stop(), nil, out, files)
-}
-
-// placed returns outputs of the tool with their paths in the workspace.
-func (x *execution) placed(made []cache.Output) []cache.Output {
-	want := slices.Clone(made)
-	for i := range want {
-		want[i].Path = path.Join(x.ev.Task.Dish.Path, want[i].Path)
-	}
-	return want
 }
 
 func outputsOf(t *plan.Task) []string {
@@ -174,21 +146,4 @@ func outputsOf(t *plan.Task) []string {
 		globs[i] = o.Glob
 	}
 	return globs
-}
-
-// outStore is the directory of a tool's outputs as a store of their blobs.
-type outStore struct {
-	cache.Nothing
-	dir  string
-	made []cache.Output
-}
-
-// Open opens a file with this content.
-func (s outStore) Open(d cache.Digest) (io.ReadCloser, error) {
-	for i := range s.made {
-		if s.made[i].Digest == d {
-			return os.OpenInRoot(s.dir, s.made[i].Path)
-		}
-	}
-	return nil, cache.ErrMiss
 }

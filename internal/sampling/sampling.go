@@ -47,6 +47,15 @@ func Skip(t testing.TB, n int) {
 // All reports whether every case must be tried.
 func All() bool { return os.Getenv(allVariable) != "" }
 
+// Short returns one in n of the cases with -short, and all of them without.
+func Short[T any](t testing.TB, n int, cases []T) []T {
+	t.Helper()
+	if !testing.Short() {
+		return cases
+	}
+	return Of(t, (len(cases)+n-1)/n, cases)
+}
+
 // Of returns n of the cases in their order, or all of them if there are no more or if All.
 func Of[T any](t testing.TB, n int, cases []T) []T {
 	t.Helper()

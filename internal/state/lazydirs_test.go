@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Each directory is empty and another one, is gone once it is discarded, and none stays.
+// Each directory is empty and another one of those in use, is gone or empty once it is discarded, and none
+// stays.
 func TestLazyDirs(t *testing.T) {
 	d := Open(t.TempDir())
 	next, remove := d.LazyDirs()
@@ -26,15 +27,29 @@ func TestLazyDirs(t *testing.T) {
 			if err := os.MkdirAll(filepath.Join(path, "a", "b"), 0o777); err != nil {
 				t.Error(err)
 			}
-			if discard(); exists(path) {
+			if discard(false); exists(path) {
 				t.Errorf("%s is left", path)
 			}
 		})
 	}
 	wg.Wait()
-	path, _, err := next()
+	path, discard, err := next()
 	if err != nil {
 		t.Fatal(err)
+	}
+	discard(true)
+	again, discard, err := next()
+	if err != nil || again != path {
+		t.Errorf("got %s, want the empty %s again, %v", again, path, err)
+	}
+	if other, _, err := next(); err != nil || other == path {
+		t.Errorf("%s is used twice at once, %v", path, err)
+	}
+	if err := os.WriteFile(filepath.Join(again, "left"), nil, 0o666); err != nil {
+		t.Error(err)
+	}
+	if discard(true); exists(path) {
+		t.Errorf("%s is kept with a file in it", path)
 	}
 	if remove(); exists(filepath.Dir(path)) {
 		t.Errorf("%s is left", filepath.Dir(path))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/bentobuild/bento/internal/owndir"
@@ -53,24 +54,59 @@ func (d *Dir) LazyTemp() (open func() (*rawfile.File, error), remove func()) {
 	return open, remove
 }
 
-// LazyDirs is LazyTemp for a caller that needs many empty directories: each call of next makes one, and
-// discard removes it with its content.
-func (d *Dir) LazyDirs() (next func() (path string, discard func(), err error), remove func()) {
+// LazyDirs is LazyTemp for a caller that needs many empty directories: each call of next returns one, and
+// discard removes it with its content. With again a directory that is empty by then is kept for another
+// call; nothing else may have it open.
+func (d *Dir) LazyDirs() (next func() (path string, discard func(again bool), err error), remove func()) {
 	temp, remove := d.onceTemp()
-	next = func() (string, func(), error) {
+	var mu sync.Mutex
+	var idle []string
+	take := func(t *owndir.Temp) (string, error) {
+		mu.Lock()
+		if last := len(idle) - 1; last >= 0 {
+			defer mu.Unlock()
+			name := idle[last]
+			idle = idle[:last]
+			return name, nil
+		}
+		mu.Unlock()
+		name := owndir.RandomName()
+		sub, err := t.Enter(name, true)
+		if err == nil {
+			sub.Close()
+		}
+		return name, err
+	}
+	next = func() (string, func(bool), error) {
 		t, err := temp()
 		if err != nil {
 			return "", nil, err
 		}
-		name := owndir.RandomName()
-		sub, err := t.Enter(name, true)
+		name, err := take(t)
 		if err != nil {
 			return "", nil, err
 		}
-		defer sub.Close()
-		return sub.Path(), func() { _ = t.RemoveAll(name) }, nil
+		return filepath.Join(t.Path(), name), func(again bool) {
+			if !again || !isEmpty(t.Dir, name) {
+				_ = t.RemoveAll(name)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			idle = append(idle, name)
+		}, nil
 	}
 	return next, remove
+}
+
+func isEmpty(d *owndir.Dir, name string) bool {
+	sub, err := d.Enter(name, false)
+	if err != nil {
+		return false
+	}
+	defer sub.Close()
+	entries, err := sub.Names()
+	return err == nil && len(entries) == 0
 }
 
 // onceTemp is LazyTemp without the opening of the directory.

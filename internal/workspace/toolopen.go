@@ -153,7 +153,7 @@ func (t *toolFinder) openModule(f *FoundTool, m moduleOf) {
 		{Name: "contract", Value: "wasm ABI v" + strconv.Itoa(wasm.API)},
 		{Name: "runtime", Value: wasmRuntime()},
 	}, m.terms, grants(own, t.host.Environ.With(own.SetEnv)))}
-	f.Wasm, f.Tool.Call = opened, opened
+	f.Wasm, f.Tool.Call, f.Tool.Within = opened, opened, true
 	f.Tool.Files, f.Tool.Identity, f.Tool.Changed = t.inWorkspace(append(m.beside, id.files...)), id.once(), id.changed
 }
 

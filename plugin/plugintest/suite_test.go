@@ -47,11 +47,7 @@ func TestAxes(t *testing.T) {
 	dir := t.TempDir()
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var running sync.WaitGroup
-	all := kids()
-	if testing.Short() {
-		all = sampling.Of(t, len(all)/3, all)
-	}
-	for _, b := range all {
+	for _, b := range sampling.Short(t, 10, kids()) {
 		path := install(t, dir, b.id)
 		running.Go(func() {
 			slots <- struct{}{}
@@ -118,6 +114,9 @@ func processes(dir string) []string {
 // need skips where a tool is missing, and fails where all are required.
 func need(t *testing.T, tool string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("it drives real tools")
+	}
 	if _, err := exec.LookPath(tool); err != nil {
 		if os.Getenv("BENTO_REQUIRE_TOOLS") != "" {
 			t.Fatalf("%s is not installed", tool)
@@ -148,7 +147,7 @@ func TestPythonNoop(t *testing.T) {
 func TestGoNoop(t *testing.T) {
 	need(t, "go")
 	path := filepath.Join(t.TempDir(), "bento-adapter-noop")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "../../examples/bento-adapter-noop").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-o", path, "../../examples/bento-adapter-noop").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	r, err := Run(t.Context(), path, Options{Stderr: t.Output(), Within: ample, Exit: ample})

@@ -294,12 +294,12 @@ func (j *jail) change(do func(names ...string) error, names ...string) sys.Errno
 	return errno(do(at...))
 }
 
-// Mkdir implements sys.FS.
-func (j *jail) Mkdir(name string, perm fs.FileMode) sys.Errno {
+// Mkdir implements sys.FS. WASI has no modes, so the directory gets the mode of any new one.
+func (j *jail) Mkdir(name string, _ fs.FileMode) sys.Errno {
 	if e := j.budget.entry(); j.write && e != 0 {
 		return e
 	}
-	return j.change(func(n ...string) error { return j.root.Mkdir(n[0], perm&0o777) }, name)
+	return j.change(func(n ...string) error { return j.root.Mkdir(n[0], 0o777) }, name)
 }
 
 // Rename implements sys.FS. Both names lie in the same jail.
