@@ -29,10 +29,13 @@ type Embed struct {
 func (f *finder) findEmbeds() {
 	var projects []embeds.Project
 	var dishes []*Dish
+	paths := make([]string, len(f.ws.Dishes)) // sorted
+	for i, d := range f.ws.Dishes {
+		paths[i] = d.Path
+	}
 	for _, d := range f.ws.Dishes {
 		if e, ok := d.Adapter.(adapters.Embedder); ok && d.Failure == nil && f.Clone != nil {
-			foreign := func(p string) bool { return f.ws.Owner(p).Path != d.Path }
-			projects = append(projects, embeds.Project{Path: d.Path, Adapter: d.Adapter, Embeds: e.Embeds, Foreign: foreign})
+			projects = append(projects, embeds.Project{Path: d.Path, Adapter: d.Adapter, Embeds: e.Embeds, Inner: inside(paths, d.Path)})
 			dishes = append(dishes, d)
 		}
 	}
@@ -48,6 +51,16 @@ func (f *finder) findEmbeds() {
 			}
 		}
 	}
+}
+
+// inside returns those of sorted paths that lie inside the directory dir; for the root, all of them.
+func inside(paths []string, dir string) []string {
+	if dir == "." {
+		return paths
+	}
+	from, _ := slices.BinarySearch(paths, dir+"/")
+	to, _ := slices.BinarySearch(paths, dir+"0") // "0" is next to "/"
+	return paths[from:to]
 }
 
 // takesIn reports whether an embed of d may be more than sources of d itself.

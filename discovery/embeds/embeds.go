@@ -8,8 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeebo/blake3"
+
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/clone"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/parallel"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
@@ -40,8 +43,8 @@ type Project struct {
 	Path    string // relative to the root, "." is the root
 	Adapter adapters.Adapter
 	Embeds  adapters.EmbedsFunc
-	// Foreign reports whether a path below belongs to another project.
-	Foreign func(path string) bool
+	// Inner are the directories of the projects below, sorted. Files in them belong to those.
+	Inner []string
 }
 
 // Find returns the embeds of each project, by file and line. It reads only sources that changed since
@@ -51,15 +54,15 @@ func Find(o Options, projects []Project) [][]adapters.Embed {
 	found := parallel.Map(projects, func() *finder { return f }, (*finder).project)
 	all := make([][]adapters.Embed, len(projects))
 	next := make(summary, len(projects))
-	news := len(f.saved) != len(projects)
+	news := false
 	for i, r := range found {
 		all[i] = r.embeds
-		news = news || r.fresh
+		news = news || r.fresh && r.known
 		if r.known {
 			next[projects[i].id()] = r.of
 		}
 	}
-	if news {
+	if news || len(next) != len(f.saved) {
 		next.save(o.State)
 	}
 	return all
@@ -85,7 +88,7 @@ type result struct {
 }
 
 func (f *finder) project(p Project) (r result) {
-	sum, known := f.Tree.Digest(p.Path)
+	sum, known := f.digest(&p)
 	old, had := f.saved[p.id()]
 	if known && had && old.sum == sum {
 		return result{of: old, known: true}
@@ -117,11 +120,39 @@ func (f *finder) project(p Project) (r result) {
 	return r
 }
 
+// digest returns the digest of everything that decides what the project takes in: which files are its
+// sources, and their stats.
+func (f *finder) digest(p *Project) (sum [32]byte, known bool) {
+	suffixes := p.Adapter.Manifest().EmbedsIn
+	sources, known := f.Tree.StatDigest(p.Path, func(file string) bool { return endsIn(file, suffixes) })
+	var w pack.Writer
+	w.Raw(sources[:])
+	w.Strings(p.Inner)
+	return blake3.Sum256(w.Payload()), known
+}
+
 // reads reports whether the adapter of the project finds embeds in a file.
 func (p *Project) reads(file string) bool {
-	name := path.Base(file)
-	suffix := func(s string) bool { return strings.HasSuffix(name, s) }
-	return slices.ContainsFunc(p.Adapter.Manifest().EmbedsIn, suffix) && !p.passedOver(file) && !p.Foreign(file)
+	return endsIn(file, p.Adapter.Manifest().EmbedsIn) && !p.passedOver(file) && !p.foreign(file)
+}
+
+// endsIn reports whether the name of a file has one of the suffixes.
+func endsIn(file string, suffixes []string) bool {
+	name := file[strings.LastIndexByte(file, '/')+1:]
+	return slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(name, s) })
+}
+
+// foreign reports whether a file below belongs to another project.
+func (p *Project) foreign(file string) bool {
+	if len(p.Inner) == 0 {
+		return false
+	}
+	for dir := path.Dir(file); dir != "." && dir != p.Path; dir = path.Dir(dir) {
+		if _, inner := slices.BinarySearch(p.Inner, dir); inner {
+			return true
+		}
+	}
+	return false
 }
 
 // passedOver reports whether a file is a fixture, or a copy of the sources of others.

@@ -28,6 +28,8 @@ func (lines) Manifest() *adapters.Manifest {
 // workspace is a directory with sources, and counts how many of them are read.
 type workspace struct {
 	root  string
+	inner []string // directories of other projects
+	learn bool     // each look reads all files for their digests, and saves the index
 	reads atomic.Int64
 }
 
@@ -58,8 +60,16 @@ func (w *workspace) find(t *testing.T) []string {
 		return list
 	}
 	found := Find(Options{State: st, Tree: files, Clone: clone.At(w.root)}, []Project{{
-		Path: ".", Adapter: lines{}, Embeds: embeds, Foreign: func(p string) bool { return strings.HasPrefix(p, "other/") },
+		Path: ".", Adapter: lines{}, Embeds: embeds, Inner: w.inner,
 	}})
+	if w.learn {
+		for _, e := range files.Entries() {
+			_, _ = files.Index().Sum(e) // a link has none
+		}
+		if err := files.Index().Save(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var paths []string
 	for _, e := range found[0] {
 		paths = append(paths, e.Path)
@@ -85,7 +95,7 @@ func (w *workspace) settled(t *testing.T) []string {
 // TestSourcesAreReadOnce: what a source takes in is known until it changes.
 func TestSourcesAreReadOnce(t *testing.T) {
 	t.Parallel()
-	w := &workspace{root: t.TempDir()}
+	w := &workspace{root: t.TempDir(), inner: []string{"other"}}
 	w.write(t, ".bento/keep", "")
 	w.write(t, "a.take", "/x /y")
 	w.write(t, "sub/b.take", "/z")
@@ -113,6 +123,48 @@ func TestSourcesAreReadOnce(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"/other"}, w.find(t)); diff != "" || w.reads.Load() != 0 {
 		t.Errorf("%d reads: %s", w.reads.Load(), diff)
+	}
+}
+
+// TestSourcesOfInnerProjects: the sources of a directory are those of a project as long as it is none
+// itself, though no file changes.
+func TestSourcesOfInnerProjects(t *testing.T) {
+	t.Parallel()
+	w := &workspace{root: t.TempDir(), inner: []string{".", "a", "a/b", "a-b"}}
+	w.write(t, ".bento/keep", "")
+	w.write(t, "x.take", "/x")
+	w.write(t, "a/b/y.take", "/y")
+	w.write(t, "a-c/z.take", "/z")
+	for _, c := range []struct{ inner, want []string }{
+		{w.inner, []string{"/z", "/x"}},
+		{[]string{"."}, []string{"/z", "/y", "/x"}},
+		{[]string{".", "a-c"}, []string{"/y", "/x"}},
+		{[]string{".", "a/b"}, []string{"/z", "/x"}},
+	} {
+		w.inner = c.inner
+		if diff := cmp.Diff(c.want, w.settled(t)); diff != "" {
+			t.Errorf("with projects in %q: %s", c.inner, diff)
+		}
+	}
+}
+
+// TestNothingIsSavedTwice: what is saved holds after the files were read for their digests, and beside
+// links, whose targets may change.
+func TestNothingIsSavedTwice(t *testing.T) {
+	t.Parallel()
+	w := &workspace{root: t.TempDir(), learn: true}
+	w.write(t, ".bento/keep", "")
+	w.write(t, "a.take", "/x")
+	w.write(t, "plain", "")
+	if err := os.Symlink("a.take", filepath.Join(w.root, "link")); err != nil {
+		t.Fatal(err)
+	}
+	w.settled(t)
+	st := state.Open(w.root)
+	before := st.Stamp(summaryName)
+	w.write(t, "plain", "other")
+	if w.find(t); w.reads.Load() != 0 || st.Stamp(summaryName) != before {
+		t.Errorf("%d reads, saved again: %t", w.reads.Load(), st.Stamp(summaryName) != before)
 	}
 }
 

@@ -19,10 +19,10 @@ import (
 const (
 	summaryName = "embeds"
 	filesName   = "sources/"
-	version     = 4
+	version     = 5
 )
 
-// of is what a project takes in, while everything below it has this digest.
+// of is what a project takes in, while finder.digest returns this digest.
 type of struct {
 	sum    [32]byte
 	embeds []adapters.Embed

@@ -78,6 +78,20 @@ func (d *Dir) Check(ctx context.Context) error {
 	return nil
 }
 
+// Prepare is Check, and makes a missing directory, so that the times of the root that a caller reads
+// afterwards are those of the next run too. A directory that cannot be made is no error.
+func (d *Dir) Prepare(ctx context.Context) error {
+	if err := d.Check(ctx); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(filepath.Join(d.root, Name)); errors.Is(err, fs.ErrNotExist) {
+		if self, err := d.self(ctx, true); err == nil {
+			self.Close()
+		}
+	}
+	return nil
+}
+
 // Guest returns an *owner.GuestError when bento saves nothing for the user in the workspace:
 // another user owns it, and the directory if it exists.
 func (d *Dir) Guest() error {

@@ -254,3 +254,27 @@ func BenchmarkLoad(b *testing.B) {
 		}
 	}
 }
+
+// TestPrepare: a missing directory is made with its .gitignore, and one that is there stays as it is.
+func TestPrepare(t *testing.T) {
+	root := t.TempDir()
+	for range 2 {
+		if err := Open(root).Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if !exists(filepath.Join(root, Name, ".gitignore")) {
+			t.Fatal("the directory is not made")
+		}
+	}
+	refused := t.TempDir()
+	if err := os.Symlink(root, filepath.Join(refused, Name)); err != nil {
+		t.Fatal(err)
+	}
+	var because *RefusedError
+	if err := Open(refused).Prepare(t.Context()); !errors.As(err, &because) {
+		t.Errorf("a link: %v, want it to be refused", err)
+	}
+	if err := Open(filepath.Join(root, "missing")).Prepare(t.Context()); err != nil {
+		t.Errorf("a directory that cannot be made: %v", err)
+	}
+}

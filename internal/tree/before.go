@@ -50,6 +50,8 @@ func (v *visit) dirsAsBefore(n *dirNode, i int) {
 		n.Dirs[at] = &nodes[at]
 		nodes[at].Path, nodes[at].Above = d.Path, n
 		nodes[at].Was, nodes[at].Ruled = uint32(k+1), true
+		// An ignored directory is never settled, so that most need no rules.
+		nodes[at].Only = !d.Settled && v.tree.rulesIn(n).Match(d.Path, true) == ignore.Ignored && !v.isLink(n, d.Path)
 	}
 }
 

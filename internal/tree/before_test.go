@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree/disk"
 	"github.com/bentobuild/bento/internal/tree/ignore"
 )
 
@@ -166,7 +168,72 @@ func compareWalks(rt *rapid.T, dir string) *Tree {
 		}
 	}
 	compareDigests(rt, tr, tr.top)
+	compareStats(rt, tr, plain)
 	return tr
+}
+
+// compareStats holds that two walks of one state have the same digests of stats.
+func compareStats(rt *rapid.T, trees ...*Tree) {
+	for _, dir := range []string{"", "a", "b/dist"} {
+		var sums [2][32]byte
+		for i, t := range trees {
+			clock := t.index.clock
+			t.index.clock = disk.FixedClock(device(t), true, 0)
+			sum, known := t.StatDigest(dir, func(path string) bool { return strings.HasSuffix(path, "b") })
+			t.index.clock, sums[i] = clock, sum
+			if !known && len(t.problems) == 0 {
+				rt.Fatalf("the stats below %q are not known", dir)
+			} else if !known {
+				return
+			}
+		}
+		if sums[0] != sums[1] {
+			rt.Fatalf("below %q: the stats have the digest %x with the index, %x without", dir, sums[0], sums[1])
+		}
+	}
+}
+
+// TestStatDigest: the digest changes with the stat, the name and the number of the selected files
+// alone, and is known once they are old enough.
+func TestStatDigest(t *testing.T) {
+	dir := known(t, "a/one.go", "a/sub/two.go", "a/plain", "three.go")
+	digest := func(looked bool) [32]byte {
+		tr := walkWithState(t, dir)
+		if looked {
+			tr.Entries()
+		}
+		settleAll(tr.Index())
+		sum, known := tr.StatDigest("a", func(path string) bool { return strings.HasSuffix(path, ".go") })
+		if !known {
+			t.Error("the stats of settled files are not known")
+		}
+		return sum
+	}
+	before := digest(false)
+	write(t, dir, "a/plain", "other")
+	write(t, dir, "a/new", "")
+	write(t, dir, "three.go", "other")
+	if digest(false) != before || digest(true) != before {
+		t.Error("files that are not selected change the digest")
+	}
+	for _, edit := range []func(){
+		func() { write(t, dir, "a/one.go", "was a/one.gO") },
+		func() { write(t, dir, "a/sub/new.go", "") },
+		func() { write(t, dir, "a/new/three.go", "") },
+	} {
+		_ = os.Remove(filepath.Join(dir, "a/new"))
+		edit()
+		if now := digest(false); now == before || now != digest(true) {
+			t.Error("an edit does not change the digest, or changes it with the way of looking")
+		} else {
+			before = now
+		}
+	}
+	tr := walkWithState(t, dir)
+	tr.index.clock = disk.FixedClock(device(tr), false, time.Hour)
+	if _, known := tr.StatDigest("a", func(string) bool { return true }); known {
+		t.Error("the stats of new files are known where the clock ticks")
+	}
 }
 
 // compareDigests holds that the digest of a directory that the index has is the one that
@@ -350,4 +417,31 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// TestIndexKeepsIgnoredDirs: a file that git neither tracks nor sees does not join the tree because
+// the index knows the directory, which has tracked files.
+func TestIndexKeepsIgnoredDirs(t *testing.T) {
+	needGit(t)
+	dir := newRepo(t)
+	mkdir(t, dir, ".bento")
+	write(t, dir, ".gitignore", "/a/out\n")
+	write(t, dir, "a/out/in/tracked", "")
+	write(t, dir, "a/other", "")
+	runGit(t, dir, "add", "-f", ".")
+	for round := range 3 {
+		first := walkWithState(t, dir)
+		settleAll(first.Index())
+		sumAll(t, first)
+		if err := first.Index().Save(); err != nil {
+			t.Fatal(err)
+		}
+		write(t, dir, fmt.Sprintf("a/out/%d", round), "")
+		write(t, dir, fmt.Sprintf("a/out/in/%d", round), "")
+		got := walkWithState(t, dir)
+		sameTree(t, got, walk(t, dir))
+		if !got.Ignored("a/out/new", false) || !got.Ignored("a/out/in/new", false) {
+			t.Errorf("round %d: new files in an ignored directory are not ignored", round)
+		}
+	}
 }

@@ -63,6 +63,30 @@ func (n *dirNode) Files() []disk.Entry {
 	return n.Entries
 }
 
+// FilesLike yields the entries directly in n whose paths of selects, sorted. It lists no others.
+func (n *dirNode) FilesLike(of func(path string) bool) func(yield func(*disk.Entry) bool) {
+	return func(yield func(*disk.Entry) bool) {
+		n.Look()
+		if n.late.of == nil || n.late.listed.Load() {
+			for i := range n.Entries {
+				if of(n.Entries[i].Path) && !yield(&n.Entries[i]) {
+					return
+				}
+			}
+			return
+		}
+		for k, to := n.late.of.FilesOf(int(n.Was) - 1); k < to; k++ {
+			if path, _ := n.late.of.File(k); of(path) {
+				e := n.late.of.Entry(k)
+				e.Slot = n.late.of.slot(k)
+				if !yield(&e) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // File returns the entry of the file path directly in n. It reads no other stat unless all are read
 // anyway.
 func (n *dirNode) File(path string) (disk.Entry, bool) {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeebo/blake3"
+
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree/disk"
 )
@@ -64,6 +66,37 @@ func (t *Tree) digest(n *dirNode) (sum [32]byte, known bool) {
 		c.Dir(n.Name(d.Path), &sum)
 	}
 	return c.Sum(), true
+}
+
+// StatDigest returns a digest of the paths and stats of the files below a directory whose paths of
+// selects. known is false if one of them may change without another stat. of must not call the tree.
+func (t *Tree) StatDigest(dir string, of func(path string) bool) (sum [32]byte, known bool) {
+	dir = clean(dir)
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	n := t.top.Find(dir)
+	if n.Path != dir {
+		return sum, true
+	}
+	var w tableWriter
+	known = t.addStats(&w, n, of)
+	w.files = append(w.files, w.text...)
+	return blake3.Sum256(w.files), known
+}
+
+// addStats adds the files below n that of selects. It returns false at the first one that may change
+// without another stat.
+func (t *Tree) addStats(w *tableWriter, n *dirNode, of func(path string) bool) bool {
+	for e := range n.FilesLike(of) {
+		if e.Kind != disk.File {
+			continue
+		}
+		if !t.Stable(*e) && !t.Settled(*e) {
+			return false
+		}
+		w.Add(e, nil)
+	}
+	return !n.Flawed && !slices.ContainsFunc(n.Dirs, func(d *dirNode) bool { return !t.addStats(w, d, of) })
 }
 
 // Known is Sum that never reads: ok is false where it would have to.

@@ -12,7 +12,7 @@ import (
 )
 
 // tableVersion is the version of the format.
-const tableVersion = 6
+const tableVersion = 7
 
 // tableRules identifies the rules that decide which names of a directory are in the table.
 type tableRules struct {

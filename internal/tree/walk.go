@@ -180,12 +180,17 @@ func (v *visit) fill(n *dirNode) {
 
 func (v *visit) addDir(n *dirNode, rules *ignore.Rules, path string) {
 	only := n.Only || rules.Match(path, true) == ignore.Ignored
-	if only && (v.tree.outer.Tracked().HasLink(path) || n.TrackedLink(path)) {
-		only = false // a submodule is tracked as a whole
+	if only && v.isLink(n, path) {
+		only = false
 	} else if only && !v.tree.outer.Tracked().HasIn(path) && !n.TrackedIn(path) {
 		return
 	}
 	n.Dirs = append(n.Dirs, &dirNode{Path: path, Above: n, Only: only})
+}
+
+// isLink reports whether a directory in n is a submodule, which is tracked as a whole.
+func (v *visit) isLink(n *dirNode, path string) bool {
+	return v.tree.outer.Tracked().HasLink(path) || n.TrackedLink(path)
 }
 
 // keep reports whether a file is part of the workspace.

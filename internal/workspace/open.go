@@ -66,7 +66,7 @@ func (w *Workspace) Close() {
 // refused is read or changed.
 func (h *Host) Open(ctx context.Context, o Options) (*Workspace, error) {
 	st := state.Open(o.Root)
-	if err := st.Check(ctx); err != nil {
+	if err := st.Prepare(ctx); err != nil {
 		return nil, err
 	}
 	w := &Workspace{State: st}
