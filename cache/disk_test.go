@@ -135,6 +135,7 @@ func TestDamagedBlob(t *testing.T) {
 	for name, f := range damages {
 		for kind, data := range map[string][]byte{
 			"plain":      []byte("a small blob"),
+			"packed":     []byte(strings.Repeat("a blob of one block\n", 1000)),
 			"compressed": []byte(strings.Repeat("a large blob\n", 100_000)),
 		} {
 			t.Run(name+"/"+kind, func(t *testing.T) {

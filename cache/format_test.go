@@ -32,7 +32,7 @@ func TestFormatIsPinned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const format, want = "v4", "3c5647d4"
+	const format, want = "v5", "3c5647d4"
 	if got := Sum(data).String()[:8]; got != want || filepath.Base(s.Dir()) != format {
 		t.Errorf("records of %s in %s: have the digest %s, want %s in %s", recordMagic[:6], filepath.Base(s.Dir()), got, want, format)
 	}
@@ -47,7 +47,7 @@ func TestOtherFormats(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := Key{1}
-	for _, format := range []string{"v1", "v3", "v999"} {
+	for _, format := range []string{"v1", "v4", "v999"} {
 		for _, kind := range []string{"records", "blobs"} {
 			path := filepath.Join(dir, format, kind, "01", key.String()[2:])
 			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte("what it keeps"), 0o444)); err != nil {
@@ -62,7 +62,7 @@ func TestOtherFormats(t *testing.T) {
 	if _, err := s.Lookup(key); !errors.Is(err, ErrMiss) {
 		t.Errorf("lookup: %v, want ErrMiss", err)
 	}
-	want := Stats{Bytes: 6 * 4096, Older: []string{filepath.Join(dir, "v1"), filepath.Join(dir, "v3")}, OlderBytes: 4 * 4096}
+	want := Stats{Bytes: 6 * 4096, Older: []string{filepath.Join(dir, "v1"), filepath.Join(dir, "v4")}, OlderBytes: 4 * 4096}
 	if st, err := s.Stats(t.Context()); err != nil || !reflect.DeepEqual(st, want) {
 		t.Errorf("stats: %+v, %v", st, err)
 	}

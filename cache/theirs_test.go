@@ -13,14 +13,14 @@ import (
 // reached through a link.
 func TestDirectoryOfOthers(t *testing.T) {
 	root, victim := t.TempDir(), t.TempDir()
-	for _, dir := range []string{"docs/v4/tmp", "docs/v4/blobs/ab", "letters/v4"} {
+	for _, dir := range []string{"docs/v5/tmp", "docs/v5/blobs/ab", "letters/v5"} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o777); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, err := range []error{
-		os.WriteFile(filepath.Join(root, "docs/v4/tmp/notes.txt"), nil, 0o666), os.WriteFile(filepath.Join(root, "letters/v4/letter"), nil, 0o666),
-		os.Symlink(victim, filepath.Join(root, "link")), os.Mkdir(filepath.Join(victim, "v4"), 0o777),
+		os.WriteFile(filepath.Join(root, "docs/v5/tmp/notes.txt"), nil, 0o666), os.WriteFile(filepath.Join(root, "letters/v5/letter"), nil, 0o666),
+		os.Symlink(victim, filepath.Join(root, "link")), os.Mkdir(filepath.Join(victim, "v5"), 0o777),
 	} {
 		if err != nil {
 			t.Fatal(err)

@@ -1,7 +1,7 @@
 // Package diskstore keeps the files of a cache in a directory that any number of processes share:
 // records by key, with any content, and blobs by the BLAKE3 hash of their content.
 //
-// The subdirectory v4 contains blobs/ab/<62 digits>, with the suffix .z when compressed, and
+// The subdirectory v5 contains blobs/ab/<62 digits>, with the suffix .z when compressed, and
 // records/ab/<62 digits>. Files are written in tmp, renamed, and never changed, so no reader or
 // writer needs a lock. The modification time of a record is its last use; its blobs stay as long as
 // a record needs them. The modification time of a blob is the last time that it was stored or
@@ -9,8 +9,8 @@
 // size, and the file used says which records the last process used. The file made-by-bento says
 // that bento made the directory: without it nothing is written or removed.
 //
-// Another format of these files, or of the content of records, has its own directory beside v4: an
-// older or newer bento neither reads nor damages v4, and unused formats are pruned with other old
+// Another format of these files, or of the content of records, has its own directory beside v5: an
+// older or newer bento neither reads nor damages v5, and unused formats are pruned with other old
 // entries.
 package diskstore
 
@@ -47,7 +47,7 @@ func (e *DamageError) Unwrap() error { return e.Cause }
 
 // The directories of a store.
 const (
-	formatDir = "v4"
+	formatDir = "v5"
 	tmpDir    = "tmp"
 )
 
@@ -73,6 +73,7 @@ type Store struct {
 	encoders sync.Pool // of *zstd.Encoder
 	decoders sync.Pool // of *zstd.Decoder
 	samples  sync.Pool // of *[sampleSize]byte
+	blocks   sync.Pool // of *[zHeader + maxBlock]byte
 }
 
 // Options are the settings of a Store.

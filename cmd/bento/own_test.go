@@ -76,7 +76,7 @@ func (w *ownWorld) fill() {
 		long := time.Now().Add(-48 * time.Hour)
 		w.must(os.Chtimes(path, long, long))
 	}
-	w.must(os.WriteFile(filepath.Join(w.cache, "v4", "tmp", "abc3"), nil, 0o644))
+	w.must(os.WriteFile(filepath.Join(w.cache, "v5", "tmp", "abc3"), nil, 0o644))
 	for _, name := range []string{"file", "hard", "sub/file", "sub/deep/file", "abc4"} {
 		path := filepath.Join(w.canary, name)
 		w.must(os.MkdirAll(filepath.Dir(path), 0o750))

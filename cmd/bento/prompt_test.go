@@ -18,7 +18,7 @@ func TestPrompt(t *testing.T) {
 	p.run(cache + bin + " build; exec cat")
 	p.untilText("1 built")
 	for _, asked := range []struct{ command, question, stays string }{
-		{"cache clear", "remove 1 result, ", filepath.Join(p.dir, "cache", "v4")},
+		{"cache clear", "remove 1 result, ", filepath.Join(p.dir, "cache", "v5")},
 		{"clean", "remove 1 file, 5 B?", made},
 	} {
 		for _, answer := range []struct{ key, says, code string }{

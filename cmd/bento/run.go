@@ -119,6 +119,7 @@ func (s *session) run(ctx context.Context, sel selection) error {
 		return err
 	}
 	t.hearOf(w)
+	t.companions.Leave()
 	w.Problems = append(w.Problems, t.companions.Problems()...)
 	return s.summarize(ctx, w, r)
 }

@@ -2,6 +2,7 @@ package companion
 
 import (
 	"sync"
+	"time"
 
 	"github.com/bentobuild/bento/internal/report"
 )
@@ -9,9 +10,17 @@ import (
 // maxQueued is how many notices wait at most. A further one replaces the oldest.
 const maxQueued = 4096
 
+// What is passed on at once: the notices of gatherTime, since each time wakes all extensions, and at most
+// gatherMost before that.
+const (
+	gatherTime = 25 * time.Millisecond
+	gatherMost = maxQueued / 8
+)
+
 // queue holds the notices between a run and the goroutine that passes them on. Adding never waits.
 type queue struct {
 	more chan struct{} // holds one when there may be a notice
+	many chan struct{} // holds one when there may be gatherMost, or a caller waits until none is left
 
 	mu      sync.Mutex
 	list    []report.Notice
@@ -20,7 +29,26 @@ type queue struct {
 	busy    bool          // notices were taken, and are not passed on yet
 }
 
-func newQueue() *queue { return &queue{more: make(chan struct{}, 1)} }
+func newQueue() *queue { return &queue{more: make(chan struct{}, 1), many: make(chan struct{}, 1)} }
+
+// signal puts one into a channel that holds none.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// gather waits for the notices that come within gatherTime of a first one, unless stop is closed.
+func (q *queue) gather(stop <-chan struct{}) {
+	timer := time.NewTimer(gatherTime)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-q.many:
+	case <-stop:
+	}
+}
 
 func (q *queue) add(n report.Notice) {
 	q.mu.Lock()
@@ -31,9 +59,9 @@ func (q *queue) add(n report.Notice) {
 		q.dropped++
 	}
 	q.list = append(q.list, n)
-	select {
-	case q.more <- struct{}{}:
-	default:
+	signal(q.more)
+	if len(q.list) >= gatherMost || q.idle != nil {
+		signal(q.many)
 	}
 }
 
@@ -43,6 +71,10 @@ func (q *queue) take() []report.Notice {
 	defer q.mu.Unlock()
 	list := q.list
 	q.list, q.busy = nil, len(list) > 0
+	select {
+	case <-q.many: // it was for this list
+	default:
+	}
 	return list
 }
 
@@ -66,6 +98,7 @@ func (q *queue) empty() <-chan struct{} {
 	if q.idle == nil {
 		q.idle = make(chan struct{})
 	}
+	signal(q.many)
 	return q.idle
 }
 

@@ -67,10 +67,13 @@ type Set struct {
 	// messages says that one of them may read the feed.
 	messages bool
 	queue    *queue
-	linger   time.Duration              // how long the end waits at most
-	output   bool                       // one of them hears what tasks print
-	idle     atomic.Bool                // the last run executed nothing
-	stop     chan struct{}              // closed by Close
+	linger   time.Duration      // how long the end waits at most
+	output   bool               // one of them hears what tasks print
+	idle     atomic.Bool        // the last run executed nothing
+	quit     context.CancelFunc // cancels the start
+	leave    sync.Once
+	leaving  sync.WaitGroup
+	stop     chan struct{}              // closed at the end
 	judged   chan struct{}              // closed when it is known which may start
 	found    chan struct{}              // closed when the extensions are known and started
 	keeps    bool                       // an extension can ask for the last payload of a topic; set before found is closed
@@ -96,7 +99,7 @@ func Open(ctx context.Context, cfg *config.Workspace, o Options) *Set {
 		s.linger = max(s.linger, e.Wait)
 		s.messages = s.messages || slices.Contains(e.Grant, manifest.MessagesRead)
 	}
-	s.serving.Go(func() { s.serve(func() { s.start(ctx, Find(cfg, o.Places)) }) })
+	s.begin(ctx, func(ctx context.Context) { s.start(ctx, Find(cfg, o.Places)) })
 	return s
 }
 
@@ -104,7 +107,7 @@ func Open(ctx context.Context, cfg *config.Workspace, o Options) *Set {
 func OpenOne(ctx context.Context, e *Extension, o Options) *Set {
 	s := newSet(o)
 	s.one, s.linger = e.ID, e.Settings.Wait
-	s.serving.Go(func() { s.serve(func() { s.start(ctx, []Extension{*e}) }) })
+	s.begin(ctx, func(ctx context.Context) { s.start(ctx, []Extension{*e}) })
 	return s
 }
 
@@ -137,6 +140,12 @@ func newSet(o Options) *Set {
 	}
 }
 
+// begin starts the extensions and serves them, beside the caller.
+func (s *Set) begin(ctx context.Context, start func(context.Context)) {
+	ctx, s.quit = context.WithCancel(ctx)
+	s.serving.Go(func() { s.serve(func() { start(ctx) }) })
+}
+
 // serve starts the extensions, then passes on what happens until Close.
 func (s *Set) serve(start func()) {
 	start()
@@ -144,6 +153,7 @@ func (s *Set) serve(start func()) {
 	for {
 		select {
 		case <-s.queue.more:
+			s.queue.gather(s.stop)
 			s.pass()
 		case <-s.stop:
 			return
@@ -231,31 +241,55 @@ func (s *Set) Problems() []diagnostics.Diagnostic {
 	return diagnostics.Sorted(s.problems)
 }
 
+// Leave begins to end the extensions, and waits for nothing. Nothing may be reported any more.
+func (s *Set) Leave() {
+	if s == nil {
+		return
+	}
+	s.leave.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), s.linger)
+		if s.idle.Load() {
+			s.quit() // what has not started by now would be killed at once
+			cancel()
+		}
+		s.leaving.Go(func() {
+			defer cancel()
+			defer s.quit()
+			s.end(ctx)
+		})
+	})
+}
+
 // Close ends the extensions. It waits for them to take the last notices and to end, at most as long as
 // the configuration says, and not at all after a run that has executed nothing.
 func (s *Set) Close() {
 	if s == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.linger)
-	defer cancel()
-	if s.idle.Load() {
-		cancel()
-	}
-	s.settle(ctx)
-	close(s.stop)
-	s.serving.Wait()
-	s.finish(ctx)
+	s.Leave()
+	s.leaving.Wait()
 	if n := s.queue.lost(); n > 0 {
 		s.report(diagnostics.Diagnostic{
 			Severity: diagnostics.Warning, Rule: RuleFailed, Source: diagnostics.Source,
 			Message: fmt.Sprintf("extensions did not hear of %s: more came than could be passed on", report.Count(n, "event")),
 		})
 	}
-	s.save()
+}
+
+// end passes on the last notices, ends all hosts side by side and saves what is kept of them.
+func (s *Set) end(ctx context.Context) {
+	s.settle(ctx)
+	close(s.stop)
+	s.serving.Wait()
+	var all sync.WaitGroup
+	for _, h := range s.hosts {
+		all.Go(func() { h.finish(ctx) })
+	}
 	if !s.idle.Load() {
 		_ = s.saveLatest() // without, bento x has older ones
 	}
+	all.Wait()
+	s.save()
 }
 
 // settle waits until all notices are passed on.
@@ -268,15 +302,6 @@ func (s *Set) settle(ctx context.Context) {
 	case <-wait:
 	case <-ctx.Done():
 	}
-}
-
-// finish ends all hosts at once.
-func (s *Set) finish(ctx context.Context) {
-	var all sync.WaitGroup
-	for _, h := range s.hosts {
-		all.Go(func() { h.finish(ctx) })
-	}
-	all.Wait()
 }
 
 // journal returns the journal of an extension.

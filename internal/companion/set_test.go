@@ -56,7 +56,7 @@ func open(t *testing.T, f *fake) *Set {
 		State:  state.Open(root), Guard: func() {},
 	})
 	s.linger = 2 * time.Second
-	s.serving.Go(func() { s.serve(func() { s.start(t.Context(), nil); s.hosts = append(s.hosts, f) }) })
+	s.begin(t.Context(), func(ctx context.Context) { s.start(ctx, nil); s.hosts = append(s.hosts, f) })
 	<-s.found
 	return s
 }
@@ -125,9 +125,9 @@ func TestNothingWaits(t *testing.T) {
 				free := make(chan struct{})
 				f := &fake{took: func() { <-free }, finished: stuck}
 				s := open(t, f)
-				began := time.Now()
 				s.Report(run.Started{Plan: &plan.Plan{Workspace: &discovery.Workspace{}}})
-				synctest.Wait() // the goroutine is stuck now
+				time.Sleep(2 * gatherTime) // the goroutine is stuck now
+				began := time.Now()
 				for _, ev := range events(maxQueued + 10) {
 					s.Report(ev)
 				}
@@ -168,40 +168,93 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestJournalIsBounded: the newest lines and decisions are kept, over several invocations.
-func TestJournalIsBounded(t *testing.T) {
-	t.Parallel()
-	st := state.Open(t.TempDir())
-	for range 2 {
-		j := new(Journal)
-		for i := range maxLines {
-			j.Log("info", strings.Repeat("x", i%200))
-			j.Decide(report.ExtensionDecision{Method: "m"})
-		}
-		j.Log("info", strings.Repeat("y", 2*maxLine))
-		if err := j.save(st, "x"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	j := LoadJournal(st, "x")
-	size := 0
-	for _, l := range j.Lines {
-		size += len(l.Text)
-	}
-	if len(j.Lines) > maxLines || size > maxLogBytes || len(j.Decisions) != maxDecisions || !strings.HasPrefix(j.Lines[len(j.Lines)-1].Text, "yyy") {
-		t.Errorf("%d lines, %d bytes, %d decisions", len(j.Lines), size, len(j.Decisions))
-	}
-}
-
 // BenchmarkReport is what a run pays for an event: it is queued, and nothing else.
 func BenchmarkReport(b *testing.B) {
 	f := &fake{}
 	s := newSet(Options{State: state.Open(b.TempDir()), Guard: func() {}})
-	s.serving.Go(func() { s.serve(func() { s.hosts = append(s.hosts, f) }) })
+	s.begin(b.Context(), func(context.Context) { s.hosts = append(s.hosts, f) })
 	<-s.found
 	list := events(1)
 	for b.Loop() {
 		s.Report(list[3])
 	}
 	s.Close()
+}
+
+// TestLeave: the end begins beside what else a run does at its end, and takes everything that was reported before.
+func TestLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		f := &fake{finished: func(context.Context) { <-release }}
+		s := open(t, f)
+		for _, ev := range events(3) {
+			s.Report(ev)
+		}
+		s.Leave()
+		s.Leave()
+		synctest.Wait() // the extension is about to end
+		f.mu.Lock()
+		if n := len(f.heard); n == 0 || f.heard[n-1] != report.TopicRunFinished {
+			t.Errorf("heard %q before the end", f.heard)
+		}
+		f.mu.Unlock()
+		close(release)
+		s.Close()
+	})
+}
+
+// TestIdleCutsTheStart: a run that has executed nothing does not wait for extensions that have not started.
+func TestIdleCutsTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		root := t.TempDir()
+		s := newSet(Options{Places: Places{Root: root}, State: state.Open(root), Guard: func() {}})
+		s.linger = time.Hour
+		s.begin(t.Context(), func(ctx context.Context) { <-ctx.Done() })
+		s.idle.Store(true)
+		began := time.Now()
+		s.Close()
+		if took := time.Since(began); took > 0 {
+			t.Errorf("the end took %v", took)
+		}
+	})
+}
+
+// TestGather: notices are passed on together, after a moment, and at once if there are many or the run ends.
+func TestGather(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{}
+		s := open(t, f)
+		heard := func() int {
+			synctest.Wait()
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			return len(f.heard)
+		}
+		for _, ev := range events(3) {
+			s.Report(ev)
+		}
+		if n := heard(); n != 0 {
+			t.Errorf("%d notices were passed on at once", n)
+		}
+		time.Sleep(gatherTime)
+		some := heard()
+		if some == 0 {
+			t.Error("none was passed on after a moment")
+		}
+		began := time.Now()
+		for _, ev := range events(gatherMost) {
+			s.Report(ev)
+		}
+		many := heard()
+		if many == some {
+			t.Error("many wait for a moment")
+		}
+		for _, ev := range events(1) {
+			s.Report(ev)
+		}
+		s.Close()
+		if n := heard(); n <= many || time.Since(began) > 0 {
+			t.Errorf("%d notices after the end, which took %v; %d before", n, time.Since(began), many)
+		}
+	})
 }

@@ -23,7 +23,7 @@ const BytecodeVariable = "PYTHONDONTWRITEBYTECODE"
 // RuleFailed is the rule of an extension that failed during a run.
 const RuleFailed = "extension_failed"
 
-// start starts the extensions that are ready, and reports the others.
+// start starts the extensions that are ready, until ctx is done, and reports the others.
 func (s *Set) start(ctx context.Context, list []Extension) {
 	for i := range list {
 		if e := &list[i]; e.Status != Ready && e.Status != Disabled {
@@ -34,6 +34,8 @@ func (s *Set) start(ctx context.Context, list []Extension) {
 	var shared []*Extension
 	for i := range list {
 		switch e := &list[i]; {
+		case ctx.Err() != nil:
+			return
 		case e.Status == Ready && e.Ainb != nil:
 			shared = append(shared, e)
 		case e.Status == Ready:

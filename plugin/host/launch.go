@@ -52,8 +52,8 @@ type Command struct {
 	Sandbox *Sandbox
 }
 
-// Launch starts the executable with pipes as standard input and output.
-func (c *Command) Launch(_ context.Context, stderr io.Writer) (*Stream, error) {
+// Launch starts the executable with pipes as standard input and output, unless ctx is cancelled.
+func (c *Command) Launch(ctx context.Context, stderr io.Writer) (*Stream, error) {
 	childIn, stdin, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (c *Command) Launch(_ context.Context, stderr io.Writer) (*Stream, error) {
 		stdin.Close()
 		return nil, err
 	}
-	p, err := c.start(proc.Spec{Argv: c.Argv, Dir: c.Dir, Env: c.Env, Stdin: childIn, Stdout: childOut, Stderr: stderr})
+	p, err := c.start(ctx, proc.Spec{Argv: c.Argv, Dir: c.Dir, Env: c.Env, Stdin: childIn, Stdout: childOut, Stderr: stderr})
 	childIn.Close()
 	childOut.Close()
 	if err != nil {
@@ -99,11 +99,14 @@ type confinable interface {
 }
 
 // start starts the process, in the sandbox if there is one.
-func (c *Command) start(s proc.Spec) (confinable, error) {
-	if c.Check != nil {
+func (c *Command) start(ctx context.Context, s proc.Spec) (confinable, error) {
+	if c.Check != nil && !errors.Is(ctx.Err(), context.Canceled) {
 		if err := c.Check(); err != nil {
 			return nil, err
 		}
+	}
+	if err := ctx.Err(); errors.Is(err, context.Canceled) {
+		return nil, err
 	}
 	if c.SHA256 != "" {
 		pinned, err := pinned(c.Argv[0], c.SHA256, adapters.Environ(c.Env))

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -29,5 +31,20 @@ func TestFilesThatCannotBeStarted(t *testing.T) {
 	_, err := (&Command{Argv: []string{filepath.Join(t.TempDir(), "gone")}}).Launch(t.Context(), io.Discard)
 	if err == nil || strings.Contains(err.Error(), "interpreter") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A start that is cancelled while its check runs starts nothing, and one that was cancelled before does not check.
+func TestCancelledStart(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	checks := 0
+	c := &Command{Argv: []string{"/bin/sh", "-c", "exit 3"}, Check: func() error { checks++; cancel(); return nil }}
+	for range 2 {
+		if _, err := c.Launch(ctx, io.Discard); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want the error of the context", err)
+		}
+	}
+	if checks != 1 {
+		t.Errorf("%d checks, want 1", checks)
 	}
 }

@@ -8,14 +8,18 @@ import (
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
-// A line that sets directories of sources, and a string of it.
+// A line that sets directories of sources, a string of it, a line that names projects, and a string that
+// begins at the root of the build.
 var (
-	sourceLine = pattern.New(`\bsrcDirs?\b[^\n]*`)
-	quotedPath = pattern.New(`"([^"\n]+)"|'([^'\n]+)'`)
+	sourceLine  = pattern.New(`\bsrcDirs?\b[^\n]*`)
+	quotedPath  = pattern.New(`"([^"\n]+)"|'([^'\n]+)'`)
+	projectLine = pattern.New(`\b(include|includeBuild|includeFlat|projectDir)\b`)
+	fromRoot    = pattern.New(`"\$\{?(?:rootDir|rootProject\.projectDir)\}?/([^"\n$]+)"`)
 )
 
 // Embeds implements adapters.Embedder: directories of sources and resources outside of the project,
-// as the build script names them.
+// as the build script names them, and what it names by a path that leads upwards or from the root of the
+// build: a copy of a front end's files into the resources.
 func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 	if filepath.Dir(file) != dir {
 		return nil // a fixture
@@ -34,5 +38,23 @@ func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 			}
 		}
 	}
-	return adapters.Outside(dir, adapters.EmbedsAt(nil, file, data, places, "//"))
+	list := adapters.Outside(dir, adapters.EmbedsAt(nil, file, data, places, "//"))
+	skip := func(line string) bool { return sourceLine.MatchString(line) || projectLine.MatchString(line) }
+	list = append(list, adapters.UpwardPaths(dir, file, data, skip, "//")...)
+	return append(list, adapters.Outside(dir, adapters.EmbedsAt(nil, file, data, a.fromRoot(dir, text), "//"))...)
+}
+
+// fromRoot returns the strings that begin at the root of the build. That is the project's directory or one
+// above it; where a path leads to nothing, no key changes.
+func (a *Adapter) fromRoot(dir, text string) []adapters.EmbedPlace {
+	var places []adapters.EmbedPlace
+	for _, m := range fromRoot.FindAllStringSubmatchIndex(text, -1) {
+		for at := dir; ; at = filepath.Dir(at) {
+			places = append(places, adapters.EmbedPlace{Offset: m[0], Base: at, Path: text[m[2]:m[3]], Named: true})
+			if at == a.Root() || at == filepath.Dir(at) {
+				break
+			}
+		}
+	}
+	return places
 }

@@ -11,7 +11,12 @@ import (
 // sourcePath is a directory of sources or resources of the project, or of a plugin that adds some.
 var sourcePath = pattern.New(`<(?:directory|sourceDirectory|testSourceDirectory|scriptSourceDirectory|source)>\s*([^<]+?)\s*</`)
 
-// Embeds implements adapters.Embedder: directories of resources and sources outside of the project.
+// upwardPath is the text of another element that leads upwards, such as the workingDirectory of a plugin that
+// builds a front end. relativePath and module name projects.
+var upwardPath = pattern.New(`>\s*((?:\$\{(?:project\.)?basedir\}/)?\.\./[^<$]*?)\s*</([\w.-]+)>`)
+
+// Embeds implements adapters.Embedder: directories of resources and sources outside of the project, and what
+// other settings name by a path that leads upwards.
 func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 	if filepath.Dir(file) != dir {
 		return nil // a fixture
@@ -19,13 +24,23 @@ func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 	text := string(data)
 	var places []adapters.EmbedPlace
 	for _, m := range sourcePath.FindAllStringSubmatchIndex(text, -1) {
-		path := text[m[2]:m[3]]
-		for _, base := range []string{"${project.basedir}/", "${basedir}/"} {
-			path = strings.TrimPrefix(path, base)
-		}
-		if !strings.Contains(path, "$") {
+		if path := withoutBase(text[m[2]:m[3]]); !strings.Contains(path, "$") {
 			places = append(places, adapters.EmbedPlace{Offset: m[0], Base: dir, Path: path})
 		}
 	}
-	return adapters.Outside(dir, adapters.EmbedsAt(nil, file, data, places))
+	list := adapters.EmbedsAt(nil, file, data, places)
+	places = nil
+	for _, m := range upwardPath.FindAllStringSubmatchIndex(text, -1) {
+		switch text[m[4]:m[5]] {
+		case "relativePath", "module", "directory", "sourceDirectory", "testSourceDirectory", "scriptSourceDirectory", "source":
+		default:
+			places = append(places, adapters.EmbedPlace{Offset: m[2], Base: dir, Path: withoutBase(text[m[2]:m[3]]), Named: true})
+		}
+	}
+	return adapters.Outside(dir, adapters.EmbedsAt(list, file, data, places))
+}
+
+// withoutBase returns a path without the variable for the directory of the project.
+func withoutBase(path string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(path, "${project.basedir}/"), "${basedir}/")
 }

@@ -2,6 +2,7 @@
 package workspace
 
 import (
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,7 +72,8 @@ func (list Globs) Match(rel string) bool {
 }
 
 // Expand returns the directories below root that list matches, absolute and sorted, whether
-// or not they hold a package. A wildcard follows no links.
+// or not they hold a package. A link to a directory is a member where its own path matches; nothing
+// below it is.
 func (list Globs) Expand(f *adapters.Files, root string) []string {
 	w := &memberWalk{files: f, root: root, globs: list, seen: make(map[string]bool)}
 	for _, g := range list {
@@ -106,8 +108,13 @@ func (w *memberWalk) visit(rel string, depth int) {
 		return
 	}
 	for _, e := range w.files.List(path) {
-		if e.IsDir() {
-			w.visit(joinSlash(rel, e.Name()), depth+1)
+		at := joinSlash(rel, e.Name())
+		switch {
+		case e.IsDir():
+			w.visit(at, depth+1)
+		case e.Type()&fs.ModeSymlink != 0 && !w.seen[at] && w.globs.Match(at) && w.files.IsDir(filepath.Join(path, e.Name())):
+			w.seen[at] = true
+			w.found = append(w.found, filepath.Join(path, e.Name()))
 		}
 	}
 }

@@ -56,7 +56,7 @@ func TestExpandAgreesWithMatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
+		if err == nil && (d.IsDir() || d.Type()&os.ModeSymlink != 0) {
 			rel, _ := filepath.Rel(root, path)
 			dirs = append(dirs, rel)
 		}

@@ -15,6 +15,7 @@ import (
 // tracker is the extension. Its methods never run at the same time.
 type tracker struct {
 	tasks    history
+	changed  bool // since it was saved
 	selected int
 }
 
@@ -28,19 +29,22 @@ func (t *tracker) Start(context.Context, *extension.Client) (err error) {
 	return err
 }
 
-// Event notes the end of a task.
+// Event notes the end of a task. A run can end thousands, so the history is saved once, at its end.
 func (t *tracker) Event(_ context.Context, _ *extension.Client, e extension.Event) error {
-	if e.Topic != "task.finished" {
-		return nil
+	switch e.Topic {
+	case "task.finished":
+		var end finished
+		if err := json.Unmarshal(e.Data, &end); err != nil {
+			return err
+		}
+		t.changed = t.tasks.note(&end) || t.changed
+	case "run.finished":
+		if t.changed {
+			t.changed = false
+			return t.tasks.save()
+		}
 	}
-	var end finished
-	if err := json.Unmarshal(e.Data, &end); err != nil {
-		return err
-	}
-	if !t.tasks.note(&end) {
-		return nil
-	}
-	return t.tasks.save()
+	return nil
 }
 
 // Command serves bento x flaky list, and clear.

@@ -19,9 +19,15 @@ import (
 	"github.com/bentobuild/bento/plugin/extension"
 )
 
-type notifier struct{}
+type notifier struct {
+	last time.Time // of a message
+}
 
-func (notifier) Info() extension.Info {
+// pause is the least time between two messages: runs that end within it are those of a machine, not of a
+// person, and bento takes 20 requests a second.
+const pause = 100 * time.Millisecond
+
+func (*notifier) Info() extension.Info {
 	return extension.Info{Name: "notify", ID: "bento.notify", Version: "1.0.0"}
 }
 
@@ -37,10 +43,11 @@ type finished struct {
 	}
 }
 
-func (notifier) Event(ctx context.Context, c *extension.Client, e extension.Event) error {
-	if e.Topic != "run.finished" {
+func (n *notifier) Event(ctx context.Context, c *extension.Client, e extension.Event) error {
+	if e.Topic != "run.finished" || time.Since(n.last) < pause {
 		return nil
 	}
+	n.last = time.Now()
 	var run finished
 	if err := json.Unmarshal(e.Data, &run); err != nil {
 		return err
@@ -102,4 +109,4 @@ func desktop(ctx context.Context, text string) error {
 	return exec.CommandContext(ctx, "notify-send", "bento", text).Run()
 }
 
-func main() { extension.Main(notifier{}) }
+func main() { extension.Main(&notifier{}) }

@@ -20,13 +20,7 @@ impl Value {
 
 /// Returns the value of a document.
 pub fn parse(text: &str) -> Result<Value, String> {
-    let mut r = Reader {
-        text,
-        at: 0,
-        out: String::new(),
-        indent: 0,
-        depth: 0,
-    };
+    let mut r = Reader::new(text, None);
     let value = r.value()?;
     r.end()?;
     Ok(value)
@@ -34,13 +28,7 @@ pub fn parse(text: &str) -> Result<Value, String> {
 
 /// Returns the document with a member or element a line. It keeps the texts of strings and numbers.
 pub fn format(text: &str, indent: usize) -> Result<String, String> {
-    let mut r = Reader {
-        text,
-        at: 0,
-        out: String::new(),
-        indent,
-        depth: 0,
-    };
+    let mut r = Reader::new(text, Some(indent));
     r.value()?;
     r.end()?;
     r.out.push('\n');
@@ -64,16 +52,38 @@ pub fn quote(text: &str) -> String {
 
 const MAX_DEPTH: usize = 500;
 
-/// Reads a document and writes it formatted.
+/// Reads a document: it returns its value, or writes it formatted.
 struct Reader<'a> {
     text: &'a str,
     at: usize,
     out: String,
-    indent: usize,
+    /// Spaces a level of what is written. Without it the value is kept.
+    indent: Option<usize>,
     depth: usize,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(text: &'a str, indent: Option<usize>) -> Self {
+        let room = indent.map_or(0, |_| text.len() * 2);
+        Reader {
+            text,
+            at: 0,
+            out: String::with_capacity(room),
+            indent,
+            depth: 0,
+        }
+    }
+
+    fn keeps(&self) -> bool {
+        self.indent.is_none()
+    }
+
+    fn write(&mut self, text: &str) {
+        if !self.keeps() {
+            self.out.push_str(text);
+        }
+    }
+
     fn peek(&mut self) -> Option<u8> {
         while matches!(
             self.text.as_bytes().get(self.at),
@@ -96,8 +106,11 @@ impl Reader<'_> {
     }
 
     fn line(&mut self) {
-        self.out.push('\n');
-        self.out.push_str(&" ".repeat(self.indent * self.depth));
+        if let Some(indent) = self.indent {
+            self.out.push('\n');
+            self.out
+                .extend(std::iter::repeat(' ').take(indent * self.depth));
+        }
     }
 
     fn value(&mut self) -> Result<Value, String> {
@@ -114,15 +127,24 @@ impl Reader<'_> {
                         return Err(r.wrong());
                     }
                     r.at += 1;
-                    r.out.push_str(": ");
-                    list.push((name, r.value()?));
+                    r.write(": ");
+                    let value = r.value()?;
+                    if r.keeps() {
+                        list.push((name, value));
+                    }
                     Ok(())
                 })?;
                 Ok(Value::Members(list))
             }
             Some(b'[') => {
                 let mut list = vec![];
-                self.all(b']', |r| r.value().map(|v| list.push(v)))?;
+                self.all(b']', |r| {
+                    let value = r.value()?;
+                    if r.keeps() {
+                        list.push(value);
+                    }
+                    Ok(())
+                })?;
                 Ok(Value::List(list))
             }
             _ => self.plain(),
@@ -135,7 +157,7 @@ impl Reader<'_> {
         close: u8,
         mut one: impl FnMut(&mut Self) -> Result<(), String>,
     ) -> Result<(), String> {
-        self.out.push(self.text.as_bytes()[self.at] as char);
+        self.write(&self.text[self.at..self.at + 1]);
         self.at += 1;
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -146,7 +168,7 @@ impl Reader<'_> {
                 self.line();
                 one(self)?;
                 match self.peek() {
-                    Some(b',') => self.out.push(','),
+                    Some(b',') => self.write(","),
                     Some(c) if c == close => break,
                     _ => return Err(self.wrong()),
                 }
@@ -157,8 +179,8 @@ impl Reader<'_> {
         } else {
             self.depth -= 1;
         }
+        self.write(&self.text[self.at..self.at + 1]);
         self.at += 1;
-        self.out.push(close as char);
         Ok(())
     }
 
@@ -166,15 +188,20 @@ impl Reader<'_> {
     fn plain(&mut self) -> Result<Value, String> {
         let rest = &self.text[self.at..];
         let n = rest
-            .find(|c: char| !c.is_ascii_alphanumeric() && !"+-.".contains(c))
+            .bytes()
+            .position(|c| !c.is_ascii_alphanumeric() && !matches!(c, b'+' | b'-' | b'.'))
             .unwrap_or(rest.len());
         let word = &rest[..n];
         if !matches!(word, "true" | "false" | "null") && !is_number(word) {
             return Err(self.wrong());
         }
         self.at += n;
-        self.out.push_str(word);
-        Ok(Value::Plain(word.into()))
+        self.write(word);
+        Ok(Value::Plain(if self.keeps() {
+            word.into()
+        } else {
+            String::new()
+        }))
     }
 
     fn string(&mut self) -> Result<String, String> {
@@ -182,23 +209,29 @@ impl Reader<'_> {
         let mut value = String::new();
         self.at += 1;
         loop {
-            let Some(c) = self.text[self.at..].chars().next() else {
-                return Err(self.wrong());
-            };
-            match c {
-                '"' => break,
-                '\\' => {
-                    self.at += 1;
-                    value.push(self.escape()?);
-                    continue;
-                }
-                c if c < ' ' => return Err(self.wrong()),
-                c => value.push(c),
+            let rest = &self.text[self.at..];
+            let n = rest
+                .bytes()
+                .position(|c| c < b' ' || c == b'"' || c == b'\\')
+                .unwrap_or(rest.len());
+            if self.keeps() {
+                value.push_str(&rest[..n]);
             }
-            self.at += c.len_utf8();
+            self.at += n;
+            match rest.as_bytes().get(n) {
+                Some(b'"') => break,
+                Some(b'\\') => {
+                    self.at += 1;
+                    let c = self.escape()?;
+                    if self.keeps() {
+                        value.push(c);
+                    }
+                }
+                _ => return Err(self.wrong()),
+            }
         }
         self.at += 1;
-        self.out.push_str(&self.text[begin..self.at]);
+        self.write(&self.text[begin..self.at]);
         Ok(value)
     }
 
