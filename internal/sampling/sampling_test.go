@@ -1,6 +1,7 @@
 package sampling
 
 import (
+	"flag"
 	"slices"
 	"testing"
 )
@@ -22,6 +23,23 @@ func TestSkip(t *testing.T) {
 		t.Setenv(seedVariable, "")
 		if n := ran(); n < c.min || n > c.max {
 			t.Errorf("%+v: %d of 300 ran", c, n)
+		}
+	}
+}
+
+// With -short one case in n is tried, of few cases one.
+func TestShort(t *testing.T) {
+	t.Setenv(allVariable, "")
+	t.Setenv(seedVariable, "")
+	before := flag.Lookup("test.short").Value.String()
+	defer flag.Set("test.short", before)
+	for _, c := range []struct {
+		short   string
+		n, want int
+	}{{"true", 4, 3}, {"true", 100, 1}, {"false", 4, 10}} {
+		flag.Set("test.short", c.short)
+		if got := Short(t, c.n, make([]int, 10)); len(got) != c.want {
+			t.Errorf("%+v: %d cases", c, len(got))
 		}
 	}
 }
