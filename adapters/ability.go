@@ -88,7 +88,7 @@ func Links(ctx context.Context, a Adapter, dir string) (LinksAnswer, error) {
 // the files whose names end as Manifest.EmbedsIn says.
 type Embedder interface {
 	// Embeds returns the embeds of one file of the project in dir. The answer depends on the
-	// arguments alone.
+	// arguments alone, and keeps no part of data.
 	Embeds(dir, file string, data []byte) []Embed
 }
 

@@ -127,7 +127,7 @@ func (f *Files) Whole(name string) string {
 // Path returns name as an absolute path.
 func (f *Files) Path(name string) string {
 	if !filepath.IsAbs(name) {
-		name = filepath.Join(f.dir, name)
+		return filepath.Join(f.dir, name)
 	}
 	return filepath.Clean(name)
 }

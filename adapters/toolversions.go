@@ -1,7 +1,6 @@
 package adapters
 
 import (
-	"bufio"
 	"bytes"
 	"path/filepath"
 	"slices"
@@ -57,10 +56,10 @@ func (f *Files) VersionIn(tool, path string) (*Toolchain, error) {
 // firstLine returns the first line that is not empty, without a comment, and its number, or 0.
 func firstLine(data []byte) (text string, line int) {
 	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, MaxManifest+1)
-	for n := 1; lines.Scan(); n++ {
-		text, _, _ := strings.Cut(lines.Text(), "#")
+	n := 0
+	for l := range bytes.Lines(data) {
+		n++
+		text, _, _ := strings.Cut(string(l), "#")
 		if text = strings.TrimSpace(text); text != "" {
 			return text, n
 		}
@@ -78,10 +77,10 @@ func (t *Toolchain) Malformed(name string, why error, hint string) error {
 
 // toolVersion returns the first version of the first line for one of names.
 func toolVersion(data []byte, names []string) (version string, line int) {
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, MaxManifest+1)
-	for n := 1; lines.Scan(); n++ {
-		text, _, _ := strings.Cut(lines.Text(), "#")
+	n := 0
+	for l := range bytes.Lines(data) {
+		n++
+		text, _, _ := strings.Cut(string(l), "#")
 		fields := strings.Fields(text)
 		if len(fields) >= 2 && slices.Contains(names, fields[0]) {
 			return fields[1], n

@@ -25,7 +25,7 @@ const maxAsking = 16
 // below it, when a manifest turns out to name it.
 func (f *finder) adopt(ctx context.Context) {
 	f.remember()
-	defer func() { f.answers.Save() }()
+	defer func() { f.saving.Go(f.answers.Save) }()
 	for len(f.pending) > 0 && ctx.Err() == nil {
 		for len(f.pending) > 0 && ctx.Err() == nil {
 			f.decideWave(ctx, f.nextWave())

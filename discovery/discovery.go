@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
@@ -181,6 +182,7 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 		named:     make(map[project]bool),
 		left:      make(map[project]*site),
 	}
+	defer f.saving.Wait()
 	f.sites()
 	f.ws.byPath = make(map[string][]*Dish, len(f.all))
 	f.adopt(ctx)
@@ -209,6 +211,7 @@ type finder struct {
 	faults   pluginFailures // of plugins
 	marks    []answers.Mark // files whose names an adapter looks for
 	answers  *answers.Cache
+	saving   sync.WaitGroup // of answers, once no adapter is asked
 
 	derivedOf map[*Dish]*tree.Set // see derivedIn
 	named     map[project]bool    // projects that the manifest of a dish names

@@ -167,6 +167,9 @@ func (k *kitchen) fail(b breakage) {
 // loseInstall (A1): with what was installed gone and a source edited, it is installed again
 // before the task runs, which is good.
 func (k *kitchen) loseInstall() {
+	if k.tc.nothing {
+		k.t.Skip("there is nothing to install")
+	}
 	k.nowHits()
 	k.remove()
 	k.make(edit{k.tc.library.file, k.tc.library.new, k.tc.library.old})

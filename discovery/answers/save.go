@@ -165,8 +165,13 @@ func (m *Cache) anyUnused() bool {
 func (m *Cache) all() saved {
 	s := &saver{
 		saved: saved{Basis: m.o.Basis}, m: m,
-		traced: make(map[pathState]trace), at: make(map[seen]int), stamps: make(map[tree.Stamp]int), scopes: make(map[string][]int),
+		at: make(map[seen]int), stamps: make(map[tree.Stamp]int), scopes: make(map[string][]int),
 	}
+	paths := 0
+	for _, a := range m.answered {
+		paths += len(a.reads)
+	}
+	s.traced = make(map[pathState]seen, paths/2) // many answers share paths
 	for _, q := range sortedQuestions(m.answered) {
 		if a := m.answered[q]; a.used {
 			if reads, ok := s.readsOf(a); ok {
@@ -192,7 +197,7 @@ func (a Answer) withoutReads() Answer {
 type saver struct {
 	saved
 	m      *Cache
-	traced map[pathState]trace
+	traced map[pathState]seen
 	at     map[seen]int // in Spots
 	stamps map[tree.Stamp]int
 	scopes map[string][]int // in Scopes, by their directories
@@ -217,7 +222,7 @@ type pathState struct {
 	adapters.State
 }
 
-// seen is a spot with its trace.
+// seen is a spot with its trace. The spot of an absent path with a stamp is the directory with it.
 type seen struct {
 	spot
 	trace
@@ -232,11 +237,9 @@ func (s *saver) readsOf(a *answered) (reads []int, ok bool) {
 		case t.Kind == adapters.Unseen || t.Kind == adapters.Unsteady:
 			return nil, false
 		case t.Kind == adapters.Absent && t.Around != tree.Stamp{}:
-			_, first := s.m.looker.nearest(path)
-			near := seen{spot{Path: filepath.Dir(first)}, t}
-			around[near] = append(around[near], path)
+			around[t] = append(around[t], path)
 		default:
-			reads = append(reads, s.put(seen{spot{Path: path}, t}))
+			reads = append(reads, s.put(t))
 		}
 	}
 	for _, near := range slices.SortedFunc(maps.Keys(around), func(a, b seen) int { return strings.Compare(a.Path, b.Path) }) {
@@ -270,11 +273,15 @@ func (s *saver) pathsOf(a *answered) iter.Seq2[string, adapters.State] {
 	}
 }
 
-func (s *saver) trace(path string, state adapters.State) trace {
+func (s *saver) trace(path string, state adapters.State) seen {
 	x := pathState{path, state}
 	t, known := s.traced[x]
 	if !known {
-		t = s.m.looker.traced(path, state)
+		t.Path = path
+		if t.trace = s.m.looker.traced(path, state); t.Kind == adapters.Absent && t.Around != (tree.Stamp{}) {
+			_, first := s.m.looker.nearest(path)
+			t.Path = filepath.Join(s.m.o.Tree.Root(), filepath.FromSlash(parent(first)))
+		}
 		s.traced[x] = t
 		if state.Sum != [32]byte{} && state.Kind == adapters.Regular {
 			s.m.o.Source.State(path, true) // the index learns the digest, and the next invocation reads nothing

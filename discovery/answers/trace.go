@@ -102,8 +102,7 @@ func (l *looker) traced(path string, s adapters.State) trace {
 		}
 	case s.Kind == adapters.Absent:
 		near, first := l.nearest(path)
-		at, _ := l.relative(first)
-		if l.isMissing(at) && l.files.SettledDir(parent(at)) {
+		if first != "" && l.isMissing(first) && l.files.SettledDir(parent(first)) {
 			t.Around = near
 		}
 	}
@@ -119,8 +118,8 @@ func (l *looker) isMissing(rel string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// nearest returns the stamp of the nearest directory of the walk above a path, and the absolute
-// path of its child on the way to the path.
+// nearest returns the stamp of the nearest directory of the walk above a path, and the path of its child
+// on the way to the path, relative to the root.
 func (l *looker) nearest(path string) (stamp tree.Stamp, first string) {
 	rel, inside := l.relative(path)
 	for inside && rel != "" {
@@ -130,7 +129,7 @@ func (l *looker) nearest(path string) (stamp tree.Stamp, first string) {
 			l.stamp, l.found = l.files.Stamp(up)
 		}
 		if l.found {
-			return l.stamp, filepath.Join(l.files.Root(), filepath.FromSlash(rel))
+			return l.stamp, rel
 		}
 		rel = up
 	}

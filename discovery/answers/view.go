@@ -28,19 +28,18 @@ func (v *View) State(path string, whole bool) (s adapters.State, known bool) {
 	if !inside {
 		return s, false
 	}
-	e, ok := v.files.Lookup(rel)
+	e, ok := v.files.Look(rel)
 	switch {
 	case ok && e.Kind == tree.File && whole:
 		return v.sum(e)
-	case ok && rel != "":
+	case e.Kind == tree.File || e.Kind == tree.Link || e.Kind == tree.Special:
 		return adapters.State{Kind: adapters.Regular}, e.Kind == tree.File
 	case whole:
 		return v.behind(rel)
-	}
-	if _, ok = v.files.Stamp(rel); ok {
+	case e.Kind == tree.Dir:
 		return adapters.State{Kind: adapters.Directory}, true
 	}
-	return adapters.State{Kind: adapters.Absent}, !v.later.Load() && v.files.Lacks(rel)
+	return adapters.State{Kind: adapters.Absent}, ok && !v.later.Load()
 }
 
 // Now implements adapters.View.

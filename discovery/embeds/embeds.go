@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/zeebo/blake3"
 
@@ -77,7 +78,8 @@ func (p *Project) id() string {
 // finder is the state of one Find. It is safe for concurrent use.
 type finder struct {
 	Options
-	saved summary
+	saved   summary
+	buffers sync.Pool // of *[]byte, for sources
 }
 
 // result is what a project takes in.
@@ -165,9 +167,15 @@ func (p *Project) passedOver(file string) bool {
 func (f *finder) scan(p *Project, file string) []adapters.Embed {
 	root := f.Tree.Root()
 	abs := filepath.Join(root, filepath.FromSlash(file))
-	data, err := f.Clone.Read(abs, maxSource)
+	buf, _ := f.buffers.Get().(*[]byte)
+	if buf == nil {
+		buf = new([]byte)
+	}
+	defer f.buffers.Put(buf)
+	data, err := f.Clone.ReadInto(*buf, abs, maxSource)
 	if err != nil {
 		return nil
 	}
+	*buf = data
 	return p.Embeds(filepath.Join(root, filepath.FromSlash(p.Path)), abs, data)
 }

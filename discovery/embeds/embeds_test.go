@@ -81,7 +81,9 @@ func (w *workspace) find(t *testing.T) []string {
 // for some seconds.
 func (w *workspace) settled(t *testing.T) []string {
 	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); <-tick.C {
 		if found := w.find(t); w.reads.Load() == 0 {
 			return found
 		}
@@ -92,6 +94,7 @@ func (w *workspace) settled(t *testing.T) []string {
 
 // TestSourcesAreReadOnce: what a source takes in is known until it changes.
 func TestSourcesAreReadOnce(t *testing.T) {
+	t.Parallel()
 	w := &workspace{root: t.TempDir(), inner: []string{"other"}}
 	w.write(t, ".bento/keep", "")
 	w.write(t, "a.take", "/x /y")
@@ -126,6 +129,7 @@ func TestSourcesAreReadOnce(t *testing.T) {
 // TestSourcesOfInnerProjects: the sources of a directory are those of a project as long as it is none
 // itself, though no file changes.
 func TestSourcesOfInnerProjects(t *testing.T) {
+	t.Parallel()
 	w := &workspace{root: t.TempDir(), inner: []string{".", "a", "a/b", "a-b"}}
 	w.write(t, ".bento/keep", "")
 	w.write(t, "x.take", "/x")
@@ -147,6 +151,7 @@ func TestSourcesOfInnerProjects(t *testing.T) {
 // TestNothingIsSavedTwice: what is saved holds after the files were read for their digests, and beside
 // links, whose targets may change.
 func TestNothingIsSavedTwice(t *testing.T) {
+	t.Parallel()
 	w := &workspace{root: t.TempDir(), learn: true}
 	w.write(t, ".bento/keep", "")
 	w.write(t, "a.take", "/x")
@@ -165,6 +170,7 @@ func TestNothingIsSavedTwice(t *testing.T) {
 
 // TestDamagedMemory: a damaged file of the state is none.
 func TestDamagedMemory(t *testing.T) {
+	t.Parallel()
 	w := &workspace{root: t.TempDir()}
 	w.write(t, ".bento/keep", "")
 	w.write(t, "a.take", "/x"+strings.Repeat(" ", littleText))
@@ -185,6 +191,7 @@ func TestDamagedMemory(t *testing.T) {
 
 // TestFewSourcesHaveNoFile: the sources of a small project are read again as a whole when one changes.
 func TestFewSourcesHaveNoFile(t *testing.T) {
+	t.Parallel()
 	w := &workspace{root: t.TempDir()}
 	w.write(t, ".bento/keep", "")
 	w.write(t, "a.take", "/x")

@@ -43,7 +43,10 @@ func (e *IrregularError) Kind() string {
 // Read returns the content of a regular file of at most max bytes. It waits for no pipe and reads
 // no device. It returns fs.ErrNotExist when the path is missing in the clone, an *IrregularError or
 // a *TooLargeError.
-func (c *Clone) Read(path string, max int) ([]byte, error) {
+func (c *Clone) Read(path string, max int) ([]byte, error) { return c.ReadInto(nil, path, max) }
+
+// ReadInto is Read into the memory of buf, or into more if that does not suffice.
+func (c *Clone) ReadInto(buf []byte, path string, max int) ([]byte, error) {
 	fd, err := c.fd(path, os.O_RDONLY|dontWait)
 	if err != nil {
 		return nil, err
@@ -59,13 +62,12 @@ func (c *Clone) Read(path string, max int) ([]byte, error) {
 	if int64(st.Size) > int64(max) {
 		return nil, &TooLargeError{path, max}
 	}
-	return readAll(fd, path, int(st.Size), max)
+	return readAll(fd, path, slices.Grow(buf[:0], int(st.Size)+1), max)
 }
 
-// readAll reads a file that had size bytes when it was opened. It avoids os.File, which registers
-// each file with the poller: a large workspace has thousands of files.
-func readAll(fd int, path string, size, max int) ([]byte, error) {
-	data := make([]byte, 0, size+1)
+// readAll appends a file to data. It avoids os.File, which registers each file with the poller: a
+// large workspace has thousands of files.
+func readAll(fd int, path string, data []byte, max int) ([]byte, error) {
 	for len(data) <= max {
 		if len(data) == cap(data) {
 			data = append(data, 0)[:len(data)]

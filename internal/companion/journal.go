@@ -1,6 +1,7 @@
 package companion
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"sync"
@@ -18,14 +19,21 @@ const (
 	maxDecisions = 2000
 )
 
-const journalVersion = 1
+const journalVersion = 2
+
+// The first bytes of the records of a saved journal, each a line: what follows is JSON. A run adds its records, and
+// reads those of earlier runs no further than to their ends.
+const (
+	lineRecord     = 'l'
+	decisionRecord = 'd'
+)
 
 // Journal is the end of what one extension logged, and the last decisions about its requests. It is
 // safe for concurrent use.
 type Journal struct {
 	mu        sync.Mutex
-	Lines     []report.ExtensionLine     `json:"lines"`
-	Decisions []report.ExtensionDecision `json:"decisions"`
+	Lines     []report.ExtensionLine
+	Decisions []report.ExtensionDecision
 	bytes     int
 	changed   bool
 }
@@ -69,15 +77,58 @@ func journalName(id string) string { return "extensions/" + id }
 // LoadJournal returns what was kept of an extension, an empty journal if there is nothing.
 func LoadJournal(st *state.Dir, id string) *Journal {
 	data, err := st.Load(journalName(id), journalVersion)
-	old := new(Journal)
-	if err != nil || json.Unmarshal(data, old) != nil {
+	if err != nil {
 		return new(Journal)
 	}
-	j := &Journal{Decisions: old.Decisions[max(0, len(old.Decisions)-maxDecisions):]}
-	for _, l := range old.Lines {
-		j.add(l)
+	return readJournal(data)
+}
+
+// readJournal returns the journal that data holds. Records that cannot be read are left out.
+func readJournal(data []byte) *Journal {
+	j := new(Journal)
+	for record := range bytes.Lines(bounded(data)) {
+		switch record[0] {
+		case lineRecord:
+			var l report.ExtensionLine
+			if json.Unmarshal(record[1:], &l) == nil {
+				j.add(l)
+			}
+		case decisionRecord:
+			var d report.ExtensionDecision
+			if json.Unmarshal(record[1:], &d) == nil {
+				j.Decisions = append(j.Decisions, d)
+			}
+		}
 	}
 	return j
+}
+
+// bounded returns data without the oldest records beyond the bounds. It may overwrite data.
+func bounded(data []byte) []byte {
+	lines, size, decisions := 0, 0, 0
+	for record := range bytes.Lines(data) {
+		switch record[0] {
+		case lineRecord:
+			lines, size = lines+1, size+len(record)
+		case decisionRecord:
+			decisions++
+		}
+	}
+	if lines <= maxLines && size <= maxLogBytes && decisions <= maxDecisions {
+		return data
+	}
+	kept := data[:0]
+	for record := range bytes.Lines(data) {
+		switch {
+		case record[0] == lineRecord && (lines > maxLines || size > maxLogBytes):
+			lines, size = lines-1, size-len(record)
+		case record[0] == decisionRecord && decisions > maxDecisions:
+			decisions--
+		default:
+			kept = append(kept, record...)
+		}
+	}
+	return kept
 }
 
 // save adds the journal to what was kept before. Of two processes that save at once, one counts.
@@ -87,15 +138,23 @@ func (j *Journal) save(st *state.Dir, id string) error {
 	if !j.changed {
 		return nil
 	}
-	all := LoadJournal(st, id)
-	for _, l := range j.Lines {
-		all.add(l)
-	}
-	all.Decisions = append(all.Decisions, j.Decisions...)
-	all.Decisions = all.Decisions[max(0, len(all.Decisions)-maxDecisions):]
-	data, err := json.Marshal(all)
+	data, err := st.Load(journalName(id), journalVersion)
 	if err != nil {
-		return err
+		data = nil
 	}
-	return st.Store(journalName(id), journalVersion, data)
+	for i := range j.Lines {
+		data = appendRecord(data, lineRecord, &j.Lines[i])
+	}
+	for i := range j.Decisions {
+		data = appendRecord(data, decisionRecord, &j.Decisions[i])
+	}
+	return st.Store(journalName(id), journalVersion, bounded(data))
+}
+
+func appendRecord(data []byte, kind byte, record any) []byte {
+	text, err := json.Marshal(record) // which has no line break
+	if err != nil {
+		panic(err) // our own types
+	}
+	return append(append(append(data, kind), text...), '\n')
 }

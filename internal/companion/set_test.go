@@ -168,36 +168,11 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestJournalIsBounded: the newest lines and decisions are kept, over several invocations.
-func TestJournalIsBounded(t *testing.T) {
-	t.Parallel()
-	st := state.Open(t.TempDir())
-	for range 2 {
-		j := new(Journal)
-		for i := range maxLines {
-			j.Log("info", strings.Repeat("x", i%200))
-			j.Decide(report.ExtensionDecision{Method: "m"})
-		}
-		j.Log("info", strings.Repeat("y", 2*maxLine))
-		if err := j.save(st, "x"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	j := LoadJournal(st, "x")
-	size := 0
-	for _, l := range j.Lines {
-		size += len(l.Text)
-	}
-	if len(j.Lines) > maxLines || size > maxLogBytes || len(j.Decisions) != maxDecisions || !strings.HasPrefix(j.Lines[len(j.Lines)-1].Text, "yyy") {
-		t.Errorf("%d lines, %d bytes, %d decisions", len(j.Lines), size, len(j.Decisions))
-	}
-}
-
 // BenchmarkReport is what a run pays for an event: it is queued, and nothing else.
 func BenchmarkReport(b *testing.B) {
 	f := &fake{}
 	s := newSet(Options{State: state.Open(b.TempDir()), Guard: func() {}})
-	s.serving.Go(func() { s.serve(func() { s.hosts = append(s.hosts, f) }) })
+	s.begin(b.Context(), func(context.Context) { s.hosts = append(s.hosts, f) })
 	<-s.found
 	list := events(1)
 	for b.Loop() {

@@ -73,13 +73,19 @@ func (f *filter) selects(root, member *discovery.Dish) bool {
 // matchesMember reports whether a selector means a member, by its name or its directory. npm takes a
 // directory without "./" too. A directory means all members below.
 func matchesMember(selector string, root, member *discovery.Dish) bool {
-	flat := func(text string) string { return strings.ReplaceAll(text, "/", ":") } // "*" includes scopes
-	if ok, _ := path.Match(flat(selector), flat(member.PackageName())); ok {
+	if matchesName(selector, member.PackageName()) {
 		return true
 	}
 	dir := path.Clean(selector)
 	set, err := glob.Compile(root.Path, []string{dir, dir + "/**"})
 	return err != nil || set.Match(member.Path)
+}
+
+// matchesName reports whether a selector means the package with a name. "*" includes scopes.
+func matchesName(selector, name string) bool {
+	flat := strings.NewReplacer("/", ":")
+	ok, _ := path.Match(flat.Replace(selector), flat.Replace(name))
+	return ok
 }
 
 // handedTo returns the members that a script of a root hands on to.

@@ -48,3 +48,18 @@ func TestFilters(t *testing.T) {
 		}
 	}
 }
+
+// TestFiltersOfNames: a "*" in the name of a package stands for a scope too.
+func TestFiltersOfNames(t *testing.T) {
+	for _, c := range []struct {
+		selector, name string
+		want           bool
+	}{
+		{"*", "a", true}, {"*", "@scope/a", true}, {"*-web", "@scope/a-web", true}, {"@scope/*", "@scope/a", true}, {"@*/a", "@scope/a", true},
+		{"@other/*", "@scope/a", false}, {"*-web", "@scope/web-a", false}, {"a", "@scope/a", false}, {"a", "", false}, {"a[", "a[", false},
+	} {
+		if got := matchesName(c.selector, c.name); got != c.want {
+			t.Errorf("%q selects %q: %t, want %t", c.selector, c.name, got, c.want)
+		}
+	}
+}

@@ -44,6 +44,14 @@ func TestLacks(t *testing.T) {
 		if got := files.Lacks(path); got != lacks {
 			t.Errorf("%s: %t, want %t", path, got, lacks)
 		}
+		if e, known := files.Look(path); (known && e.Kind == 0) != lacks {
+			t.Errorf("%s: Look returns %v, %t; want that it is missing: %t", path, e, known, lacks)
+		}
+	}
+	for path, kind := range map[string]Kind{"": Dir, "a": Dir, "a/sub": Dir, "a/sub/y": File, "link": Link, "b/seen": File} {
+		if e, known := files.Look(path); !known || e.Kind != kind {
+			t.Errorf("%q: Look returns %v, %t; want kind %d", path, e, known, kind)
+		}
 	}
 	if err := os.RemoveAll(filepath.Join(root, "a/sub")); err != nil {
 		t.Fatal(err)

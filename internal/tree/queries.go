@@ -158,14 +158,42 @@ func (t *Tree) WalkedAt() int64 { return t.walked }
 // maxFolded is the largest number of names in a directory that Lacks compares.
 const maxFolded = 256
 
+// Look returns the entry at path as Lookup does, and for a walked directory one that has its kind
+// alone. The entry of a path that Lacks reports has no kind. known is false where the walk says nothing.
+func (t *Tree) Look(path string) (e Entry, known bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	dir := parentPath(path)
+	n := t.top.Find(dir)
+	switch {
+	case n.Path != dir:
+		return e, false
+	case path == "":
+		return Entry{Kind: Dir}, true
+	}
+	if e, ok := n.File(path); ok {
+		return e, true
+	}
+	if n.Child(path) != nil {
+		return Entry{Path: path, Kind: Dir}, true
+	}
+	return e, n.lacks(path)
+}
+
 // Lacks reports whether the walk saw that nothing lies at path, in no case of its letters. It returns
 // false where the walk has left out names of the directory, or took them from the index.
 func (t *Tree) Lacks(path string) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	dir, name := parentPath(path), path[strings.LastIndexByte(path, '/')+1:]
+	dir := parentPath(path)
 	n := t.top.Find(dir)
-	if n.Path != dir || !n.Whole || n.Flawed || name == ".git" || path == state.Name || len(n.Entries)+len(n.Dirs) > maxFolded {
+	return n.Path == dir && n.lacks(path)
+}
+
+// lacks is Lacks for a path directly in n.
+func (n *dirNode) lacks(path string) bool {
+	name := n.Name(path)
+	if !n.Whole || n.Flawed || name == ".git" || path == state.Name || len(n.Entries)+len(n.Dirs) > maxFolded {
 		return false
 	}
 	same := func(other string) bool { return strings.EqualFold(n.Name(other), name) }

@@ -91,7 +91,9 @@ func (ix *Index) payload() []byte {
 
 // full writes the whole table.
 func (ix *Index) full() *tableWriter {
-	s := &saver{Index: ix, fromFresh: make(map[string]bool)}
+	count := ix.tree.top.count()
+	s := &saver{Index: ix, fromFresh: make(map[string]bool, count/2)}
+	s.files = make([]byte, 0, count*fileSize)
 	s.dir(ix.tree.top, 0, true)
 	s.addOthers()
 	return &s.tableWriter

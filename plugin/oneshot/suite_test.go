@@ -51,10 +51,7 @@ func TestSuiteNamesTheClause(t *testing.T) {
 	dir := t.TempDir()
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var running sync.WaitGroup
-	all := oneshot.Behaviours()
-	if testing.Short() {
-		all = sampling.Of(t, len(all)/8, all)
-	}
+	all := sampling.Short(t, 20, oneshot.Behaviours())
 	// It answers before it has read the request, of which it needs the long one of its own test.
 	all = slices.DeleteFunc(all, func(b oneshot.Behaviour) bool { return b.ID == "answers-unread" })
 	for _, b := range all {

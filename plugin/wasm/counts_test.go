@@ -117,6 +117,9 @@ func TestDisguisedLoops(t *testing.T) {
 
 // The end of the call interrupts the compiler, which has work for many minutes.
 func TestCompilerIsInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles until it is interrupted")
+	}
 	m := Answering(Good)
 	body := bytes.Repeat([]byte{0x20, 0, 0x04, 0x40, End}, 4000) // ifs
 	for range 2000 {

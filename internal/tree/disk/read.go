@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"slices"
 )
 
 // ReadRegular returns the content of a regular file, nil for any other.
@@ -13,11 +13,20 @@ func ReadRegular(f *os.File, limit int64) (string, error) {
 	if err != nil || !fi.Mode().IsRegular() {
 		return "", err
 	}
-	var b strings.Builder
-	b.Grow(int(min(fi.Size(), limit)))
-	n, err := io.Copy(&b, io.LimitReader(f, limit+1))
-	if err == nil && n > limit {
-		err = fmt.Errorf("more than %d bytes", limit)
+	b := make([]byte, 0, min(fi.Size(), limit)+1) // one byte more, to see the end
+	for err == nil && int64(len(b)) <= limit {
+		if len(b) == cap(b) {
+			b = slices.Grow(b, 1) // the file grows
+		}
+		var n int
+		n, err = f.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
 	}
-	return b.String(), err
+	if int64(len(b)) > limit {
+		return string(b[:limit+1]), fmt.Errorf("more than %d bytes", limit)
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return string(b), err
 }

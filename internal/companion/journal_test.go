@@ -1,0 +1,59 @@
+package companion
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// TestJournalIsBounded: over many runs the newest lines and decisions are kept, each within its bounds, and what
+// cannot be read is left out.
+func TestJournalIsBounded(t *testing.T) {
+	t.Parallel()
+	st := state.Open(t.TempDir())
+	const runs, each = 12, 300
+	for run := range runs {
+		j := new(Journal)
+		for i := range each {
+			j.Log("info", fmt.Sprintf("%d\n%d", run, i))
+			j.Decide(report.ExtensionDecision{Method: fmt.Sprint(run, i)})
+		}
+		if err := j.save(st, "k"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := LoadJournal(st, "k")
+	if n := len(got.Lines); n == 0 || n > maxLines || got.Lines[n-1].Text != fmt.Sprintf("%d\n%d", runs-1, each-1) {
+		t.Errorf("%d lines", n)
+	}
+	if n := len(got.Decisions); n != maxDecisions || got.Decisions[n-1].Method != fmt.Sprint(runs-1, each-1) || got.Decisions[0].Method != fmt.Sprint(5, 100) {
+		t.Errorf("%d decisions, from %v", n, got.Decisions[0])
+	}
+	long := new(Journal)
+	for range 100 {
+		long.Log("info", strings.Repeat("x", maxLine))
+	}
+	if err := long.save(st, "k"); err != nil {
+		t.Fatal(err)
+	}
+	data, err := st.Load(journalName("k"), journalVersion)
+	size := 0
+	for record := range bytes.Lines(data) {
+		if record[0] == lineRecord {
+			size += len(record)
+		}
+	}
+	if err != nil || size < maxLogBytes/2 || size > maxLogBytes {
+		t.Fatalf("%d bytes of lines, %v", size, err)
+	}
+	if lines := LoadJournal(st, "k").Lines; len(lines) < 40 || len(lines) > maxLogBytes/maxLine {
+		t.Errorf("%d lines", len(lines))
+	}
+	if j := readJournal(append([]byte("l{\nx\n\nd[]\n"), bytes.TrimSuffix(data, []byte("\n"))...)); len(j.Lines) < 40 || len(j.Decisions) != maxDecisions {
+		t.Errorf("damaged: %d lines, %d decisions", len(j.Lines), len(j.Decisions))
+	}
+}
