@@ -39,6 +39,9 @@ func (w *withRecord) Open(d Digest) (io.ReadCloser, error) {
 
 // Add implements Store.
 func (w *withRecord) Add(d Digest, from io.Reader) error {
+	if known, ok := from.(interface{ Len() int }); ok && known.Len() > maxSmall {
+		return w.Store.Add(d, from)
+	}
 	head := make([]byte, maxSmall+1)
 	n, err := io.ReadFull(from, head)
 	head = head[:n]

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"sync"
 
 	"github.com/zeebo/blake3"
 
@@ -23,6 +24,17 @@ const smallFile = 256 << 10
 // readAgain is how often Capture reads a file that changes meanwhile.
 const readAgain = 3
 
+// Capture is that of a Reader that is used once.
+func Capture(stop <-chan struct{}, s cache.Store, root string, paths []string) ([]cache.Output, error) {
+	return new(Reader).Capture(stop, s, root, paths)
+}
+
+// Reader captures outputs with buffers that it keeps. The zero value is ready for use, also by several
+// goroutines.
+type Reader struct {
+	buffers sync.Pool // of *[]byte
+}
+
 // Capture reads the outputs at paths in the workspace at root, an absolute path, into s and returns
 // them sorted by path. With a nil Store it only computes the digests. A directory does not include
 // its content.
@@ -32,7 +44,7 @@ const readAgain = 3
 // and any error of s.
 //
 // Once stop is closed it returns context.Canceled, also in the middle of a file. stop may be nil.
-func Capture(stop <-chan struct{}, s cache.Store, root string, paths []string) ([]cache.Output, error) {
+func (r *Reader) Capture(stop <-chan struct{}, s cache.Store, root string, paths []string) ([]cache.Output, error) {
 	if len(paths) == 0 {
 		return []cache.Output{}, nil
 	}
@@ -44,7 +56,12 @@ func Capture(stop <-chan struct{}, s cache.Store, root string, paths []string) (
 		return nil, err
 	}
 	defer w.Close()
-	c := &capture{store: s, work: w, stop: stop}
+	buf, ok := r.buffers.Get().(*[]byte)
+	if !ok {
+		buf = new([]byte)
+	}
+	defer r.buffers.Put(buf)
+	c := &capture{store: s, work: w, stop: stop, buf: buf}
 	outputs := make([]cache.Output, 0, len(paths))
 	for _, p := range paths {
 		if stopped(stop) {
@@ -63,7 +80,7 @@ type capture struct {
 	store cache.Store
 	work  *Root
 	stop  <-chan struct{}
-	buf   []byte
+	buf   *[]byte
 }
 
 func (c *capture) read(p string) (cache.Output, error) {
@@ -139,15 +156,15 @@ func (c *capture) file(d *Dir, name string, info rawfile.Info, o *cache.Output) 
 
 // small reads a file once. It calls large for a file that has grown meanwhile.
 func (c *capture) small(f *rawfile.File, size int, o *cache.Output) error {
-	c.buf = slices.Grow(c.buf[:0], size+1)[:size+1]
-	n, err := io.ReadFull(f, c.buf)
+	*c.buf = slices.Grow((*c.buf)[:0], size+1)[:size+1]
+	n, err := io.ReadFull(f, *c.buf)
 	switch {
 	case err == nil:
 		return c.large(f, o)
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return err
 	}
-	data := c.buf[:n]
+	data := (*c.buf)[:n]
 	o.Digest, o.Size = cache.Sum(data), int64(n)
 	if c.store == nil {
 		return nil

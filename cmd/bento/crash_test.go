@@ -103,6 +103,8 @@ func scenarios() []scenario {
 		{name: "damaged", spoiled: true, prepare: func(w *world) { both(w); w.clean(); w.spoil() }, args: run},
 		{name: "install", args: run, sources: installing(first())},
 		{name: "install again", prepare: func(w *world) { w.write(installing(first())); built(w) }, args: run, sources: reinstalling(first())},
+		{name: "module", args: run, sources: calling(first())},
+		{name: "module again", prepare: func(w *world) { w.write(calling(first())); built(w) }, args: run, sources: edited(calling(first()), "call/src")},
 		{name: "why", prepare: built, args: []string{"why", "app:build"}, sources: edited(first(), "lib/src")},
 	}
 }
@@ -403,7 +405,7 @@ func (w *world) remove(path string) {
 }
 
 // made are the directories and files that tasks make.
-var made = []string{"lib/out", "app/bin", "end/big", "mod/out"}
+var made = []string{"lib/out", "app/bin", "end/big", "mod/out", "call/d"}
 
 func (w *world) clean() {
 	for _, path := range made {

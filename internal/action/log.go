@@ -27,6 +27,9 @@ const logMagic = "bento log 1\n"
 // counts as one segment.
 const maxSegments = 1 << 20
 
+// smallLog is the size of the largest log that Store reads into memory, in bytes.
+const smallLog = 16 << 10
+
 // maxRest bounds what is kept of a log that cannot be written, in bytes.
 const maxRest = 64 << 10
 
@@ -209,6 +212,14 @@ func (l *Log) Store(s cache.Store) (d cache.Digest, size int64, err error) {
 	r, err := open()
 	if err != nil {
 		return d, 0, err
+	}
+	if size <= smallLog {
+		all := bytes.NewBuffer(make([]byte, 0, int(size)+len(w.Payload())+bytes.MinRead))
+		if _, err := all.ReadFrom(r); err != nil {
+			return d, 0, err
+		}
+		d = cache.Sum(all.Bytes())
+		return d, size, s.Add(d, all)
 	}
 	h := blake3.New()
 	if _, err := io.Copy(h, r); err != nil {

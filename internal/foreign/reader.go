@@ -221,7 +221,7 @@ func (r *reader) table(dir string) *Table {
 func (r *reader) add(dir string, task *Task) {
 	t := r.table(dir)
 	if i := slices.IndexFunc(t.Tasks, func(x *Task) bool { return x.Name == task.Name }); i >= 0 {
-		r.gap(task.at, task.From, "%s:%s is mapped from %s already", dishName(dir), task.Name, t.Tasks[i].at.file)
+		r.gap(task.at, task.From, "%s of %s is mapped from %s already", task.Name, dishName(dir), t.Tasks[i].at.file)
 		return
 	}
 	if len(task.Keys()) == 0 {

@@ -37,6 +37,7 @@ type Recorder struct {
 
 	Moves *Moves // of directories while tasks run; nil: not watched
 
+	reader    outputs.Reader
 	listings  listings
 	upstreams upstreams
 }
@@ -124,7 +125,7 @@ func (x *Execution) Collect(log *action.Log, took time.Duration) error {
 	}
 	x.warnStore(err)
 	x.record = nil
-	x.Outputs, err = outputs.Capture(x.Tree.Stop(), nil, x.Root, paths)
+	x.Outputs, err = x.reader.Capture(x.Tree.Stop(), nil, x.Root, paths)
 	return err
 }
 
@@ -215,7 +216,7 @@ func (x *Execution) capture(store cache.Store, log *action.Log, paths []string, 
 	if store != nil {
 		store = r.With(store)
 	}
-	if x.Outputs, err = outputs.Capture(x.Tree.Stop(), store, x.Root, paths); err != nil || store == nil {
+	if x.Outputs, err = x.reader.Capture(x.Tree.Stop(), store, x.Root, paths); err != nil || store == nil {
 		return err
 	}
 	r.Outputs = x.Outputs

@@ -52,7 +52,7 @@ type engine struct {
 	batch           *record.Batch // results that are to be stored
 	restorer        *outputs.Restorer
 	outDir          func() (path string, discard func(again bool), err error) // for the outputs of a tool
-	unstage         func()                                                    // removes where the restorer stages; the journal goes only then
+	unstage         func()                                                    // removes these and where the restorer stages; the journal goes only then
 	installs        map[string]*scopeInstall
 	installReports  []*Install
 	release         func() // lets other runs into the workspace
@@ -126,13 +126,11 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	e.recorder = &record.Recorder{Root: env.Root, Store: env.Store, Tree: e.tree, Dishes: p.Workspace.Dishes, Journal: record.NewJournal(env.State), Warn: env.warn, Moves: env.Moves}
 	e.batch = record.NewBatch(ev, e.recorder)
 	stage, unstage := env.State.LazyTemp()
-	e.unstage = unstage
-	defer unstage()
+	outDir, removeOuts := env.State.LazyDirs()
+	e.outDir, e.unstage = outDir, func() { unstage(); removeOuts() }
+	defer e.unstage()
 	e.restorer = outputs.NewRestorer(env.Root, stage)
 	defer e.restorer.Close()
-	outDir, removeOuts := env.State.LazyDirs()
-	e.outDir = outDir
-	defer removeOuts()
 	if _, err := e.keys.All(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}

@@ -193,7 +193,7 @@ func floods() []misbehaviour {
 			k.answer(q)
 			k.serve()
 		}), says: "the snapshot bus is full"},
-		{name: "kid-large-payloads", more: withBus, run: greeted(func(k *kid) {
+		{name: largePayloads, more: withBus, run: greeted(func(k *kid) {
 			q := k.read()
 			payload := strings.Repeat("AAAA", 4<<20-1000)
 			for i := range 6 {

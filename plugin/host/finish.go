@@ -10,6 +10,7 @@ import (
 // The parts of the time of Finish after which a process is not waited for.
 const (
 	startPart = 4  // for its handshake, since its launch
+	exitPart  = 4  // for its exit, since its answer to the last request
 	readPart  = 20 // for the next bytes that it reads, if there are any
 	lookPart  = 10 // of the time for reading: between two looks
 )
@@ -17,7 +18,8 @@ const (
 // Finish calls settle, which returns when the process was sent all that is meant for it, or its context is
 // done, and then ends the process as Close does. It kills one that is left after wait, or when ctx is done.
 // It does not wait for one that does not follow: that has had no handshake a quarter of wait after its
-// launch, or has input and reads none of it for a twentieth of wait. Then it returns why, else "".
+// launch, has input and reads none of it for a twentieth of wait, or has answered the last request and has not exited a
+// quarter of wait later. Then it returns why, else "".
 func (r *Resident) Finish(ctx context.Context, wait time.Duration, settle func(context.Context)) (why string) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	var watching sync.WaitGroup
@@ -45,6 +47,9 @@ func (r *Resident) follow(ctx context.Context, wait time.Duration) string {
 			return ""
 		}
 		state, since, unread := r.reading()
+		if state == Stopping && r.answered.Load() != nil && time.Since(*r.answered.Load()) >= wait/exitPart {
+			return fmt.Sprintf("it was ended with the run: it has not exited %v after its answer to the last request", wait/exitPart)
+		}
 		if state == Starting && time.Since(since) >= wait/startPart {
 			return fmt.Sprintf("it was ended with the run: the handshake took more than %v", wait/startPart)
 		}

@@ -29,6 +29,7 @@ func TestFinish(t *testing.T) {
 	const wait = 2 * time.Second
 	silent := func(c *child) { c.hang() }
 	deaf := greeted(func(c *child) { c.hang() })
+	lingering := greeted(func(c *child) { c.reply(c.read(), "null"); c.hang() })
 	leaving := greeted(func(c *child) { c.reply(c.read(), "null") })
 	for name, c := range map[string]struct {
 		run    func(c *child)
@@ -40,6 +41,7 @@ func TestFinish(t *testing.T) {
 	}{
 		"ends":                  {run: leaving},
 		"reads nothing":         {run: deaf, unread: func(time.Duration) int { return 10 }, want: wait / 20, why: "unread for 100ms"},
+		"answers, no exit":      {run: lingering, want: wait / 4, why: "it has not exited 500ms after its answer"},
 		"has read all":          {run: deaf, want: wait},
 		"reads slowly":          {run: deaf, unread: func(d time.Duration) int { return max(0, 1000-int(d.Milliseconds())) }, want: wait},
 		"stops in between":      {run: deaf, unread: func(d time.Duration) int { return max(500, 1000-int(d.Milliseconds())) }, want: 500*time.Millisecond + wait/20, why: "unread for 100ms"},

@@ -249,6 +249,7 @@ func (l *residence) left() time.Duration {
 // shutdown ends a process: a request, behind it the end of the stream, then SIGTERM, then
 // SIGKILL.
 func (l *residence) shutdown(k *companion, why Ending) {
+	l.answered.Store(nil)
 	k.closing.Store(true)
 	what := "it was shut down"
 	switch why {
@@ -286,6 +287,8 @@ func (l *residence) await(k *companion, method string, params any) {
 	defer timer.Stop()
 	select {
 	case <-q.Answered():
+		now := time.Now()
+		l.answered.Store(&now)
 	case <-k.done:
 	case <-k.peer.Done():
 	case <-timer.C:

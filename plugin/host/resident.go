@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
@@ -65,6 +66,8 @@ type Resident struct {
 	ended  chan struct{} // closed when the state is Stopped and all processes have ended
 	wake   chan struct{} // has a value when a call waits for a process
 	reload chan chan<- struct{}
+
+	answered atomic.Pointer[time.Time] // when the process answered the last request; nil before
 
 	mu      sync.Mutex
 	state   State

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestToastAboveTheBlock: a message of an extension in the middle of a run is a line above the live block, which is drawn
+// again below it, and stays when the block goes.
+func TestToastAboveTheBlock(t *testing.T) {
+	t.Parallel()
+	needTool(t, "python3")
+	p := openPane(t, needTool(t, "tmux"), 80, 24)
+	home := t.TempDir()
+	layEar(t, home)
+	path := filepath.Join(home, "ear", "ear.py")
+	ear, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const last = `p["event"] == "run.finished"`
+	if !strings.Contains(string(ear), last) {
+		t.Fatalf("the extension has no %s:\n%s", last, ear)
+	}
+	write(t, home, "ear/ear.py", strings.Replace(string(ear), last, `p["event"] == "task.started"`, 1))
+	write(t, home, ".config/bento/config.toml", "[extensions.'acme.ear']\npath = '"+filepath.Join(home, "ear")+"'\ngrant = [\"events.subscribe\", \"notifications.create\"]\nwait = \"5m\"\n")
+	write(t, p.dir, "bento.toml", "")
+	write(t, p.dir, "d/dish.toml", "language = \"none\"\n[tasks.build]\nrun = \"echo it works; until [ -e ../go ]; do sleep 0.05; done\"\n")
+	p.run("export HOME='" + home + "' XDG_CONFIG_HOME= XDG_STATE_HOME= GITHUB_ACTIONS=; '" + needTool(t, "bento") + "' run build; echo it has ended; exec cat")
+	const toast = "bento: acme.ear: heard <run.finished>"
+	p.until("the message above the block", func(screen []string) bool {
+		return len(screen) == 3 && screen[0] == toast && strings.Contains(screen[1], "it works") && strings.Contains(screen[2], "0/1  1 running")
+	})
+	write(t, p.dir, "go", "")
+	p.until("the end, and nothing of the block", func(screen []string) bool {
+		text := strings.Join(screen, "\n")
+		return screen[0] == toast && strings.Contains(text, "built     d:build") && strings.Contains(text, "it has ended") && !strings.Contains(text, "running")
+	})
+}
