@@ -96,11 +96,11 @@ func (s *Disk) Open(d Digest) (io.ReadCloser, error) {
 // Lookup implements Store and counts as use. All blobs of the record exist, or existed some hours
 // ago.
 func (s *Disk) Lookup(key Key) (*Record, error) {
-	r, used, err := s.read(key)
+	r, modified, err := s.read(key)
 	if err != nil {
 		return nil, err
 	}
-	old := time.Since(used).Abs() > stampAge
+	old := isOld(modified)
 	if old && !touchBlobs(r, s.touchBlob) {
 		_ = s.files.RemoveRecord(key)
 		return nil, ErrMiss
@@ -108,40 +108,41 @@ func (s *Disk) Lookup(key Key) (*Record, error) {
 	if old {
 		s.files.Renew(key)
 	} else {
-		s.files.Use(key, used)
+		s.files.Use(key)
 	}
 	return r, nil
 }
 
-// Recent reports whether there is a record, without reading it, and returns the time of its last
-// use. It returns false for a record so old that Lookup would check its blobs. It does not count as
-// use; call Use with that time to count it.
-func (s *Disk) Recent(key Key) (used time.Time, ok bool) {
-	used, ok = s.files.RecordUsed(key)
-	return used, ok && time.Since(used).Abs() <= stampAge
+func isOld(modified time.Time) bool { return time.Since(modified).Abs() > stampAge }
+
+// Recent reports whether there is a record, without reading it. It returns false for a record so old
+// that Lookup would check its blobs. It does not count as use; Use does.
+func (s *Disk) Recent(key Key) bool {
+	modified, ok := s.files.RecordModified(key)
+	return ok && !isOld(modified)
 }
 
-// Use counts as use of a record. last is the time that Recent returned.
-func (s *Disk) Use(key Key, last time.Time) { s.files.Use(key, last) }
+// Use counts as use of a record.
+func (s *Disk) Use(key Key) { s.files.Use(key) }
 
-// StampUses sets the last use of the records used so far. Otherwise the first Record does it, or
-// Settle: a process that is going to store something calls it where nothing waits.
-func (s *Disk) StampUses() { s.files.StampUses() }
+// WriteUses writes the uses of records so far, as Settle does at the end: other processes that prune
+// the store meanwhile evict the used records last.
+func (s *Disk) WriteUses() { s.files.WriteUses() }
 
 // HasBlob reports whether the store has a blob, without reading it.
 func (s *Disk) HasBlob(d Digest) bool {
 	return s.files.HasBlob(d)
 }
 
-func (s *Disk) read(key Key) (r *Record, used time.Time, err error) {
-	data, used, err := s.files.ReadRecord(key, diskstore.MaxRecord)
+func (s *Disk) read(key Key) (r *Record, modified time.Time, err error) {
+	data, modified, err := s.files.ReadRecord(key, diskstore.MaxRecord)
 	if err != nil {
-		return nil, used, err
+		return nil, modified, err
 	}
 	if r, err = decodeRecord(key, data); err != nil {
-		return nil, used, s.files.DropRecord(key, err)
+		return nil, modified, s.files.DropRecord(key, err)
 	}
-	return r, used, nil
+	return r, modified, nil
 }
 
 // touchBlobs touches the blobs of a record and reports whether all exist.
@@ -183,8 +184,8 @@ func (s *Disk) PruneToBounds(ctx context.Context) error {
 	return s.files.PruneToBounds(ctx, s.bounds, needs)
 }
 
-// Settle writes which records were used since the store was opened, unless the store has the same
-// list already. Call it at the end of a run; the lookups of a killed process do not count as use.
+// Settle writes which records were used since the store was opened, unless the same records were
+// used last. Call it at the end of a run; the lookups of a killed process do not count as use.
 func (s *Disk) Settle() { s.files.Settle() }
 
 // Crowded reports whether PruneToBounds should be called at once because of what was added since its last

@@ -2,9 +2,9 @@ package cache
 
 // Has reports whether there is a record that Recent finds. It counts as use.
 func (s *Disk) Has(key Key) bool {
-	used, ok := s.Recent(key)
+	ok := s.Recent(key)
 	if ok {
-		s.Use(key, used)
+		s.Use(key)
 	}
 	return ok
 }

@@ -60,9 +60,9 @@ func fatalf(format string, args ...any) { panic(failure(fmt.Sprintf(format, args
 
 type (
 	lruRecord struct {
-		used  time.Time
-		size  int64
-		blobs []cache.Digest
+		modified time.Time
+		size     int64
+		blobs    []cache.Digest
 	}
 	lruBlob struct {
 		used time.Time
@@ -72,8 +72,8 @@ type (
 	process struct {
 		disk   *cache.Disk
 		opened time.Time
-		added  int64 // since it has told others
-		usage  lruUsage
+		added  int64              // since it has told others
+		used   map[cache.Key]bool // since it was opened or has settled
 	}
 	lru struct {
 		dir     string
@@ -81,8 +81,8 @@ type (
 		users   []*process
 		records map[cache.Key]*lruRecord
 		blobs   map[cache.Digest]*lruBlob
-		lost    int64     // what processes that were killed have added
-		last    *lruRound // of the last process that has settled, unless another has stamped since
+		lost    int64 // what processes that were killed have added
+		uses    lruUses
 	}
 )
 
@@ -91,7 +91,7 @@ func (m *lru) open(rt *rapid.T) *process {
 	if err != nil {
 		fatalf("%v", err)
 	}
-	p := &process{disk: d, opened: time.Now()}
+	p := &process{disk: d, opened: time.Now(), used: map[cache.Key]bool{}}
 	m.users = append(m.users, p)
 	return p
 }
@@ -172,7 +172,7 @@ func (m *lru) store(rt *rapid.T, p *process) {
 	if err := p.disk.Record(key, r); err != nil {
 		fatalf("%v", err)
 	}
-	in.used = m.next(p, key)
+	in.modified, p.used[key] = time.Now(), true
 	in.size = blocksOf(len(data))
 	p.added += in.size
 	m.records[key] = in
@@ -183,12 +183,12 @@ func (m *lru) look(rt *rapid.T, p *process) {
 	key := drawLRUKey(rt)
 	r := m.records[key]
 	if rapid.Bool().Draw(rt, "in place") {
-		recent := r != nil && time.Since(r.used).Abs() <= 6*time.Hour
+		recent := r != nil && time.Since(r.modified).Abs() <= 6*time.Hour
 		if got := p.disk.Has(key); got != recent {
 			fatalf("has: %v, want %v", got, recent)
 		}
 		if recent {
-			m.use(p, key, r)
+			p.used[key] = true
 		}
 		return
 	}
@@ -198,14 +198,13 @@ func (m *lru) look(rt *rapid.T, p *process) {
 	if r == nil {
 		return
 	}
-	if time.Since(r.used).Abs() > 6*time.Hour {
+	if time.Since(r.modified).Abs() > 6*time.Hour {
 		for _, d := range r.blobs {
 			m.blobs[d].used = time.Now()
 		}
-		r.used = m.next(p, key)
-		return
+		r.modified = time.Now()
 	}
-	m.use(p, key, r)
+	p.used[key] = true
 }
 
 func (m *lru) prune(rt *rapid.T, p *process) {
@@ -217,7 +216,7 @@ func (m *lru) prune(rt *rapid.T, p *process) {
 		fatalf("%v", err)
 	}
 	if b != (cache.Bounds{}) {
-		m.stampNoted(p)
+		m.write(p)
 		m.drop(b, p.opened)
 		m.lost = 0
 	}
@@ -226,29 +225,25 @@ func (m *lru) prune(rt *rapid.T, p *process) {
 // keep keeps the bound in all processes, as they do when they have added something. Any
 // of them may find that it has to prune.
 func (m *lru) keep(rt *rapid.T) {
+	b := cache.Bounds{MaxSize: m.bound}
 	for _, p := range m.users {
-		before := m.listed()
+		before := m.written()
 		if err := p.disk.PruneToBounds(context.Background()); err != nil {
 			fatalf("%v", err)
 		}
 		p.added = 0
-		if m.listed() != before {
-			m.stampNoted(p)
+		if m.written() != before {
+			m.write(p)
 		}
-	}
-	defer m.restamp()
-	if m.size() <= m.bound+m.lost && m.differs() == "" {
-		return
-	}
-	m.lost = 0
-	for _, p := range m.users {
-		then := m.clone()
-		if then.drop(cache.Bounds{MaxSize: m.bound}, p.opened); then.differs() == "" {
-			m.records, m.blobs = then.records, then.blobs
-			return
+		if m.differs() != "" {
+			m.lost = 0
+			m.drop(b, p.opened)
 		}
+		m.restamp()
 	}
-	m.drop(cache.Bounds{MaxSize: m.bound}, m.users[0].opened) // compare reports the difference
+	if m.size() > m.bound+m.lost {
+		fatalf("%d bytes are left of %d", m.size(), m.bound)
+	}
 }
 
 // halt prunes and is killed on the way.
@@ -257,7 +252,7 @@ func (m *lru) halt(rt *rapid.T, p *process) {
 	ctx.left.Store(rapid.Int64Range(0, 12).Draw(rt, "looks"))
 	b := cache.Bounds{MaxSize: rapid.Int64Range(1, 40).Draw(rt, "size") * 4096}
 	_, err := p.disk.Prune(ctx, b)
-	m.stampNoted(p)
+	m.write(p)
 	if err == nil {
 		m.drop(b, p.opened)
 		m.lost = 0
@@ -286,7 +281,7 @@ func (m *lru) halt(rt *rapid.T, p *process) {
 // that is killed may have come to or not.
 func (m *lru) restamp() {
 	for key, r := range m.records {
-		r.used = m.stamp("records", key[:])
+		r.modified = m.stamp("records", key[:])
 	}
 	for d, b := range m.blobs {
 		b.used = m.stamp("blobs", d[:])
@@ -329,9 +324,9 @@ func (m *lru) back(rt *rapid.T, by time.Duration) {
 		}
 	}
 	for _, r := range m.records {
-		r.used = r.used.Add(by)
+		r.modified = r.modified.Add(by)
 	}
-	m.shiftRound(by)
+	m.shiftUses(by)
 	for _, b := range m.blobs {
 		b.used = b.used.Add(by)
 	}
@@ -340,12 +335,18 @@ func (m *lru) back(rt *rapid.T, by time.Duration) {
 // drop is what Prune should do.
 func (m *lru) drop(b cache.Bounds, opened time.Time) {
 	now := time.Now()
-	for _, r := range m.records {
-		if r.used.After(now) {
-			r.used = opened.Add(-1)
+	used, modified := map[cache.Key]time.Time{}, map[[32]byte]time.Time{}
+	for key, r := range m.records {
+		modified[key] = r.modified
+		if used[key] = m.lastUse(key, r); used[key].After(now) {
+			used[key] = opened.Add(-1)
+		}
+		if r.modified.After(now) {
+			r.modified = used[key]
 		}
 	}
-	for _, blob := range m.blobs {
+	for d, blob := range m.blobs {
+		modified[d] = blob.used
 		if blob.used.After(now) {
 			blob.used = opened.Add(-1)
 		}
@@ -359,21 +360,21 @@ func (m *lru) drop(b cache.Bounds, opened time.Time) {
 		return false
 	}
 	type entry struct {
-		used   time.Time
-		sum    [32]byte
-		record bool
+		used, modified time.Time
+		sum            [32]byte
+		record         bool
 	}
 	var all []entry
-	for key, r := range m.records {
-		all = append(all, entry{r.used, key, true})
+	for key := range m.records {
+		all = append(all, entry{used[key], modified[key], key, true})
 	}
 	for d, blob := range m.blobs {
 		if !needed(d) {
-			all = append(all, entry{blob.used, d, false})
+			all = append(all, entry{blob.used, modified[d], d, false})
 		}
 	}
 	slices.SortFunc(all, func(x, y entry) int {
-		return cmp.Or(x.used.Compare(y.used), bytes.Compare(y.sum[:], x.sum[:]))
+		return cmp.Or(x.used.Compare(y.used), x.modified.Compare(y.modified), bytes.Compare(y.sum[:], x.sum[:]))
 	})
 	remove := func(e entry) {
 		if !e.record {
@@ -428,7 +429,7 @@ func (m *lru) size() (n int64) {
 }
 
 func (m *lru) clone() *lru {
-	c := &lru{dir: m.dir, bound: m.bound, users: m.users, records: map[cache.Key]*lruRecord{}, blobs: map[cache.Digest]*lruBlob{}}
+	c := &lru{dir: m.dir, bound: m.bound, users: m.users, uses: m.uses, records: map[cache.Key]*lruRecord{}, blobs: map[cache.Digest]*lruBlob{}}
 	for key, r := range m.records {
 		copied := *r
 		c.records[key] = &copied

@@ -4,10 +4,11 @@ package cache_test
 
 import (
 	"encoding/binary"
+	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -17,125 +18,79 @@ import (
 	"github.com/bentobuild/bento/cache/cachetest"
 )
 
-type (
-	// lruRound is what one process has used, as it says at its end.
-	lruRound struct {
-		first, last time.Time
-		keys        map[cache.Key]bool
-	}
-	// lruUsage is what a process knows of its use.
-	lruUsage struct {
-		read  bool
-		last  *lruRound // when it was opened, or what it has said itself
-		own   *lruRound // nil unless it has stamped something
-		noted []cache.Key
-		clock time.Time
-	}
-)
+// lruUses are the last uses that processes wrote.
+type lruUses map[cache.Key]time.Time
 
-func (r *lruRound) holds(at time.Time) bool {
-	return r != nil && !at.Before(r.first) && !at.After(r.last)
-}
-
-func (m *lru) readRound() *lruRound {
-	if m.last != nil && m.last.last.After(time.Now().Add(time.Minute)) {
-		return nil
-	}
-	return m.last
-}
-
-func (m *lru) usage(p *process) *lruUsage {
-	u := &p.usage
-	if !u.read {
-		u.read, u.last = true, m.readRound()
-		if u.last != nil {
-			u.clock = u.last.last
+// readUses returns the uses that were not written by a clock that was ahead.
+func (m *lru) readUses() lruUses {
+	uses := lruUses{}
+	for key, at := range m.uses {
+		if !at.After(time.Now().Add(time.Minute)) {
+			uses[key] = at
 		}
 	}
-	return u
+	return uses
 }
 
-// use is a hit of a record. One of the last round, of a process that has used nothing
-// else, waits.
-func (m *lru) use(p *process, key cache.Key, r *lruRecord) {
-	u := m.usage(p)
-	switch {
-	case u.own != nil && u.own.keys[key] && u.own.holds(r.used), u.own == nil && slices.Contains(u.noted, key):
-	case u.own == nil && u.last.holds(r.used):
-		u.noted = append(u.noted, key)
-	default:
-		r.used = m.next(p, key)
+// latest returns the keys with the latest use, and its time.
+func (u lruUses) latest() (keys map[cache.Key]bool, at time.Time) {
+	keys = map[cache.Key]bool{}
+	for key, used := range u {
+		if used.After(at) {
+			at = used
+			clear(keys)
+		}
+		if used.Equal(at) {
+			keys[key] = true
+		}
 	}
+	return keys, at
 }
 
-func (m *lru) next(p *process, key cache.Key) time.Time {
-	u := m.usage(p)
-	m.stamp0(u)
+// lastUse returns the last use of a record by its modification time and what processes wrote.
+func (m *lru) lastUse(key cache.Key, r *lruRecord) time.Time {
+	at, ok := m.readUses()[key]
+	if ok && (at.After(r.modified) || r.modified.After(time.Now())) {
+		return at
+	}
+	return r.modified
+}
+
+// write writes the uses of a process, and reports whether there was anything to write.
+func (m *lru) write(p *process) bool {
+	if len(p.used) == 0 {
+		return false
+	}
+	uses := m.readUses()
+	same, at := uses.latest()
+	if maps.Equal(same, p.used) {
+		return false
+	}
 	now := time.Now()
-	if !now.After(u.clock) {
-		now = u.clock.Add(time.Microsecond)
+	if !now.After(at) {
+		now = at.Add(time.Nanosecond)
 	}
-	if u.own.first.IsZero() {
-		u.own.first = now
+	for key := range p.used {
+		uses[key] = now
 	}
-	u.clock, u.own.last, u.own.keys[key] = now, now, true
-	return now
+	m.uses = uses
+	return true
 }
 
-// stamp0 stamps what waits.
-func (m *lru) stamp0(u *lruUsage) {
-	if u.own != nil {
-		return
-	}
-	u.own, m.last = &lruRound{keys: map[cache.Key]bool{}}, nil
-	noted := u.noted
-	u.noted = nil
-	for _, key := range noted {
-		at := m.next(&process{usage: *u}, key)
-		u.clock = at
-		if r := m.records[key]; r != nil {
-			r.used = at
-		}
-	}
-}
-
-func (m *lru) stampNoted(p *process) {
-	if u := m.usage(p); len(u.noted) > 0 {
-		m.stamp0(u)
-	}
-}
-
-// settle ends the use of a process. Where it was the same as the last time, no record is
-// stamped.
+// settle ends the use of a process. If the same records were used last, it writes nothing.
 func (m *lru) settle(p *process) {
 	before := m.noteFiles()
 	p.disk.Settle()
-	u := m.usage(p)
-	if u.own == nil && len(u.noted) > 0 {
-		used := map[cache.Key]bool{}
-		for _, key := range u.noted {
-			used[key] = true
-		}
-		if now := m.readRound(); now == nil || now != u.last || !maps.Equal(used, now.keys) {
-			m.stamp0(u)
-		} else if !maps.Equal(before, m.noteFiles()) {
-			fatalf("the same use as before, and something was written")
-		}
+	if !m.write(p) && !maps.Equal(before, m.noteFiles()) {
+		fatalf("the same use as before, and something was written")
 	}
-	if u.own != nil {
-		if m.readRound() == nil {
-			m.last, u.last = u.own, u.own
-		} else {
-			m.last, u.last = nil, nil
-		}
-	}
-	u.own, u.noted = nil, nil
+	p.used = map[cache.Key]bool{}
 }
 
-// listed returns what the store says of when it was listed.
-func (m *lru) listed() string {
-	data, _ := os.ReadFile(filepath.Join(m.users[0].disk.Dir(), "tally"))
-	return string(data[min(8, len(data)):])
+// written returns the uses in the store.
+func (m *lru) written() string {
+	data, _ := os.ReadFile(filepath.Join(m.users[0].disk.Dir(), "used"))
+	return string(data)
 }
 
 // noteFiles returns when each file of the store was modified.
@@ -150,27 +105,27 @@ func (m *lru) noteFiles() map[string]time.Time {
 	return all
 }
 
-// shiftRound is back for what the last process has said.
-func (m *lru) shiftRound(by time.Duration) {
-	if m.last == nil {
-		return
-	}
-	shifted := *m.last
-	shifted.first, shifted.last = shifted.first.Add(by), shifted.last.Add(by)
-	m.last = &shifted
+// shiftUses is back for the uses that processes wrote.
+func (m *lru) shiftUses(by time.Duration) {
 	path := filepath.Join(m.users[0].disk.Dir(), "used")
 	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
 	if err != nil {
 		fatalf("%v", err)
 	}
-	for _, b := range [][]byte{data, data[8:]} {
-		binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)+uint64(by))
+	for b := data[8:]; len(b) > 0; b = b[40:] {
+		binary.LittleEndian.PutUint64(b[32:], binary.LittleEndian.Uint64(b[32:])+uint64(by))
 	}
 	if err = os.Remove(path); err == nil {
 		err = os.WriteFile(path, data, 0o444)
 	}
 	if err != nil {
 		fatalf("%v", err)
+	}
+	for key, at := range m.uses {
+		m.uses[key] = at.Add(by)
 	}
 }
 

@@ -34,8 +34,8 @@ func used(t *testing.T, path string) time.Duration {
 	return time.Since(fi.ModTime())
 }
 
-// What is used counts as used, whether its record is read or not. The blobs of a record
-// that was not used for long are looked at, and stamped.
+// A hit of a recent record leaves its files alone. Of an older one it sets the modification times of
+// the record and the blobs.
 func TestUseStamps(t *testing.T) {
 	s, _ := openDisk(t)
 	if err := s.Record(cache.Key{1}, cachetest.Record(t, s, 1)); err != nil {
@@ -43,16 +43,15 @@ func TestUseStamps(t *testing.T) {
 	}
 	records, blobs := entries(t, s, "records"), entries(t, s, "blobs")
 	age(t, append(records, blobs...), time.Hour)
-	if !s.Has(cache.Key{1}) || used(t, records[0]) > time.Minute {
-		t.Error("used in place, and not stamped")
+	if !s.Has(cache.Key{1}) {
+		t.Error("a recent record is missing")
 	}
-	age(t, records, time.Hour)
-	if _, err := s.Lookup(cache.Key{1}); err != nil || used(t, records[0]) > time.Minute {
-		t.Errorf("looked up, and not stamped: %v", err)
+	if _, err := s.Lookup(cache.Key{1}); err != nil {
+		t.Error(err)
 	}
-	for _, path := range blobs {
+	for _, path := range append(records, blobs...) {
 		if used(t, path) < time.Hour {
-			t.Errorf("%s: a blob was stamped for nothing", path)
+			t.Errorf("%s: it was stamped for nothing", path)
 		}
 	}
 	age(t, append(records, blobs...), 48*time.Hour)
@@ -74,6 +73,17 @@ func TestUseStamps(t *testing.T) {
 	if _, err := s.Lookup(cache.Key{1}); !errors.Is(err, cache.ErrMiss) {
 		t.Errorf("lookup of an old record without its blob: %v, want ErrMiss", err)
 	}
+}
+
+// reopen returns the store as another process has it, while s has not settled.
+func reopen(t *testing.T, s *cache.Disk) *cache.Disk {
+	t.Helper()
+	d, err := cache.Open(filepath.Dir(s.Dir()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	return d
 }
 
 func fill(t *testing.T, s *cache.Disk, n int) {
@@ -117,6 +127,7 @@ func TestPrune(t *testing.T) {
 	}
 	all := append(entries(t, s, "records"), entries(t, s, "blobs")...)
 	age(t, all, 48*time.Hour)
+	s = reopen(t, s)
 	for _, i := range []byte{3, 5, 8} { // used again; of the others one fits beside them
 		if _, err := s.Lookup(cache.Key{i}); err != nil {
 			t.Fatal(err)
@@ -136,6 +147,10 @@ func TestPrune(t *testing.T) {
 		t.Errorf("left: %v", got)
 	}
 	age(t, append(entries(t, s, "records"), entries(t, s, "blobs")...), time.Hour)
+	if err := os.Remove(filepath.Join(s.Dir(), "used")); err != nil {
+		t.Fatal(err)
+	}
+	s = reopen(t, s)
 	if n, err := s.Prune(t.Context(), cache.Bounds{MaxAge: time.Minute}); err != nil || n.Records != 4 || n.Blobs != 16 {
 		t.Errorf("by age: %+v, %v", n, err)
 	}

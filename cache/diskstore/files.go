@@ -147,17 +147,17 @@ func (s *Store) forget(name string) {
 	_ = s.with(false, func(f *format) error { return f.Remove(name) })
 }
 
-// noted returns the content of such a file, which has size bytes. It ignores a file of another size
-// or with a second hard link, which anyone may have made.
-func (s *Store) noted(name string, size int) (data []byte, ok bool) {
+// noted returns the content of such a file, of at most limit bytes. It ignores a larger file and one
+// with a second hard link, which anyone may have made.
+func (s *Store) noted(name string, limit int) (data []byte, ok bool) {
 	err := s.with(false, func(f *format) error {
 		file, info, err := f.Open(name)
 		if err != nil {
 			return err
 		}
 		defer file.Close()
-		if ok = info.Size == int64(size) && info.Links() <= 1; ok {
-			data = make([]byte, size)
+		if ok = info.Size <= int64(limit) && info.Links() <= 1; ok {
+			data = make([]byte, info.Size)
 			_, err = io.ReadFull(file, data)
 		}
 		return err

@@ -81,6 +81,7 @@ func (s *Store) takeInventory(ctx context.Context, st *stock, needs Needs) (*inv
 	}
 	inv.needed = make([]int, len(inv.files))
 	inv.now = s.now() // after the last use of every listed file
+	inv.countUses(s.lastUses())
 	return inv, nil
 }
 
@@ -94,11 +95,11 @@ func (s *Store) claims(ctx context.Context, files []File, needs Needs) (list []c
 		if !f.Record || f.other {
 			continue
 		}
-		data, used, err := s.ReadRecord(f.Sum, MaxRecord)
+		data, modified, err := s.ReadRecord(f.Sum, MaxRecord)
 		if err != nil {
 			continue
 		}
-		f.used = used
+		f.used, f.modified = modified, modified
 		c := claim{file: f}
 		if err := needs(f.Sum, data, func(d [32]byte) { c.needs = append(c.needs, d) }); err != nil {
 			_ = s.DropRecord(f.Sum, err)
@@ -142,7 +143,7 @@ func (s *Store) blobFile(d [32]byte) (file File, ok bool) {
 		for _, suffix := range []string{"", compressed} {
 			info, err := dir.Stat(hex.EncodeToString(d[1:]) + suffix)
 			if err == nil && info.Mode.IsRegular() {
-				file, ok = File{in: f, Sum: d, suffix: suffix, size: blocks(info.Size), used: info.Modified}, true
+				file, ok = File{in: f, Sum: d, suffix: suffix, size: blocks(info.Size), used: info.Modified, modified: info.Modified}, true
 				return nil
 			}
 		}
@@ -161,19 +162,30 @@ type group struct {
 // clockSkew is the largest accepted difference between the clocks of two processes.
 const clockSkew = time.Minute
 
-// ahead reports whether the last use of a file lies in the future, because the clock was wrong then
-// or is wrong now.
-func (inv *inventory) ahead(i int) bool { return inv.files[i].used.After(inv.now.Add(clockSkew)) }
+// countUses sets the last uses of records.
+func (inv *inventory) countUses(uses map[[32]byte]time.Time) {
+	for _, h := range inv.records {
+		f := &inv.files[h.record]
+		if at, ok := uses[f.Sum]; ok && (at.After(f.modified) || inv.ahead(f.modified)) {
+			f.used = at
+		}
+	}
+}
+
+// ahead reports whether a time lies in the future, because the clock was wrong then or is wrong
+// now.
+func (inv *inventory) ahead(at time.Time) bool { return at.After(inv.now.Add(clockSkew)) }
 
 // used returns the last use of a file. A wrong time counts as the last moment before this process.
 func (inv *inventory) used(i int) time.Time {
-	if inv.ahead(i) {
+	if inv.ahead(inv.files[i].used) {
 		return inv.opened.Add(-1)
 	}
 	return inv.files[i].used
 }
 
-// groups returns all groups, the last used first.
+// groups returns all groups, the last used first. Of those that one process used, the last modified
+// comes first.
 func (inv *inventory) groups() []group {
 	needed := make([]bool, len(inv.files))
 	isRecord := make([]bool, len(inv.files))
@@ -191,7 +203,8 @@ func (inv *inventory) groups() []group {
 		}
 	}
 	slices.SortFunc(all, func(a, b group) int {
-		return cmp.Or(b.used.Compare(a.used), bytes.Compare(inv.files[a.record].Sum[:], inv.files[b.record].Sum[:]))
+		x, y := &inv.files[a.record], &inv.files[b.record]
+		return cmp.Or(b.used.Compare(a.used), y.modified.Compare(x.modified), bytes.Compare(x.Sum[:], y.Sum[:]))
 	})
 	return all
 }

@@ -56,11 +56,12 @@ type File struct {
 	Sum    [32]byte
 	Record bool // otherwise a blob
 
-	in     *format
-	suffix string // of the file name
-	size   int64  // in blocks
-	used   time.Time
-	other  bool // of another format
+	in       *format
+	suffix   string    // of the file name
+	size     int64     // in blocks
+	used     time.Time // the modification time, or a later use
+	modified time.Time
+	other    bool // of another format
 }
 
 // Stats counts the entries. Entries of other formats count in Bytes only.
@@ -119,7 +120,7 @@ func (s *Store) Prune(ctx context.Context, b Bounds, needs Needs) (Removed, erro
 
 // prune reduces a store larger than b.MaxSize to target bytes, and writes its tally.
 func (s *Store) prune(ctx context.Context, b Bounds, target int64, needs Needs) (Removed, error) {
-	s.StampUses()
+	s.WriteUses()
 	st, err := s.stock()
 	if err != nil {
 		return Removed{}, err
@@ -189,18 +190,17 @@ func unused(f *File) bool {
 		info, err = dir.Stat(name)
 		return err
 	})
-	return err == nil && info.Modified.Equal(f.used)
+	return err == nil && info.Modified.Equal(f.modified)
 }
 
 // restamp sets the last use of files whose time lies in the future to now, so that they age from
 // now on.
 func (inv *inventory) restamp() {
 	for i := range inv.files {
-		if inv.ahead(i) {
-			f := &inv.files[i]
-			f.used = inv.used(i)
+		if f := &inv.files[i]; inv.ahead(f.modified) {
+			f.modified = inv.used(i)
 			_ = f.do(func(dir *owndir.Dir, name string) error {
-				dir.Touch(name, f.used)
+				dir.Touch(name, f.modified)
 				return nil
 			})
 		}
@@ -266,7 +266,7 @@ func (f *File) removeUnused() (removed bool, err error) {
 			return err
 		}
 		info, err := aside.Stat(name)
-		if err == nil && !info.Modified.Equal(f.used) {
+		if err == nil && !info.Modified.Equal(f.modified) {
 			return aside.Move(name, dir, own)
 		}
 		removed = true
@@ -425,7 +425,7 @@ func (f *format) list(ctx context.Context, files []File, kind int, shard byte) (
 		if err != nil || !info.Mode.IsRegular() {
 			continue
 		}
-		one := File{in: f, Sum: sum, size: blocks(info.Size), used: info.Modified}
+		one := File{in: f, Sum: sum, size: blocks(info.Size), used: info.Modified, modified: info.Modified}
 		if isCompressed {
 			one.suffix = compressed
 		}

@@ -80,3 +80,66 @@ func TestVictimsUsedSince(t *testing.T) {
 		t.Errorf("unused: %+v", list)
 	}
 }
+
+// Of more uses than the file may have, the earlier half sets modification times.
+func TestCutUses(t *testing.T) {
+	s, err := New(t.TempDir(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	early, late, renewed := [32]byte{1}, [32]byte{2}, [32]byte{3}
+	now := time.Now()
+	for key, modified := range map[[32]byte]time.Time{early: now.Add(-3 * time.Hour), late: now.Add(-3 * time.Hour), renewed: now} {
+		if err := s.WriteRecord(key, nil); err != nil {
+			t.Fatal(err)
+		}
+		s.touch(records, key, "", modified)
+	}
+	used := now.Add(-time.Hour)
+	all := []use{{early, used.UnixNano()}, {renewed, used.UnixNano()}}
+	for i := range manyUses {
+		all = append(all, use{[32]byte{4, byte(i), byte(i >> 8)}, used.UnixNano() + 1})
+	}
+	s.writeUses(append(all, use{late, used.UnixNano() + 2}))
+	s.usage.keys = [][32]byte{{5}}
+	s.WriteUses()
+	got := s.readUses()
+	if last := got[len(got)-1].key; len(got) != manyUses/2 || last != [32]byte{5} || got[len(got)-2].key != late {
+		t.Errorf("%d uses, the last of %x", len(got), last)
+	}
+	for key, want := range map[[32]byte]time.Time{early: used, late: now.Add(-3 * time.Hour), renewed: now} {
+		if got, ok := s.RecordModified(key); !ok || got.Sub(want).Abs() > time.Millisecond {
+			t.Errorf("record %d: modified %v, want %v", key[0], got, want)
+		}
+	}
+}
+
+// A file that holds anything else counts as missing, whatever its size, and uses in the future do not
+// count.
+func TestReadUsesOfAnything(t *testing.T) {
+	s, err := New(t.TempDir(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.WriteRecord([32]byte{1}, nil); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now().UnixNano()
+	s.writeUses([]use{{[32]byte{2}, now}, {[32]byte{1}, now - 1}, {[32]byte{3}, now + int64(time.Hour)}})
+	whole, _ := s.noted(usedFile, 1<<10)
+	if all := s.readUses(); len(all) != 2 || all[0].key != [32]byte{1} {
+		t.Errorf("uses %v, want those of 1 and 2", all)
+	}
+	for n := range len(whole) {
+		s.note(usedFile, whole[:n])
+		if all := s.readUses(); len(all) > n/usedSize {
+			t.Errorf("%d bytes: uses %v", n, all)
+		}
+	}
+	s.note(usedFile, append([]byte("another!"), whole[8:]...))
+	if all := s.readUses(); len(all) != 0 {
+		t.Errorf("without magic: %v", all)
+	}
+}

@@ -3,11 +3,10 @@
 //
 // The subdirectory v5 contains blobs/ab/<62 digits>, with the suffix .z when compressed, and
 // records/ab/<62 digits>. Files are written in tmp, renamed, and never changed, so no reader or
-// writer needs a lock. The modification time of a record is its last use; its blobs stay as long as
-// a record needs them. The modification time of a blob is the last time that it was stored or
+// writer needs a lock. The last use of a record is its modification time or, if that is later, its
+// time in the file used; its blobs stay as long as a record needs them. The modification time of a blob is the last time that it was stored or
 // touched, and counts until a record needs the blob. The file tally contains the approximate total
-// size, and the file used says which records the last process used. The file made-by-bento says
-// that bento made the directory: without it nothing is written or removed.
+// size. The file made-by-bento says that bento made the directory: without it nothing is written or removed.
 //
 // Another format of these files, or of the content of records, has its own directory beside v5: an
 // older or newer bento neither reads nor damages v5, and unused formats are pruned with other old
@@ -123,16 +122,16 @@ func (s *Store) path(kind int, sum [32]byte, suffix string) string {
 	return filepath.Join(s.Dir(), nameOf(kind), hex.EncodeToString(sum[:1]), hex.EncodeToString(sum[1:])+suffix)
 }
 
-// ReadRecord returns the content of a record and its last use. It returns no data for a file that
+// ReadRecord returns the content of a record and its modification time. It returns no data for a file that
 // is not regular or larger than limit bytes.
-func (s *Store) ReadRecord(key [32]byte, limit int64) (data []byte, used time.Time, err error) {
+func (s *Store) ReadRecord(key [32]byte, limit int64) (data []byte, modified time.Time, err error) {
 	f, info, err := s.openFile(records, key, "")
 	if err != nil {
-		return nil, used, err
+		return nil, modified, err
 	}
 	defer f.Close()
 	if info.Size > limit {
-		return nil, used, nil
+		return nil, modified, nil
 	}
 	data = make([]byte, info.Size)
 	n, err := io.ReadFull(f, data)
@@ -152,8 +151,8 @@ func (s *Store) WriteRecord(key [32]byte, data []byte) error {
 	return s.publish(f, place{records, key, ""}, s.stamp(key), err)
 }
 
-// RecordUsed returns the last use of a record, and reports whether the record exists.
-func (s *Store) RecordUsed(key [32]byte) (used time.Time, ok bool) {
+// RecordModified returns the modification time of a record, and reports whether the record exists.
+func (s *Store) RecordModified(key [32]byte) (modified time.Time, ok bool) {
 	info, err := s.stat(records, key, "")
 	return info.Modified, err == nil && info.Mode.IsRegular()
 }

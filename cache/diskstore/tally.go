@@ -91,7 +91,7 @@ func (t tally) due(b Bounds, now time.Time) bool {
 // readTally returns the tally, if it exists.
 func (s *Store) readTally() (t tally, ok bool) {
 	b, ok := s.noted(tallyFile, 16)
-	if !ok {
+	if !ok || len(b) != 16 {
 		return t, false
 	}
 	t.size = int64(binary.LittleEndian.Uint64(b))

@@ -1,176 +1,167 @@
 package diskstore
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/binary"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/zeebo/blake3"
 )
 
-// usedFile contains the round of the last process that set the last use of records. It is missing
-// while such a process runs, and after one was killed.
-const usedFile = "used"
+// usedFile contains the last use of records that were used after their modification time: usedMagic,
+// then for each the key and the time in 8 bytes (little endian), the latest last. All records that
+// one process used have the same time. Without the file the order of records is that of their
+// modification times, which a use renews when they are hours old.
+const (
+	usedFile  = "used"
+	usedMagic = "bentou\x00\x02"
+	usedSize  = 40 // bytes of a use
+)
 
-// round identifies the records that one process used: those with a last use from first to last.
-// keys is the sum of the hashes of their keys, bit by bit without carry, which suffices to
-// recognize the same records.
-type round struct {
-	first, last time.Time
-	keys        [32]byte
+// A usedFile of more than manyUses, and twice those of the process that writes it, is cut to half:
+// the modification times of the records get the uses that are cut. None has more than maxUses.
+const (
+	manyUses = 16 << 10
+	maxUses  = 1 << 18
+)
+
+// use is the last use of a record.
+type use struct {
+	key [32]byte
+	at  int64 // in nanoseconds since 1970
 }
 
-func (r *round) holds(at time.Time) bool { return !at.Before(r.first) && !at.After(r.last) }
-
-func (r round) same(o round) bool {
-	return r.first.Equal(o.first) && r.last.Equal(o.last) && r.keys == o.keys
+func (u *use) compare(o *use) int {
+	return cmp.Or(cmp.Compare(u.at, o.at), bytes.Compare(u.key[:], o.key[:]))
 }
 
-func (r *round) add(key *[32]byte) {
-	sum := blake3.Sum256(key[:]) // the hash keeps similar sets of keys from having the same sum
-	for i := range sum {
-		r.keys[i] ^= sum[i]
-	}
-}
-
-// usage is the use of records by this process. A record of the last round keeps its last use as
-// long as only records of that round are used: they are the most recent ones anyway. Once another
-// record is used, usage first sets the last use of all records noted before.
+// usage is the use of records by this process.
 type usage struct {
-	mu    sync.Mutex
-	read  bool
-	last  round // round in usedFile; zero when there was none
-	own   round // round of this process, once it has set a last use
-	begun bool
-	clock time.Time         // the latest last use
-	seen  map[[32]byte]bool // noted records, and those whose last use was set
-	noted [][32]byte        // in the order of use
+	mu   sync.Mutex
+	keys [][32]byte // some perhaps twice
 }
 
-// Use counts as use of a record. at is its last use.
-func (s *Store) Use(key [32]byte, at time.Time) {
-	u := s.lockUsage()
-	defer u.mu.Unlock()
-	switch {
-	case u.seen[key] && (!u.begun || u.own.holds(at)):
-	case !u.begun && u.last.holds(at):
-		u.seen[key] = true
-		u.noted = append(u.noted, key)
-	default:
-		s.touch(records, key, "", s.next(u, key))
-	}
+// Use counts as use of a record.
+func (s *Store) Use(key [32]byte) {
+	s.usage.mu.Lock()
+	defer s.usage.mu.Unlock()
+	s.usage.keys = append(s.usage.keys, key)
 }
 
-// Renew sets the last use of a record, whatever it is. It does nothing in a directory that the user
-// cannot write.
+// Renew sets the modification time of a record, and counts as use. It does nothing in a directory
+// that the user cannot write.
 func (s *Store) Renew(key [32]byte) { s.touch(records, key, "", s.stamp(key)) }
 
-// stamp returns the new last use of a record.
+// stamp counts as use of a record and returns its new modification time.
 func (s *Store) stamp(key [32]byte) time.Time {
-	u := s.lockUsage()
-	defer u.mu.Unlock()
-	return s.next(u, key)
+	s.Use(key)
+	return s.now()
 }
 
-// Settle ends a round: it writes usedFile unless that has the same round already.
+// Settle writes the uses of this process and forgets them.
 func (s *Store) Settle() {
-	u := s.lockUsage()
-	defer u.mu.Unlock()
-	if !u.begun && len(u.noted) > 0 {
-		var used round
-		for i := range u.noted {
-			used.add(&u.noted[i])
-		}
-		if used.keys != u.last.keys || !s.readRound().same(u.last) { // another process used other records last
-			s.begin(u)
-		}
-	}
-	if u.begun {
-		u.last = u.own
-		if s.readRound().last.IsZero() {
-			s.writeRound(u.own)
-		} else { // another process wrote usedFile meanwhile
-			s.forget(usedFile)
-			u.last = round{}
-		}
-	}
-	u.begun, u.noted = false, nil
-	clear(u.seen)
+	s.WriteUses()
+	s.usage.mu.Lock()
+	defer s.usage.mu.Unlock()
+	s.usage.keys = nil
 }
 
-// StampUses sets the last use of noted records, before a caller sorts records by last use, or
-// stores one.
-func (s *Store) StampUses() {
-	u := s.lockUsage()
-	defer u.mu.Unlock()
-	if len(u.noted) > 0 {
-		s.begin(u)
-	}
-}
-
-func (s *Store) lockUsage() *usage {
-	u := &s.usage
-	u.mu.Lock()
-	if !u.read {
-		u.read, u.last = true, s.readRound()
-		u.clock, u.seen = u.last.last, make(map[[32]byte]bool)
-	}
-	return u
-}
-
-// next returns the next last use for a record. It is later than all others, whatever the clock
-// says.
-func (s *Store) next(u *usage, key [32]byte) time.Time {
-	s.begin(u)
-	now := s.now().Round(0).Truncate(time.Microsecond) // the precision of every system call
-	if !now.After(u.clock) {
-		now = u.clock.Add(time.Microsecond)
-	}
-	if u.own.first.IsZero() {
-		u.own.first = now
-	}
-	u.clock, u.own.last = now, now
-	if !u.seen[key] {
-		u.seen[key] = true
-		u.own.add(&key)
-	}
-	return now
-}
-
-// begin starts a new round with the noted records, and removes usedFile.
-func (s *Store) begin(u *usage) {
-	if u.begun {
+// WriteUses writes the uses of this process, as later than those of all others, unless usedFile has
+// the same records as the latest already. Of two processes that write at the same time one may lose
+// its uses, which costs no more than their order.
+func (s *Store) WriteUses() {
+	s.usage.mu.Lock()
+	own := slices.Clone(s.usage.keys)
+	s.usage.mu.Unlock()
+	if len(own) == 0 {
 		return
 	}
-	u.begun, u.own = true, round{}
-	clear(u.seen)
-	s.forget(usedFile)
-	for _, key := range u.noted {
-		s.touch(records, key, "", s.next(u, key))
+	slices.SortFunc(own, func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) })
+	own = slices.Compact(own)
+	all, now := s.readUses(), s.now().UnixNano()
+	if len(all) > 0 {
+		now = max(now, all[len(all)-1].at+1)
 	}
-	u.noted = nil
+	if slices.EqualFunc(latest(all), own, func(u use, key [32]byte) bool { return u.key == key }) {
+		return
+	}
+	s.writeUses(s.cut(merge(all, own, now), 2*len(own)))
 }
 
-// readRound returns the round in usedFile. It returns zero when there is none or when its time lies
-// in the future: then the clock was wrong, and the last uses are too.
-func (s *Store) readRound() (r round) {
-	b, ok := s.noted(usedFile, 48)
+// latest returns those of sorted uses that have the latest time.
+func latest(all []use) []use {
+	i := len(all)
+	for i > 0 && all[i-1].at == all[len(all)-1].at {
+		i--
+	}
+	return all[i:]
+}
+
+// merge replaces the uses of sorted keys by later ones.
+func merge(all []use, keys [][32]byte, at int64) []use {
+	all = slices.DeleteFunc(all, func(u use) bool {
+		_, found := slices.BinarySearchFunc(keys, u.key, func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) })
+		return found
+	})
+	for _, key := range keys {
+		all = append(all, use{key, at})
+	}
+	return all
+}
+
+// cut returns the later half of too many uses. The modification times of the other records get
+// their uses.
+func (s *Store) cut(all []use, most int) []use {
+	most = min(max(most, manyUses), maxUses)
+	if len(all) <= most {
+		return all
+	}
+	kept := all[len(all)-most/2:]
+	for _, u := range all[:len(all)-len(kept)] {
+		at := time.Unix(0, u.at)
+		if modified, ok := s.RecordModified(u.key); ok && modified.Before(at) {
+			s.touch(records, u.key, "", at)
+		}
+	}
+	return kept
+}
+
+// readUses returns the sorted uses in usedFile. It ignores those whose time lies in the future: then
+// the clock was wrong.
+func (s *Store) readUses() []use {
+	b, _ := s.noted(usedFile, len(usedMagic)+usedSize*maxUses)
+	b, ok := bytes.CutPrefix(b, []byte(usedMagic))
 	if !ok {
-		return r
+		return nil
 	}
-	r.first, r.last = timeOf(b), timeOf(b[8:])
-	copy(r.keys[:], b[16:])
-	if r.last.After(s.now().Add(clockSkew)) {
-		return round{}
+	future := s.now().Add(clockSkew).UnixNano()
+	all := make([]use, 0, len(b)/usedSize)
+	for ; len(b) >= usedSize; b = b[usedSize:] {
+		if u := (use{[32]byte(b), int64(binary.LittleEndian.Uint64(b[32:]))}); u.at <= future {
+			all = append(all, u)
+		}
 	}
-	return r
+	if compare := func(a, b use) int { return a.compare(&b) }; !slices.IsSortedFunc(all, compare) {
+		slices.SortFunc(all, compare)
+	}
+	return all
 }
 
-func timeOf(b []byte) time.Time { return time.Unix(0, int64(binary.LittleEndian.Uint64(b))) }
+func (s *Store) writeUses(all []use) {
+	b := append(make([]byte, 0, len(usedMagic)+usedSize*len(all)), usedMagic...)
+	for i := range all {
+		b = append(b, all[i].key[:]...)
+		b = binary.LittleEndian.AppendUint64(b, uint64(all[i].at))
+	}
+	s.note(usedFile, b)
+}
 
-func (s *Store) writeRound(r round) {
-	b := binary.LittleEndian.AppendUint64(nil, uint64(r.first.UnixNano()))
-	b = binary.LittleEndian.AppendUint64(b, uint64(r.last.UnixNano()))
-	s.note(usedFile, slices.Concat(b, r.keys[:]))
+// lastUses returns the last uses in usedFile by key.
+func (s *Store) lastUses() map[[32]byte]time.Time {
+	uses := make(map[[32]byte]time.Time)
+	for _, u := range s.readUses() {
+		uses[u.key] = time.Unix(0, u.at)
+	}
+	return uses
 }

@@ -112,9 +112,8 @@ type node struct {
 	reach     *reach       // nil until it is needed
 	inputs    []tree.Entry // read ahead; nil for none
 	validator rangeDigest  // see validatorMaker.task
-	// lastUse is when the remembered result was last used, in nanoseconds since 1970. It is 0
-	// before the cache is asked, and usePrefetched if the cache does not have the result.
-	lastUse atomic.Int64
+	// prefetched says what prefetchRecords found out about the remembered result.
+	prefetched atomic.Int32
 }
 
 func (e *Evaluator) node(t *plan.Task) *node { return &e.nodes[t.Index] }

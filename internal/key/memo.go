@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/discovery"
@@ -28,10 +27,15 @@ type memo struct {
 	tracked [32]byte
 
 	prefetch   sync.WaitGroup
-	noPrefetch atomic.Bool // prefetchUses may stop
+	noPrefetch atomic.Bool // prefetchRecords may stop
 }
 
-const usePrefetched = -1
+// States of node.prefetched.
+const (
+	notAsked int32 = iota
+	asked          // another goroutine asks the cache, or the cache has no such record
+	isCached
+)
 
 func newMemo(o *Options, p *plan.Plan) *memo {
 	return &memo{
@@ -40,35 +44,35 @@ func newMemo(o *Options, p *plan.Plan) *memo {
 	}
 }
 
-// startPrefetch starts prefetchUses, unless nothing is a hit.
+// startPrefetch starts prefetchRecords, unless nothing is a hit.
 func (e *Evaluator) startPrefetch() {
 	if store, ok := e.o.Store.(useTracker); ok && !e.o.Force {
 		saved := e.memo.digests.Saved()
-		e.memo.prefetch.Go(func() { e.memo.prefetchUses(store, saved, e.plan.Tasks, e.nodes) })
+		e.memo.prefetch.Go(func() { e.memo.prefetchRecords(store, saved, e.plan.Tasks, e.nodes) })
 	}
 }
 
-// prefetchUses asks the cache for the last uses of remembered records before has needs them. It
+// prefetchRecords asks the cache whether it has the remembered records before has needs that. It
 // begins with the last task, so that the two seldom ask for the same.
-func (r *memo) prefetchUses(store useTracker, saved savedDigests, tasks []*plan.Task, nodes []node) {
+func (r *memo) prefetchRecords(store useTracker, saved savedDigests, tasks []*plan.Task, nodes []node) {
 	for i, t := range slices.Backward(tasks) {
 		if r.noPrefetch.Load() {
 			return
 		}
 		k := saved.Of(t.Place())
-		if k == nil || k.Result.Key == (cache.Key{}) || !nodes[i].lastUse.CompareAndSwap(0, usePrefetched) {
+		if k == nil || k.Result.Key == (cache.Key{}) || !nodes[i].prefetched.CompareAndSwap(notAsked, asked) {
 			continue
 		}
-		if used, ok := store.Recent(k.Result.Key); ok {
-			nodes[i].lastUse.Store(used.UnixNano())
+		if store.Recent(k.Result.Key) {
+			nodes[i].prefetched.Store(isCached)
 		}
 	}
 }
 
 // useTracker is a store that finds a record without reading it.
 type useTracker interface {
-	Recent(cache.Key) (used time.Time, ok bool)
-	Use(key cache.Key, last time.Time)
+	Recent(cache.Key) bool
+	Use(cache.Key)
 }
 
 // has reports whether the cache has the remembered result of t, and counts that as use.
@@ -77,12 +81,9 @@ func (e *Evaluator) has(t *plan.Task, r *knownResult) bool {
 	if !ok {
 		return false
 	}
-	used, found := time.Unix(0, e.node(t).lastUse.Swap(usePrefetched)), true
-	if used.UnixNano() <= 0 {
-		used, found = store.Recent(r.Key)
-	}
+	found := e.node(t).prefetched.Swap(asked) == isCached || store.Recent(r.Key)
 	if found {
-		store.Use(r.Key, used)
+		store.Use(r.Key)
 	}
 	return found
 }

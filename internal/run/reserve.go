@@ -55,7 +55,7 @@ func (e *engine) prepareToExecute() {
 	}
 	e.workers.Go(e.env.executing)
 	if disk := cache.DiskOf(e.env.Store); disk != nil {
-		e.workers.Go(disk.StampUses)
+		e.workers.Go(disk.WriteUses)
 	}
 }
 
