@@ -38,9 +38,6 @@ var (
 	// Tests are named as in https://docs.deno.com/runtime/fundamentals/testing/.
 	test  = pattern.New(`(^|[._])test\.(ts|tsx|mts|js|jsx|mjs)$`)
 	bench = pattern.New(`(^|[._])bench\.(ts|tsx|mts|js|jsx|mjs)$`)
-	// imported matches the text before a specifier, also in comments that name the types of
-	// an import. Any other text of this form matches too.
-	imported = pattern.New(`(?:\b(?:from|import|require)\s*\(?\s*|@deno-types\s*=\s*|<reference\s+(?:path|types)\s*=\s*)["']([^"'\r\n]{1,1000})["']`)
 )
 
 // In returns the modules in f's directory and below. It leaves out other packages
@@ -103,14 +100,14 @@ func find(file, text string) []Import {
 	var list []Import
 	seen := make(map[string]bool)
 	line, counted := 1, 0
-	for _, at := range imported.FindAllStringSubmatchIndex(text, -1) {
-		specifier := text[at[2]:at[3]]
+	for from, to := range specifiers(text) {
+		specifier := text[from:to]
 		if seen[specifier] {
 			continue
 		}
 		seen[specifier] = true
-		line += strings.Count(text[counted:at[2]], "\n")
-		counted = at[2]
+		line += strings.Count(text[counted:from], "\n")
+		counted = from
 		list = append(list, Import{
 			Specifier: specifier, File: file, Line: line,
 			Test: IsTest(file),
