@@ -168,15 +168,6 @@ var buildCrashing = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// builtDir is where programs are built that several tests use. TestMain removes it.
-var builtDir = sync.OnceValue(func() string {
-	dir, err := os.MkdirTemp("", "bento-built-")
-	if err != nil {
-		panic(err)
-	}
-	return dir
-})
-
 func crash(t *testing.T, bento string, s scenario) {
 	if s.sources == nil {
 		s.sources = first()

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -55,6 +56,15 @@ func (s suite) Run() int {
 	defer func() { os.RemoveAll(builtDir()) }()
 	return s.M.Run()
 }
+
+// builtDir is where programs are built that several tests use. TestMain removes it.
+var builtDir = sync.OnceValue(func() string {
+	dir, err := os.MkdirTemp("", "bento-built-")
+	if err != nil {
+		panic(err)
+	}
+	return dir
+})
 
 // panics is bento with a bug: nothing can be written to its stdout.
 func panics() {

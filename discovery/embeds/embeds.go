@@ -123,8 +123,11 @@ func (f *finder) project(p Project) (r result) {
 }
 
 // digest returns the digest of everything that decides what the project takes in: which files are its
-// sources, and their stats.
+// sources, and their stats. Without a state nobody compares it, and the file system is not tested for it.
 func (f *finder) digest(p *Project) (sum [32]byte, known bool) {
+	if f.State == nil {
+		return sum, false
+	}
 	suffixes := p.Adapter.Manifest().EmbedsIn
 	sources, known := f.Tree.StatDigest(p.Path, func(file string) bool { return endsIn(file, suffixes) })
 	var w pack.Writer

@@ -66,7 +66,11 @@ func (w *Workspace) Close() {
 // refused is read or changed.
 func (h *Host) Open(ctx context.Context, o Options) (*Workspace, error) {
 	st := state.Open(o.Root)
-	if err := st.Prepare(ctx); err != nil {
+	prepare := st.Prepare
+	if o.Exclude != nil {
+		prepare = st.Check // such a look saves nothing
+	}
+	if err := prepare(ctx); err != nil {
 		return nil, err
 	}
 	w := &Workspace{State: st}
