@@ -51,6 +51,10 @@ func (f *finder) selected(g config.Glob) []*Dish {
 
 func isGlob(s string) bool { return strings.ContainsAny(s, `*?[{\`) }
 
+// maxSuggested is for how many paths without a dish the nearest ones are looked for: each is compared with
+// the paths of all dishes.
+const maxSuggested = 100
+
 // noSuchDish reports an entry of a bento without a dish. A glob may match nothing yet, a path may
 // not.
 func (f *finder) noSuchDish(bento string, g config.Glob) diagnostics.Diagnostic {
@@ -63,6 +67,9 @@ func (f *finder) noSuchDish(bento string, g config.Glob) diagnostics.Diagnostic 
 		return d
 	}
 	if d.Hint = f.ws.WhyLeftOut(g.Text); d.Hint != "" {
+		return d
+	}
+	if f.unknown++; f.unknown > maxSuggested {
 		return d
 	}
 	var paths []string

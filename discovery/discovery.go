@@ -212,6 +212,7 @@ type finder struct {
 	marks    []answers.Mark // files whose names an adapter looks for
 	answers  *answers.Cache
 	saving   sync.WaitGroup // of answers, once no adapter is asked
+	unknown  int            // paths of bentos without a dish, so far
 
 	derivedOf map[*Dish]*tree.Set // see derivedIn
 	named     map[project]bool    // projects that the manifest of a dish names

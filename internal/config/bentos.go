@@ -51,9 +51,12 @@ func (w *Workspace) loadBentos(s *sources) (problems []diagnostics.Diagnostic) {
 	return problems
 }
 
-// maxBentoDishes is the largest number of paths and globs in a bento: each is compared with the
+// The largest number of entries of a bento, and of globs among them: each glob is compared with the
 // paths of all dishes.
-const maxBentoDishes = 2000
+const (
+	maxBentoDishes = 100_000
+	maxBentoGlobs  = 2000
+)
 
 func (w *Workspace) addBento(f *tomlfile.File) []diagnostics.Diagnostic {
 	var raw bentoTable
@@ -75,11 +78,19 @@ func (w *Workspace) addBento(f *tomlfile.File) []diagnostics.Diagnostic {
 		return append(problems, d)
 	}
 	if raw.Dishes != nil {
-		if err := diagnostics.Bounded(f.Path(), bento.Pos.Line, "entries of dishes", len(*raw.Dishes), maxBentoDishes); err != nil {
-			return append(problems, err.(diagnostics.Problems)...)
-		}
+		globs := 0
 		for _, p := range *raw.Dishes {
 			bento.Dishes = append(bento.Dishes, Glob(p))
+			if strings.ContainsAny(p.Text, `*?[{\`) {
+				globs++
+			}
+		}
+		err := diagnostics.Bounded(f.Path(), bento.Pos.Line, "entries of dishes", len(bento.Dishes), maxBentoDishes)
+		if err == nil {
+			err = diagnostics.Bounded(f.Path(), bento.Pos.Line, "globs among dishes", globs, maxBentoGlobs)
+		}
+		if err != nil {
+			return append(problems, err.(diagnostics.Problems)...)
 		}
 	}
 	w.Bentos = append(w.Bentos, bento)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -251,5 +252,27 @@ func TestLoadUnreadable(t *testing.T) {
 	root = write(t, map[string]string{"bento.toml": strings.Repeat("#", tomlfile.MaxConfig+1)})
 	if _, problems := Load(root, ""); len(problems) != 1 || problems[0].Rule != tomlfile.RuleTooLarge {
 		t.Errorf("a large file: %v", problems)
+	}
+}
+
+func TestEntriesOfABentoAreBounded(t *testing.T) {
+	bento := func(format string, n int) string {
+		var b strings.Builder
+		b.WriteString("name = \"all\"\ndishes = [\n")
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String() + "]\n"
+	}
+	for text, want := range map[string][]string{
+		bento("\"p/%d\",\n", 10_000): nil,
+		bento("\"p/%d*\",\n", 2000):  nil,
+		bento("\"p/%d*\",\n", 2001):  {`error too_many_entries bentos/all.toml:1: 2001 globs among dishes, expected at most 2000 (name many directories by one glob, or divide the project)`},
+		bento("\"p%d\",\n", 100_001): {`error too_many_entries bentos/all.toml:1: 100001 entries of dishes, expected at most 100000 (name many directories by one glob, or divide the project)`},
+	} {
+		_, problems := Load(write(t, map[string]string{"bentos/all.toml": text}), "")
+		if diff := cmp.Diff(want, texts(problems)); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
