@@ -84,7 +84,7 @@ func (x *Execution) inKey(p string) bool {
 // left, unchanged since, is no input, like a by-product. A task leaves such files in its own dish
 // only: there tasks run one after another.
 func (x *Execution) noteStray(u *Upstream, e tree.Entry) {
-	if now, err := tree.Stat(x.Root, e.Path); err == nil {
+	if now, err := x.Tree.Stat(e.Path); err == nil {
 		e = now // the listing may be older than the last write
 	}
 	if u.Task.Dish == x.Ev.Task.Dish {
@@ -117,7 +117,7 @@ func (x *Execution) leftByOthers(e tree.Entry) bool {
 // in its own dish are its own from now on, like by-products.
 func (x *Execution) checkStrays() {
 	x.strays = slices.DeleteFunc(x.strays, func(then tree.Entry) bool {
-		now, err := tree.Stat(x.Root, then.Path)
+		now, err := x.Tree.Stat(then.Path)
 		if err == nil && !touched(then, now) {
 			delete(x.near, then.Path)
 			return false
@@ -127,7 +127,7 @@ func (x *Execution) checkStrays() {
 	})
 	x.findNewStrays()
 	for _, p := range slices.Sorted(maps.Keys(x.near)) {
-		now, err := tree.Stat(x.Root, p)
+		now, err := x.Tree.Stat(p)
 		if err != nil || now.Kind != tree.File {
 			continue
 		}
