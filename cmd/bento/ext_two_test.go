@@ -51,7 +51,7 @@ func newHeld(t *testing.T, home string) *held {
 func (w *held) bento(args ...string) (*exec.Cmd, *bytes.Buffer) {
 	w.t.Helper()
 	var said bytes.Buffer
-	cmd := exec.Command(needTool(w.t, "bento"), args...)
+	cmd := exec.Command(builtBento(w.t), args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = w.root, w.env, &said, &said
 	if err := cmd.Start(); err != nil {
 		w.t.Fatal(err)

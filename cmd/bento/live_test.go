@@ -68,6 +68,9 @@ func TestTerminalCloses(t *testing.T) {
 // needTool returns the path of a tool that the test cannot do without.
 func needTool(t *testing.T, name string) string {
 	t.Helper()
+	if name == "bento" {
+		t.Fatal("the tests build bento: use builtBento")
+	}
 	path, err := exec.LookPath(name)
 	switch {
 	case err == nil:

@@ -68,7 +68,7 @@ func (p *pane) tmux(args ...string) string {
 // start runs bento in the pane.
 func (p *pane) start(args string) {
 	p.t.Helper()
-	bin := needTool(p.t, "bento") // the test binary by another name
+	bin := builtBento(p.t)
 	p.run(fmt.Sprintf("%q %s; echo it has ended; exec cat", bin, args))
 }
 

@@ -26,7 +26,7 @@ func watchPane(t *testing.T, columns int) *pane {
 // begin types a command line.
 func (p *pane) begin(args string) {
 	p.t.Helper()
-	p.keys("clear; stty > before; "+needTool(p.t, "bento")+" "+args+"; echo code $?", "Enter")
+	p.keys("clear; stty > before; "+builtBento(p.t)+" "+args+"; echo code $?", "Enter")
 }
 
 // untilRestored waits for the end with a code and wants the terminal to be as it was.
