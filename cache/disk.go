@@ -170,6 +170,9 @@ func (s *Disk) Record(key Key, r *Record) error {
 // Stats counts the entries of the store.
 func (s *Disk) Stats(ctx context.Context) (Stats, error) { return s.files.Stats(ctx) }
 
+// CheckWritable returns the error of storing a result if it is known beforehand. It makes nothing.
+func (s *Disk) CheckWritable() error { return s.files.CheckWritable() }
+
 // Prune removes the least recently used results until the store is within b: each record with those
 // of its blobs that no other record needs. It first removes a result that alone exceeds the bound.
 // Other processes may use the store meanwhile; a pruned entry is a miss for them.

@@ -25,7 +25,7 @@ const maxAsking = 16
 // below it, when a manifest turns out to name it.
 func (f *finder) adopt(ctx context.Context) {
 	f.remember()
-	defer func() { f.saving.Go(f.answers.Save) }()
+	defer f.save()
 	for len(f.pending) > 0 && ctx.Err() == nil {
 		for len(f.pending) > 0 && ctx.Err() == nil {
 			f.decideWave(ctx, f.nextWave())
@@ -35,6 +35,18 @@ func (f *finder) adopt(ctx context.Context) {
 	f.report(ctx)
 	f.add(f.faults.Warnings()...)
 	f.ws.Failed = f.faults.ByID()
+}
+
+// save begins to save the answers. The look at the files that they depend on ends before Find does:
+// later, something else may change them.
+func (f *finder) save() {
+	f.looking.Go(func() {
+		if saver := f.answers.Look(); f.Later != nil {
+			f.Later(saver.Store)
+		} else {
+			saver.Store()
+		}
+	})
 }
 
 // decideWave decides about sites of which none lies below another.

@@ -49,7 +49,7 @@ var manifests = map[string][]string{
 }
 
 // TestMemoryOfAnswersChangesNothing holds that dishes are the same with what adapters
-// said before and without, whatever was edited since.
+// said before and without, whatever was edited since. The answers are written only after the edits.
 func TestMemoryOfAnswersChangesNothing(t *testing.T) {
 	base := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -69,10 +69,11 @@ func TestMemoryOfAnswersChangesNothing(t *testing.T) {
 			editManifest(rt, root)
 		}
 		for range rapid.IntRange(1, 6).Draw(rt, "rounds") {
-			compareAnswers(rt, root, env)
+			write := compareAnswers(rt, root, env)
 			for range rapid.IntRange(0, 3).Draw(rt, "edits") {
 				editManifest(rt, root)
 			}
+			write()
 			if rapid.IntRange(0, 9).Draw(rt, "other environment") == 0 {
 				env = env.With(map[string]string{"YARN_NODE_LINKER": rapid.SampledFrom([]string{"pnp", "node-modules"}).Draw(rt, "linker")})
 			}
@@ -113,7 +114,9 @@ func sortedNames() []string {
 	return names
 }
 
-func compareAnswers(rt *rapid.T, root string, env adapters.Environ) {
+// compareAnswers returns what writes the answers.
+func compareAnswers(rt *rapid.T, root string, env adapters.Environ) (write func()) {
+	write = func() {}
 	find := func(memory bool) (*Workspace, any) {
 		st := state.Open(root)
 		files, err := tree.Walk(context.Background(), root, &tree.Options{State: st})
@@ -125,6 +128,7 @@ func compareAnswers(rt *rapid.T, root string, env adapters.Environ) {
 		o := Options{Tree: files, Config: cfg, Registry: adapters.NewRegistry(builtin.All(adapters.Options{Env: env, Snapshot: snapshot})...), Snapshot: snapshot}
 		if memory {
 			o.State, o.Basis = st, func() string { return strings.Join(env, "\x00") }
+			o.Later = func(do func()) { write = do }
 		}
 		defer files.Close()
 		ws, more := Find(context.Background(), o)
@@ -140,6 +144,64 @@ func compareAnswers(rt *rapid.T, root string, env adapters.Environ) {
 	}
 	if diff := cmp.Diff(described(plain), described(kept), cmpopts.EquateEmpty()); diff != "" {
 		rt.Fatalf("dishes without a memory, and with it:\n%s", diff)
+	}
+	return write
+}
+
+// TestAnswersAreWrittenLater: Find leaves the write of the answers to its caller, and writes them itself
+// without one. What is written holds for what Find saw, also after a later edit.
+func TestAnswersAreWrittenLater(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(name, data string) {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text("bento.toml", "")
+	text("go.mod", "module a\n\ngo 1.22\n")
+	st := state.Open(root)
+	if err := st.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	find := func(later func(func())) string {
+		files, err := tree.Walk(t.Context(), root, &tree.Options{State: st})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer files.Close()
+		cfg, _ := config.Load(root, "")
+		snapshot := new(adapters.Snapshot)
+		ws, _ := Find(t.Context(), Options{
+			Tree: files, Config: cfg, Registry: adapters.NewRegistry(builtin.All(adapters.Options{Snapshot: snapshot})...), Snapshot: snapshot,
+			State: st, Basis: func() string { return "b" }, Later: later,
+		})
+		return ws.Dishes[0].Pin.Version
+	}
+	saved := filepath.Join(root, state.Name, "answers")
+	var write func()
+	find(func(do func()) { write = do })
+	if _, err := os.Stat(saved); err == nil || write == nil {
+		t.Fatalf("Find has written the answers itself, or has none to write: %v", err)
+	}
+	text("go.mod", "module a\n\ngo 1.21\n")
+	write()
+	if _, err := os.Stat(saved); err != nil {
+		t.Error(err)
+	}
+	if got := find(nil); got != "1.21" {
+		t.Errorf("go %s after the edit, want 1.21", got)
+	}
+	before, err := os.ReadFile(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text("go.mod", "module a\n\ngo 1.20\n")
+	find(nil)
+	if after, err := os.ReadFile(saved); err != nil || string(after) == string(before) {
+		t.Errorf("Find without Later has not written the answers (%v)", err)
 	}
 }
 

@@ -153,6 +153,9 @@ type Options struct {
 	// "".
 	State *state.Dir
 	Basis func() string
+	// Later starts a function that writes State and reads no file of the workspace, so that it runs
+	// beside what comes after Find. The caller waits for its end. With nil, Find does.
+	Later func(write func())
 
 	// Loaded is called with the content of each dish.toml, before an adapter is asked; may be nil.
 	Loaded func([]*config.Dish)
@@ -182,7 +185,7 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 		named:     make(map[project]bool),
 		left:      make(map[project]*site),
 	}
-	defer f.saving.Wait()
+	defer f.looking.Wait()
 	f.sites()
 	f.ws.byPath = make(map[string][]*Dish, len(f.all))
 	f.adopt(ctx)
@@ -211,7 +214,7 @@ type finder struct {
 	faults   pluginFailures // of plugins
 	marks    []answers.Mark // files whose names an adapter looks for
 	answers  *answers.Cache
-	saving   sync.WaitGroup // of answers, once no adapter is asked
+	looking  sync.WaitGroup // see save
 	unknown  int            // paths of bentos without a dish, so far
 
 	derivedOf map[*Dish]*tree.Set // see derivedIn

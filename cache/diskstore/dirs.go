@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -305,4 +306,20 @@ func isNote(name string) bool { return slices.Contains(notes(), name) }
 func isShard(name string) bool {
 	b, err := hex.DecodeString(name)
 	return err == nil && len(b) == 1 && name == strings.ToLower(name)
+}
+
+// CheckWritable returns the error of making a file in the store if it is known beforehand. It makes
+// nothing.
+func (s *Store) CheckWritable() error {
+	for at := s.base; ; at = filepath.Dir(at) {
+		dir, err := rawfile.OpenDir(at)
+		if errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at) {
+			continue
+		}
+		if err == nil {
+			err = dir.Writable()
+			_ = dir.Close()
+		}
+		return err
+	}
 }

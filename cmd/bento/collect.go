@@ -19,17 +19,21 @@ func collectLate() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	usual := debug.SetGCPercent(littleHeap / startHeap * 100)
-	afterCollection(usual)
+	const first = littleHeap / startHeap * 100
+	usual := debug.SetGCPercent(first)
+	afterCollection(usual, first)
 }
 
-// afterCollection sets the size for the next collection, after every collection.
-func afterCollection(usual int) {
-	runtime.AddCleanup(new([16]byte), func(usual int) {
+// afterCollection sets the size for the next collection, after every collection. percent is the one
+// that is set now.
+func afterCollection(usual, percent int) {
+	runtime.AddCleanup(new([16]byte), func(percent int) {
 		var heap runtime.MemStats // package runtime/metrics costs 70 µs at every start
 		runtime.ReadMemStats(&heap)
-		size := max(1, int(heap.HeapAlloc))
-		debug.SetGCPercent(max(usual, (littleHeap-size)*100/size))
-		afterCollection(usual)
-	}, usual)
+		// The collector has set NextGC from what it left; HeapAlloc has grown since.
+		live := max(1, int(heap.NextGC)/(100+percent)*100)
+		next := max(usual, (littleHeap-live)*100/live)
+		debug.SetGCPercent(next)
+		afterCollection(usual, next)
+	}, percent)
 }

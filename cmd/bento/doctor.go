@@ -209,6 +209,11 @@ func (doc *diagnosis) checkCache(ctx context.Context, s *session, cfg *config.Wo
 	if err == nil {
 		stats, err = disk.Stats(ctx)
 	}
+	if err == nil {
+		if err = disk.CheckWritable(); err != nil {
+			err = fmt.Errorf("no result can be stored below %s: %w", disk.Dir(), err)
+		}
+	}
 	if err != nil {
 		doc.add("cache.local", "warn", err.Error(), "set $BENTO_CACHE_DIR, or [cache] dir in your own configuration; without a cache every task runs")
 		return

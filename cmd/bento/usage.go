@@ -21,18 +21,45 @@ func badFlag(cmd *cobra.Command, err error) error {
 		return usageError(fmt.Sprintf("--%s %q: expected %s", value.GetFlag().Name, value.GetValue(), expected(value.GetFlag().Value.Type())), "")
 	}
 	var unknown *pflag.NotExistError
+	hint := "see " + cmd.CommandPath() + " --help"
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
 		var known []string
 		add := func(f *pflag.Flag) { known = append(known, "--"+f.Name) }
 		cmd.Flags().VisitAll(add)
 		cmd.InheritedFlags().VisitAll(add)
-		hint := "see " + cmd.CommandPath() + " --help"
-		if near := diagnostics.Nearest("--"+unknown.GetSpecifiedName(), known); len(near) > 0 {
-			hint = diagnostics.Suggest("--"+unknown.GetSpecifiedName(), near)
+		name := "--" + unknown.GetSpecifiedName()
+		if other := flagFor(name); slices.Contains(known, other) {
+			hint = "did you mean " + strconv.Quote(other) + "?"
+		} else if near := diagnostics.Nearest(name, known); len(near) > 0 {
+			hint = diagnostics.Suggest(name, near)
+		} else if name == "--watch" {
+			hint = "bento watch runs tasks again after each change of their inputs"
 		}
-		return usageError(err.Error(), hint)
 	}
-	return usageError(err.Error(), "see "+cmd.CommandPath()+" --help")
+	return usageError(err.Error(), hint)
+}
+
+// flagFor returns bento's flag for one that other build tools have, "" if there is none.
+func flagFor(name string) string {
+	switch name {
+	case "--filter", "--project", "--projects", "--package", "--scope":
+		return "--dish"
+	case "--concurrency", "--parallel", "--max-parallel", "--max-workers", "--workers":
+		return "--jobs"
+	case "--affected", "--base", "--changed", "--ref":
+		return "--since"
+	case "--skip-cache", "--skip-nx-cache", "--rerun", "--update-cache":
+		return "--force"
+	case "--continue", "--continue-on-error", "--no-bail":
+		return "--keep-going"
+	case "--output-logs", "--output-style", "--log":
+		return "--output"
+	case "--ignore", "--skip":
+		return "--exclude"
+	case "--cwd", "--root":
+		return "--workspace"
+	}
+	return ""
 }
 
 func expected(kind string) string {

@@ -50,7 +50,7 @@ func BenchmarkKnown(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	first.Save()
+	first.Look().Store()
 	if err := first.o.Tree.Index().Save(); err != nil {
 		b.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func TestAllAdaptersAreRemembered(t *testing.T) {
 			}
 			first := open(t, root)
 			asked := askEverybody(t, first, root)
-			first.Save()
+			first.Look().Store()
 			if err := first.o.Tree.Index().Save(); err != nil {
 				t.Fatal(err)
 			}
@@ -160,7 +160,7 @@ func TestBasis(t *testing.T) {
 	write(t, filepath.Join(root, ".bento", "keep"), "")
 	first := open(t, root)
 	asked := askEverybody(t, first, root)
-	first.Save()
+	first.Look().Store()
 	q := asked[0]
 	for _, c := range []struct {
 		basis    string

@@ -195,7 +195,7 @@ func TestKnownAnswersAreTrue(t *testing.T) {
 					rt.Fatalf("%s: %v, answered\n%swant\n%s", dir, err, got.Tasks.Tasks[0].Run, want)
 				}
 			}
-			m.Save()
+			m.Look().Store()
 			if err := m.o.Tree.Index().Save(); err != nil {
 				rt.Fatal(err)
 			}

@@ -2,7 +2,6 @@ package key
 
 import (
 	"io/fs"
-	"maps"
 	"slices"
 
 	"github.com/bentobuild/bento/cache"
@@ -150,22 +149,47 @@ func (m *digestStore) Save() error {
 	if len(m.fresh) == 0 {
 		return nil
 	}
-	for i, id := range m.saved.ids {
-		if m.fresh[id] == nil {
-			m.fresh[id] = &m.saved.entries[i]
+	m.saved, m.fresh = m.saved.with(m.fresh), make(map[string]*digestEntry)
+	return m.state.Store(digestsFile, digestsVersion, encodeDigests(m.salt, m.saved))
+}
+
+// with returns the entries of s and fresh. Those of fresh replace others of the same id.
+func (s savedDigests) with(fresh map[string]*digestEntry) savedDigests {
+	added := 0
+	for id := range fresh {
+		if _, had := s.at[id]; !had {
+			added++
 		}
 	}
-	s := savedDigests{ids: slices.Sorted(maps.Keys(m.fresh)), entries: make([]digestEntry, len(m.fresh))}
-	s.index()
-	for i, id := range s.ids {
-		s.entries[i] = *m.fresh[id]
+	if added == 0 { // the ids stay, and so do their places
+		all := savedDigests{ids: s.ids, at: s.at, entries: slices.Clone(s.entries)}
+		for id, e := range fresh {
+			all.entries[s.at[id]] = *e
+		}
+		return all
 	}
-	m.saved, m.fresh = s, make(map[string]*digestEntry)
-	return m.state.Store(digestsFile, digestsVersion, encodeDigests(m.salt, s))
+	all := savedDigests{ids: make([]string, 0, len(s.ids)+added), entries: make([]digestEntry, 0, len(s.ids)+added)}
+	all.ids = append(all.ids, s.ids...)
+	for id := range fresh {
+		if _, had := s.at[id]; !had {
+			all.ids = append(all.ids, id)
+		}
+	}
+	slices.Sort(all.ids)
+	all.index()
+	for _, id := range all.ids {
+		e := fresh[id]
+		if e == nil {
+			e = s.Of(id)
+		}
+		all.entries = append(all.entries, *e)
+	}
+	return all
 }
 
 func encodeDigests(salt string, s savedDigests) []byte {
 	var w pack.Writer
+	w.Grow(len(s.ids) * usualEntrySize)
 	w.String(salt)
 	w.Uint(uint64(len(s.ids)))
 	for i := range s.entries {
@@ -189,6 +213,9 @@ func encodeDigests(salt string, s savedDigests) []byte {
 	}
 	return w.Payload()
 }
+
+// usualEntrySize is the size of most encoded entries in bytes: one with an output.
+const usualEntrySize = 384
 
 // minEntrySize is the size of the smallest encoded entry in bytes.
 const minEntrySize = 1 + 4*32 + 3

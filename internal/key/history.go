@@ -1,6 +1,7 @@
 package key
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -54,6 +55,7 @@ type ByProduct struct {
 type History struct {
 	state   *state.Dir
 	file    state.Stamp // when it was read
+	read    []byte      // its payload, if tasks without changed are what it holds; else nil
 	changed map[string]bool
 
 	mu         sync.RWMutex // for tasks and byProducts, except for reads of the one goroutine
@@ -65,7 +67,7 @@ type History struct {
 func OpenHistory(dir *state.Dir) *History {
 	m := &History{state: dir, changed: make(map[string]bool), byProducts: make(map[string]int)}
 	m.file = dir.Stamp(historyFile)
-	m.tasks = loadTasks(dir)
+	m.tasks, m.read = loadTasks(dir)
 	for id, r := range m.tasks {
 		m.count(id, r, 1)
 	}
@@ -166,16 +168,37 @@ func (m *History) Save(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	now := loadTasks(m.state) // even if its stat is the same: times are coarse on some file systems
+	now, alone := m.merged()
+	clear(m.changed)
+	payload := encodeTasks(now)
+	if m.read = nil; alone {
+		m.read = payload
+	}
+	return m.state.Store(historyFile, historyVersion, payload)
+}
+
+// merged returns the runs that are saved now, with the changed ones. alone reports whether they are
+// those of m: the file is as it was read or written last. Its stat does not show that, as times are
+// coarse on some file systems.
+func (m *History) merged() (now map[string]*LastRun, alone bool) {
+	if m.read != nil {
+		if payload, err := m.state.Load(historyFile, historyVersion); err == nil && bytes.Equal(payload, m.read) {
+			return m.tasks, true
+		}
+	}
+	now, _ = loadTasks(m.state)
 	for id := range m.changed {
 		now[id] = m.tasks[id]
 	}
-	clear(m.changed)
-	return m.state.Store(historyFile, historyVersion, encodeTasks(now))
+	return now, false
 }
+
+// usualRunSize is the size of most encoded runs in bytes.
+const usualRunSize = 128
 
 func encodeTasks(tasks map[string]*LastRun) []byte {
 	var w pack.Writer
+	w.Grow(len(tasks) * usualRunSize)
 	w.Uint(uint64(len(tasks)))
 	for _, id := range slices.Sorted(maps.Keys(tasks)) {
 		r := tasks[id]
@@ -197,17 +220,16 @@ func encodeTasks(tasks map[string]*LastRun) []byte {
 	return w.Payload()
 }
 
-// loadTasks reads the history. An unreadable one is empty.
-func loadTasks(dir *state.Dir) map[string]*LastRun {
+// loadTasks reads the history, and returns its payload too. An unreadable one is empty.
+func loadTasks(dir *state.Dir) (tasks map[string]*LastRun, payload []byte) {
 	payload, err := dir.Load(historyFile, historyVersion)
-	if err != nil {
-		return make(map[string]*LastRun)
+	if err == nil {
+		tasks, err = decodeTasks(payload)
 	}
-	tasks, err := decodeTasks(payload)
 	if err != nil {
-		return make(map[string]*LastRun)
+		return make(map[string]*LastRun), nil
 	}
-	return tasks
+	return tasks, payload
 }
 
 func decodeTasks(payload []byte) (map[string]*LastRun, error) {

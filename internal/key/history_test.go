@@ -52,6 +52,40 @@ func TestMemoryOfTwoInvocationsIsMerged(t *testing.T) {
 	}
 }
 
+// A second save keeps what another bento has saved since the first, and brings nothing back that
+// was removed meanwhile.
+func TestHistorySavesAgain(t *testing.T) {
+	dir := state.Open(t.TempDir())
+	save := func(m *History, dish string) {
+		t.Helper()
+		m.Keep(task(dish, "build"), &LastRun{Key: cache.Key{1}})
+		if err := m.Save(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(dish string, want bool) {
+		t.Helper()
+		if got := OpenHistory(dir).Of(task(dish, "build")).Key == (cache.Key{1}); got != want {
+			t.Errorf("%s is saved: %v, want %v", dish, got, want)
+		}
+	}
+	save(OpenHistory(dir), "a")
+	m := OpenHistory(dir)
+	save(m, "b")
+	save(OpenHistory(dir), "c")
+	save(m, "d")
+	save(m, "e")
+	for _, dish := range []string{"a", "b", "c", "d", "e"} {
+		check(dish, true)
+	}
+	if err := dir.Store(historyFile, historyVersion, encodeTasks(nil)); err != nil {
+		t.Fatal(err)
+	}
+	save(m, "f")
+	check("a", false)
+	check("f", true)
+}
+
 func TestLeave(t *testing.T) {
 	dir := state.Open(t.TempDir())
 	m := OpenHistory(dir)

@@ -131,7 +131,7 @@ func (e *Evaluator) addFound(t *plan.Task, list []tree.Entry) []tree.Entry {
 		if slices.Contains(outputs, p) {
 			continue // an earlier bento remembered both
 		}
-		if entry, err := tree.Stat(e.o.Root, p); err == nil && entry.Kind != tree.Dir {
+		if entry, err := e.tree.Stat(p); err == nil && entry.Kind != tree.Dir {
 			list = append(list, entry)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // Current returns the digest of a file in the workspace, from the index when its stat
 // has not changed. It is safe for concurrent use.
 func (e *Evaluator) Current(path string) (cache.Digest, bool) {
-	entry, err := tree.Stat(e.o.Root, path)
+	entry, err := e.tree.Stat(path)
 	if err != nil {
 		return cache.Digest{}, false
 	}
@@ -30,7 +30,7 @@ func (e *Evaluator) sumOf(entry tree.Entry) (cache.Digest, bool) {
 // Note adds a file to the index that was just written, or read and verified. It is safe for
 // concurrent use.
 func (e *Evaluator) Note(path string, d cache.Digest) {
-	if entry, err := tree.Stat(e.o.Root, path); err == nil && entry.Kind == tree.File {
+	if entry, err := e.tree.Stat(path); err == nil && entry.Kind == tree.File {
 		e.tree.Index().Note(entry, d)
 	}
 }
@@ -44,7 +44,7 @@ func (e *Evaluator) InPlace(outputs []cache.Output) bool {
 			return false // for a restore to say that it was interrupted
 		default:
 		}
-		entry, err := tree.Stat(e.o.Root, o.Path)
+		entry, err := e.tree.Stat(o.Path)
 		switch {
 		case err != nil:
 			return false
@@ -69,7 +69,7 @@ func (e *Evaluator) InPlace(outputs []cache.Output) bool {
 // concurrent use.
 func (e *Evaluator) Missing(ev *Evaluation) string {
 	for _, o := range ev.Outputs {
-		if _, err := tree.Stat(e.o.Root, o.Path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		if _, err := e.tree.Stat(o.Path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return o.Path
 		}
 	}

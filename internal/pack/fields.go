@@ -125,8 +125,9 @@ func (r *Reader) String() string { return string(r.Raw(r.Uint())) }
 
 // Strings reads a list of strings.
 func (r *Reader) Strings() []string {
-	list := make([]string, 0, 8)
-	for range r.Count(1) {
+	n := r.Count(1)
+	list := make([]string, 0, min(n, 8))
+	for range n {
 		list = append(list, r.String())
 	}
 	return list

@@ -114,7 +114,12 @@ func (b *builder) target(target, dir string) []*discovery.Dish {
 		b.problem(diagnostics.Error, diagnostics.Diagnostic{}, "target_not_found", "there is no dish at \""+p[1:]+"\"", why)
 		return nil
 	}
-	b.unknown("target_not_found", "no dish, bento or path with dishes is named", target, append(b.dishNames(), b.bentoNames()...))
+	message := "no dish, bento or path with dishes is named"
+	if dish, task, ok := strings.Cut(target, ":"); ok && b.byName[dish] != nil && b.taskIn(b.byName[dish], task) != nil {
+		b.problem(diagnostics.Error, diagnostics.Diagnostic{}, "target_not_found", message+" \""+target+"\"", "it is a task: bento run "+target)
+		return nil
+	}
+	b.unknown("target_not_found", message, target, append(b.dishNames(), b.bentoNames()...))
 	return nil
 }
 
@@ -295,14 +300,44 @@ func (b *builder) named(req Request, name string, dishes []*discovery.Dish) []*T
 	case len(dishes) == 0 && req.AllowEmpty:
 	case IsGlob(name):
 		return b.globbed(name, dishes)
-	case ok && d == nil:
-		b.unknown("unknown_dish", "no dish is named", dish, b.dishNames())
-	case ok:
+	case ok && d != nil:
 		b.unknown("unknown_task", "dish \""+dish+"\" has no task", task, b.taskNames(d))
+	case b.meant(name) != "":
+		b.problem(diagnostics.Error, diagnostics.Diagnostic{}, "unknown_task", "no task is named \""+name+"\"", b.meant(name))
+	case ok:
+		b.unknown("unknown_dish", "no dish is named", dish, b.dishNames())
 	case len(diagnostics.Errors(b.problems)) == 0: // otherwise the selection itself is wrong
 		b.unknown("unknown_task", "no selected dish has a task", name, b.taskNames(dishes...))
 	}
 	return nil
+}
+
+// meant returns the hint for a name that is a dish, or that is a task as other tools write it:
+// "lib#build", "lib/build", "//lib:build", "build:lib", "build@lib". It returns "" for any other.
+func (b *builder) meant(name string) string {
+	if d := b.byName[name]; d != nil {
+		if tasks := b.byDish[d]; len(tasks) > 0 { // those of the lifecycle first
+			return "it is a dish; name one of its tasks, as \"" + tasks[0].ID() + "\""
+		}
+		return "it is a dish without tasks"
+	}
+	name = strings.TrimPrefix(name, "//")
+	at := strings.LastIndexAny(name, "#:@/")
+	if at < 0 {
+		return ""
+	}
+	for _, id := range [][2]string{{name[:at], name[at+1:]}, {name[at+1:], name[:at]}} {
+		d := b.byName[id[0]]
+		for _, other := range b.ws.Dishes {
+			if d == nil && other.Path == id[0] {
+				d = other
+			}
+		}
+		if d != nil && b.taskIn(d, id[1]) != nil {
+			return "did you mean \"" + d.Name + ":" + id[1] + "\"?"
+		}
+	}
+	return ""
 }
 
 // wholeNamed returns the tasks of dishes with exactly this name. It leaves out a script of a

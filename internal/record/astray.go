@@ -45,7 +45,7 @@ func (x *Execution) isTagged(dir string) bool {
 		return false
 	}
 	for _, tag := range []string{"CACHEDIR.TAG", "made-by-bento"} {
-		if e, err := tree.Stat(x.Root, path.Join(dir, tag)); err == nil && e.Kind == tree.File {
+		if e, err := x.Tree.Stat(path.Join(dir, tag)); err == nil && e.Kind == tree.File {
 			return true
 		}
 	}

@@ -96,20 +96,34 @@ func (b *Batch) recheck(ctx context.Context) (changed bool) {
 	for _, s := range list {
 		now[s.Dish] = s
 	}
-	written := make(map[sourcesID][]difference)
+	written, seen := make(map[sourcesID][]difference), make(map[tree.DirStamp]bool)
 	for _, s := range then {
 		all := append(b.rec.differences(s.Files, now[s.Dish].Files), b.rec.differences(s.Targets, now[s.Dish].Targets)...)
-		for _, d := range s.Dirs {
-			if d.Swapped(b.rec.Root) {
-				all = append(all, difference{path: d.Path, equal: true})
-			}
-		}
-		if len(all) > 0 {
+		if all = append(all, b.swapped(s.Dirs, seen)...); len(all) > 0 {
 			written[sourcesIDOf(s)] = all
 		}
 	}
 	b.refuse(written)
 	return changed
+}
+
+// swapped returns those of dirs that were replaced, or moved away and put back. seen holds what was
+// found for others: dishes share the directories around them.
+func (b *Batch) swapped(dirs []tree.DirStamp, seen map[tree.DirStamp]bool) (list []difference) {
+	if len(seen) == 0 && !b.rec.Tree.IsThere() {
+		return []difference{{path: "."}}
+	}
+	for _, d := range dirs {
+		is, known := seen[d]
+		if !known {
+			is = b.rec.Tree.Swapped(d)
+			seen[d] = is
+		}
+		if is {
+			list = append(list, difference{path: d.Path, equal: true})
+		}
+	}
+	return list
 }
 
 // recheckOutputs finds those results of which an output of another task, or what lies beside

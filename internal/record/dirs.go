@@ -32,7 +32,7 @@ func (x *Execution) ownDirs(paths []string) (list []string) {
 	}
 	for _, p := range paths {
 		mark(p, func(dir string) {
-			if e, err := tree.Stat(x.Root, dir); err == nil && e.Kind == tree.Dir && !usual(e.Mode) && x.set.Match(dir) {
+			if e, err := x.Tree.Stat(dir); err == nil && e.Kind == tree.Dir && !usual(e.Mode) && x.set.Match(dir) {
 				list = append(list, dir)
 			}
 		})

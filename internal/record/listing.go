@@ -55,7 +55,7 @@ func (r *Recorder) at(t *plan.Task) (l *listing, shared bool, err error) {
 		return l, true, nil
 	}
 	s.mu.Unlock()
-	if l == nil || !l.holds(r.Root) {
+	if l == nil || !l.holds(r.Tree) {
 		if l, err = r.list(t); err != nil {
 			return nil, false, err
 		}
@@ -113,18 +113,18 @@ func (r *Recorder) list(t *plan.Task) (*listing, error) {
 		return nil, err
 	}
 	begun := time.Now().Add(-newDir).UnixNano()
-	all, err := tree.Expand(r.Root, set)
+	all, err := r.Tree.ExpandAnyway(set)
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{dirs: stamps(r.Root, set.Roots(), all)}
+	l := &listing{dirs: stamps(r.Tree, set.Roots(), all)}
 	l.entries = slices.DeleteFunc(all, func(e tree.Entry) bool { return e.Kind != tree.File && e.Kind != tree.Link })
 	if slices.ContainsFunc(l.dirs, func(d tree.DirStamp) bool { return max(d.Mtime, d.Ctime) >= begun }) {
 		return &listing{entries: l.entries}, nil
 	}
 	l.quiet = r.isQuiet(t, l)
 	l.verdict = sync.OnceValue(func() bool {
-		ok := l.holds(r.Root)
+		ok := l.holds(r.Tree)
 		if !ok {
 			r.listings.failed.Store(true)
 		}
@@ -142,12 +142,12 @@ func (r *Recorder) isQuiet(t *plan.Task, l *listing) bool {
 }
 
 // stamps returns the directories that entries lie in, and those at which a listing begins.
-func stamps(root string, roots []string, entries []tree.Entry) (list []tree.DirStamp) {
+func stamps(t *tree.Tree, roots []string, entries []tree.Entry) (list []tree.DirStamp) {
 	seen := make(map[string]bool)
 	add := func(dir string) {
 		if !seen[dir] {
 			seen[dir] = true
-			e, _ := tree.Stat(root, dir)
+			e, _ := t.Stat(dir)
 			list = append(list, tree.DirStamp{Path: dir, Stamp: e.Stamp()})
 		}
 	}
@@ -163,9 +163,9 @@ func stamps(root string, roots []string, entries []tree.Entry) (list []tree.DirS
 }
 
 // holds reports whether the directories are as they were.
-func (l *listing) holds(root string) bool {
+func (l *listing) holds(t *tree.Tree) bool {
 	return !slices.ContainsFunc(l.dirs, func(d tree.DirStamp) bool {
-		now, _ := tree.Stat(root, d.Path)
+		now, _ := t.Stat(d.Path)
 		return now.Stamp() != d.Stamp
 	})
 }
@@ -248,7 +248,7 @@ func (r *Recorder) isClosed(l *listing) bool {
 // held reports whether the listing of the outputs of t held for all executions that ended before
 // it was closed, or that have ended by now. One that did not is closed.
 func (r *Recorder) held(t *plan.Task, l *listing) bool {
-	if !r.isClosed(l) && l.holds(r.Root) {
+	if !r.isClosed(l) && l.holds(r.Tree) {
 		return true
 	}
 	s := &r.listings

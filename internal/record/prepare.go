@@ -274,8 +274,11 @@ func (x *Execution) inputChanged() difference {
 // swapped returns the first directory of inputs that was replaced, or moved away and put
 // back: the files in it do not show that other ones were in their place.
 func (x *Execution) swapped(dirs []tree.DirStamp) difference {
+	if len(dirs) > 0 && !x.Tree.IsThere() {
+		return difference{path: "."}
+	}
 	for _, d := range dirs {
-		if d.Swapped(x.Root) && !x.mayRewrite(d.Path) {
+		if x.Tree.Swapped(d) && !x.mayRewrite(d.Path) {
 			return difference{path: d.Path, equal: true}
 		}
 	}
@@ -300,7 +303,7 @@ func (x *Execution) now(path string) (tree.Entry, error) {
 			return entry, nil
 		}
 	}
-	return tree.Stat(x.Root, path)
+	return x.Tree.Stat(path)
 }
 
 // difference is a path that was touched since a key was made; equal says that its content is the same

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/key"
@@ -23,12 +24,39 @@ type Upstream struct {
 	Outputs []cache.Output
 	// Found are further inputs of Task, if its key is an ingredient of that of the execution.
 	Found []string
+
+	looked sync.Once // at whether it is exact
+	exact  bool
+}
+
+// isExact reports whether the task names its outputs without wildcards, and has made a file or link
+// at each: then no stray lies there unless an output is replaced by a directory, which is a changed
+// output.
+func (u *Upstream) isExact() bool {
+	u.looked.Do(func() {
+		set, err := OutputSet(u.Task)
+		if err != nil {
+			return
+		}
+		for i := range u.Task.Outputs {
+			p, plain := set.Plain(i)
+			if at, named := u.find(p); !plain || !named || u.Outputs[at].Kind == cache.Dir {
+				return
+			}
+		}
+		u.exact = true
+	})
+	return u.exact
 }
 
 // names reports whether p is one of Outputs.
 func (u *Upstream) names(p string) bool {
-	_, found := slices.BinarySearchFunc(u.Outputs, p, func(o cache.Output, p string) int { return strings.Compare(o.Path, p) })
+	_, found := u.find(p)
 	return found
+}
+
+func (u *Upstream) find(p string) (at int, found bool) {
+	return slices.BinarySearchFunc(u.Outputs, p, func(o cache.Output, p string) int { return strings.Compare(o.Path, p) })
 }
 
 // beside returns the strays beside the outputs of a task.
@@ -46,6 +74,9 @@ func (r *Recorder) beside(u *Upstream, l *listing) (list []tree.Entry) {
 func (x *Execution) noteStrays() error {
 	x.shared = make([]*listing, len(x.Upstream))
 	for i, u := range x.Upstream {
+		if u.isExact() {
+			continue
+		}
 		l, shared, err := x.at(u.Task)
 		if err != nil {
 			return err
@@ -84,7 +115,7 @@ func (x *Execution) inKey(p string) bool {
 // left, unchanged since, is no input, like a by-product. A task leaves such files in its own dish
 // only: there tasks run one after another.
 func (x *Execution) noteStray(u *Upstream, e tree.Entry) {
-	if now, err := tree.Stat(x.Root, e.Path); err == nil {
+	if now, err := x.Tree.Stat(e.Path); err == nil {
 		e = now // the listing may be older than the last write
 	}
 	if u.Task.Dish == x.Ev.Task.Dish {
@@ -117,7 +148,7 @@ func (x *Execution) leftByOthers(e tree.Entry) bool {
 // in its own dish are its own from now on, like by-products.
 func (x *Execution) checkStrays() {
 	x.strays = slices.DeleteFunc(x.strays, func(then tree.Entry) bool {
-		now, err := tree.Stat(x.Root, then.Path)
+		now, err := x.Tree.Stat(then.Path)
 		if err == nil && !touched(then, now) {
 			delete(x.near, then.Path)
 			return false
@@ -127,7 +158,7 @@ func (x *Execution) checkStrays() {
 	})
 	x.findNewStrays()
 	for _, p := range slices.Sorted(maps.Keys(x.near)) {
-		now, err := tree.Stat(x.Root, p)
+		now, err := x.Tree.Stat(p)
 		if err != nil || now.Kind != tree.File {
 			continue
 		}
@@ -144,6 +175,8 @@ func (x *Execution) findNewStrays() {
 	for i, u := range x.Upstream {
 		l := x.shared[i]
 		switch {
+		case u.isExact():
+			continue
 		case u.Task.Dish == x.Ev.Task.Dish:
 			x.noteBeside(u)
 			continue

@@ -46,7 +46,7 @@ func (r *Recorder) laidAt(u *Upstream) *laid {
 	l = &laid{entries: make([]tree.Entry, len(u.Outputs)), wrong: make(map[int]bool)}
 	for i := range u.Outputs {
 		var err error
-		if l.entries[i], err = tree.Stat(r.Root, u.Outputs[i].Path); err != nil || !r.isMade(&u.Outputs[i], l.entries[i]) {
+		if l.entries[i], err = r.Tree.Stat(u.Outputs[i].Path); err != nil || !r.isMade(&u.Outputs[i], l.entries[i]) {
 			l.wrong[i] = true
 		}
 	}
@@ -121,7 +121,7 @@ func (r *Recorder) touchedOutputs(u *Upstream) (list []difference) {
 	l := r.laidAt(u)
 	for i := range u.Outputs {
 		o := &u.Outputs[i]
-		now, err := tree.Stat(r.Root, o.Path)
+		now, err := r.Tree.Stat(o.Path)
 		switch {
 		case l.wrong[i]: // which was said
 		case err != nil || !r.isMade(o, now):

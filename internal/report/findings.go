@@ -23,16 +23,20 @@ const (
 )
 
 // WriteFindings writes what tools found in sources: by file, the worst ones if there are many, each
-// with its line of the source and a caret. front starts each line, and more follows the count of
-// those that are left out. Files outside of the workspace are not read.
+// with its line of the source and a caret; those of no file come first. front starts each line, and
+// more follows the count of those that are left out. Files outside of the workspace are not read.
 func WriteFindings(w io.Writer, style Style, list []diagnostics.Diagnostic, front, more string) {
 	list = distinct(list)
 	shown := worstOf(list)
 	file := ""
-	for i, d := range shown {
-		if i == 0 || d.File != file {
+	for _, d := range shown {
+		if d.File != file {
 			file = d.File
 			fmt.Fprintf(w, "%s%s\n", front, style.Bold(style.place(d.File)))
+		}
+		if file == "" { // sorted first
+			style.writeFinding(w, front, d)
+			continue
 		}
 		style.writeFinding(w, front+"  ", d)
 	}
@@ -90,9 +94,12 @@ func (s Style) place(file string) string {
 }
 
 func (s Style) writeFinding(w io.Writer, front string, d diagnostics.Diagnostic) {
-	at := fmt.Sprint(d.Line)
+	at := ""
+	if d.Line > 0 {
+		at = fmt.Sprintf("%d ", d.Line)
+	}
 	if d.Col > 0 {
-		at += fmt.Sprintf(":%d", d.Col)
+		at = fmt.Sprintf("%d:%d ", d.Line, d.Col)
 	}
 	severity := s.Yellow(string(d.Severity))
 	if d.Severity == diagnostics.Error {
@@ -102,7 +109,7 @@ func (s Style) writeFinding(w io.Writer, front string, d diagnostics.Diagnostic)
 	if d.Rule != "" {
 		message[0] += s.Dim(" [" + PrintableLine(d.Rule) + "]")
 	}
-	fmt.Fprintf(w, "%s%s %s: %s\n", front, at, severity, message[0])
+	fmt.Fprintf(w, "%s%s%s: %s\n", front, at, severity, message[0])
 	for _, line := range message[1:] {
 		fmt.Fprintf(w, "%s    %s\n", front, line)
 	}

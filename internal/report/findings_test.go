@@ -99,3 +99,17 @@ func TestFindingsOnce(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestFindingsOfNoFile: a finding without a file or a line is shown without a place.
+func TestFindingsOfNoFile(t *testing.T) {
+	list := []diagnostics.Diagnostic{
+		{File: "a", Message: "whole", Severity: diagnostics.Warning}, {File: "a", Line: 2, Message: "line", Severity: diagnostics.Error},
+		{Message: "somewhere", Severity: diagnostics.Error, Hint: "look"},
+	}
+	var out bytes.Buffer
+	WriteFindings(&out, Style{}, list, "> ", "")
+	want := "> error: somewhere\n>   hint: look\n> a\n>   warning: whole\n>   2 error: line\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -141,11 +141,14 @@ func newPlanTask(ev *key.Evaluation) planTask {
 	return row
 }
 
-// WritePlan prints a plan for people. verbose adds the notes of dishes, the dishes inside others that
-// count, and the rules of root tasks.
+// WritePlan prints a plan for people. verbose adds dishes without a task in it, the notes of dishes,
+// the dishes inside others that count, and the rules of root tasks.
 func WritePlan(w io.Writer, style Style, doc Plan, verbose bool) {
 	for _, b := range doc.Bentos {
 		for _, d := range b.Dishes {
+			if len(d.Tasks) == 0 && !verbose {
+				continue
+			}
 			head := style.Bold(PrintableLine(d.Name))
 			if d.Path != d.Name {
 				head += "  " + PrintableLine(d.Path)

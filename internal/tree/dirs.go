@@ -49,11 +49,14 @@ func (t *Tree) stampOf(top *dirNode, dir string) DirStamp {
 // long ago. It is zero for what is no directory.
 func ListStamp(dir string) (s Stamp, settled bool) { return disk.ListStamp(dir) }
 
+// IsThere reports whether the path of the root still leads to the directory that was walked.
+func (t *Tree) IsThere() bool { return t.disk.IsThere() }
+
 // Swapped reports whether the directory was replaced, or moved away and back, since the look: that
 // changes only its Ctime. Adding and removing entries changes its Mtime too, and does not affect
-// its other files.
-func (d DirStamp) Swapped(root string) bool {
-	now, err := Stat(root, d.Path)
+// its other files. It does not see that the tree's root was replaced: IsThere does.
+func (t *Tree) Swapped(d DirStamp) bool {
+	now, err := t.Stat(d.Path)
 	if err != nil || now.Kind != Dir {
 		return d.Stamp != (Stamp{})
 	}

@@ -25,6 +25,15 @@ const (
 // Stat returns the current entry at a path relative to root. It follows no link.
 func Stat(root, path string) (Entry, error) { return disk.Stat(root, path) }
 
+// Stat is Stat at the tree's root, wherever that was moved to since the walk. It costs less.
+func (t *Tree) Stat(path string) (Entry, error) {
+	e := Entry{Path: path}
+	if err := t.disk.Stat(&e); err != nil {
+		return Entry{}, err
+	}
+	return e, nil
+}
+
 // Readlink returns the target of the symbolic link at an entry.
 func (t *Tree) Readlink(e Entry) (string, error) { return disk.Readlink(t.root, e.Path) }
 

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -47,11 +48,14 @@ type Workspace struct {
 	Plugins  *adapter.Set
 	Problems []diagnostics.Diagnostic // of the user's files, sorted
 
-	tools *Tools // nil if no task uses one
+	tools  *Tools         // nil if no task uses one
+	saving sync.WaitGroup // of what discovery has found, for the next invocation
 }
 
-// Close ends the plugins, unless they are kept, closes the tree and settles the cache.
+// Close waits for what Open began to save, ends the plugins, unless they are kept, closes the tree
+// and settles the cache.
 func (w *Workspace) Close() {
+	w.saving.Wait()
 	_ = w.Plugins.Remember() // of toolchains, which discovery does not ask for
 	w.Plugins.Close()
 	w.tools.Close()
@@ -155,7 +159,8 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 	}
 	find.Loaded = func(dishes []*config.Dish) { settings.load(cfg, dishes) }
 	if memory != nil {
-		find.State, find.Basis = w.State, func() string { return h.settings(Program(), w.State, cfg) }
+		find.State, find.Later = w.State, w.saving.Go
+		find.Basis = func() string { return h.settings(Program(), w.State, cfg) }
 	}
 	return find, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"os"
+	"path"
 	"strings"
 	"syscall"
 	"time"
@@ -219,6 +220,21 @@ func (s *Reader) stat(fd int, name *byte, flags int, e *Entry) error {
 }
 
 func (s *Reader) statWith(prompt bool, fd int, name *byte, flags int, e *Entry) error {
+	return statAt(prompt, fd, name, flags, e)
+}
+
+// Stat sets all fields of e but its path, which is relative to the directory. Unlike that of a
+// Reader it needs no buffer: it is for single files.
+func (p *Root) Stat(e *Entry) error {
+	var name [256]byte // most paths are shorter, and it stays on the stack
+	if e.Path == "." || path.IsAbs(e.Path) || len(e.Path) >= len(name) || strings.IndexByte(e.Path, 0) >= 0 {
+		return lstat(p.path, e)
+	}
+	copy(name[:], e.Path)
+	return statAt(false, p.fd, &name[0], unix.AT_SYMLINK_NOFOLLOW, e)
+}
+
+func statAt(prompt bool, fd int, name *byte, flags int, e *Entry) error {
 	var st unix.Statx_t
 	for {
 		switch errno := statx(prompt, fd, name, flags, &st); errno {

@@ -1,0 +1,47 @@
+package workspace
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// TestCloseWaits: what discovery has found is written beside the work on an opened workspace, and
+// Close waits for the end of the write.
+func TestCloseWaits(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{"bento.toml": "", "go.mod": "module a\n\ngo 1.22\n"} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := &Host{Environ: adapters.NewEnviron([]string{"HOME=" + root, "PATH=/nowhere"})}
+	defer h.Close()
+	synctest.Test(t, func(t *testing.T) {
+		w, err := h.Open(t.Context(), Options{Root: root})
+		if err != nil {
+			t.Fatal(err)
+		}
+		end, closed := make(chan struct{}), false
+		w.saving.Go(func() { <-end }) // a disk that takes its time
+		var closing = make(chan struct{})
+		go func() {
+			w.Close()
+			closed = true
+			close(closing)
+		}()
+		synctest.Wait()
+		if closed {
+			t.Error("Close has not waited")
+		}
+		close(end)
+		<-closing
+	})
+	if _, err := os.Stat(filepath.Join(root, state.Name, "answers")); err != nil {
+		t.Errorf("after Close: %v", err)
+	}
+}
