@@ -127,9 +127,9 @@ func (f *Files) Whole(name string) string {
 // Path returns name as an absolute path.
 func (f *Files) Path(name string) string {
 	if !filepath.IsAbs(name) {
-		return filepath.Join(f.dir, name)
+		return clone.Join(f.dir, name)
 	}
-	return filepath.Clean(name)
+	return clone.Clean(name)
 }
 
 // note adds what an answer saw at a path to its Reads. A path that was seen in two states
@@ -215,7 +215,7 @@ func (f *Files) List(name string) []fs.DirEntry {
 // search ends at a directory that holds .git or bento.toml.
 func (f *Files) Up(name string) (path string, ok bool) {
 	for dir := range f.Ancestors() {
-		if path := filepath.Join(dir, name); f.IsFile(path) {
+		if path := clone.Join(dir, name); f.IsFile(path) {
 			return path, true
 		}
 	}
@@ -244,9 +244,9 @@ func (f *Files) ascend(i int) bool {
 		return true
 	}
 	last := f.above[n-1]
-	f.topped = f.topped || f.clone != nil && last == f.clone.Root() || f.isTop(last) || last == filepath.Dir(last)
+	f.topped = f.topped || f.clone != nil && last == f.clone.Root() || f.isTop(last) || last == clone.Dir(last)
 	if !f.topped {
-		f.above = append(f.above, filepath.Dir(last))
+		f.above = append(f.above, clone.Dir(last))
 	}
 	return !f.topped
 }
@@ -266,7 +266,7 @@ func (s Source) isTop(dir string) bool {
 
 func holdsMark(dir string) bool {
 	for _, mark := range []string{".git", "bento.toml"} {
-		if _, err := os.Lstat(filepath.Join(dir, mark)); err == nil {
+		if _, err := os.Lstat(clone.Join(dir, mark)); err == nil {
 			return true
 		}
 	}

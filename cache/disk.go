@@ -53,6 +53,12 @@ type (
 	DirError = diskstore.RefusedError
 )
 
+// Hashed reads bytes whose digest is known, so that Add of a Disk does not compute it again.
+type Hashed = diskstore.Hashed
+
+// Hash returns a reader of data, which does not change while it is read, with its digest.
+func Hash(data []byte) *Hashed { return diskstore.Hash(data) }
+
 // stampAge is the age of a record from which Lookup checks and touches its blobs: programs other
 // than bento may remove old files.
 const stampAge = 6 * time.Hour

@@ -123,10 +123,13 @@ func testPartialRead(t *testing.T, s cache.Store) {
 }
 
 func testWrongDigest(t *testing.T, s cache.Store) {
-	for _, data := range []string{"not that", strings.Repeat("not that", 100_000)} {
+	for _, data := range []string{"not that", strings.Repeat("not that", 1_000), strings.Repeat("not that", 100_000)} {
 		d := cache.Sum([]byte(data + "x"))
 		if err := s.Add(d, strings.NewReader(data)); err == nil {
 			t.Errorf("%d bytes of another digest were added", len(data))
+		}
+		if err := s.Add(d, cache.Hash([]byte(data))); err == nil {
+			t.Errorf("%d bytes with another digest were added", len(data))
 		}
 		if _, err := s.Open(d); !errors.Is(err, cache.ErrMiss) {
 			t.Errorf("open after that: %v, want ErrMiss", err)

@@ -40,12 +40,33 @@ func (e *DigestError) Error() string {
 	return fmt.Sprintf("blob %x: its content has the digest %x", e.Want, e.Got)
 }
 
+// Hashed reads bytes whose digest is known, so that Add does not compute it again. The bytes do not
+// change while it is used.
+type Hashed struct {
+	bytes.Reader
+	data []byte
+	sum  [32]byte
+}
+
+// Hash returns a reader of data, with its digest.
+func Hash(data []byte) *Hashed {
+	h := &Hashed{data: data, sum: blake3.Sum256(data)}
+	h.Reset(data)
+	return h
+}
+
+// Sum returns the digest of all bytes.
+func (h *Hashed) Sum() [32]byte { return h.sum }
+
 // Add stores the content of r. It returns a *DigestError, and stores nothing, when the digest of
 // the content is not d. If the store has the blob already, Add counts as use and does not read r;
 // after the first damaged entry in this process it verifies the stored blob first.
 func (s *Store) Add(d [32]byte, r io.Reader) error {
 	if s.TouchBlob(d) && (!s.damaged.Load() || s.isWhole(d)) {
 		return nil
+	}
+	if h, ok := r.(*Hashed); ok && len(h.data) < sampleSize {
+		return s.addSmall(d, h)
 	}
 	head, ok := s.samples.Get().(*[sampleSize]byte)
 	if !ok {
@@ -55,7 +76,7 @@ func (s *Store) Add(d [32]byte, r io.Reader) error {
 	n, err := io.ReadFull(r, head[:])
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return s.addSmall(d, head[:n])
+		return s.addSmall(d, Hash(head[:n]))
 	case err != nil:
 		return err
 	}
@@ -89,10 +110,11 @@ func (s *Store) HasBlob(d [32]byte) bool {
 }
 
 // addSmall stores a blob from memory.
-func (s *Store) addSmall(d [32]byte, data []byte) error {
-	if got := blake3.Sum256(data); got != d {
-		return &DigestError{Want: d, Got: got}
+func (s *Store) addSmall(d [32]byte, h *Hashed) error {
+	if h.sum != d {
+		return &DigestError{Want: d, Got: h.sum}
 	}
+	data := h.data
 	f, err := s.create()
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@
 package outputs
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -164,12 +163,12 @@ func (c *capture) small(f *rawfile.File, size int, o *cache.Output) error {
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return err
 	}
-	data := (*c.buf)[:n]
-	o.Digest, o.Size = cache.Sum(data), int64(n)
+	data := cache.Hash((*c.buf)[:n])
+	o.Digest, o.Size = data.Sum(), int64(n)
 	if c.store == nil {
 		return nil
 	}
-	return c.store.Add(o.Digest, bytes.NewReader(data))
+	return c.store.Add(o.Digest, data)
 }
 
 // large reads a file twice: for its digest, and into the store, which compares the two.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/outputs"
+	"github.com/bentobuild/bento/internal/rawfile"
 )
 
 // A tree is a workspace as text: "path" → "mode content", "-> target" or "mode/"
@@ -143,6 +145,37 @@ func TestRestoreAll(t *testing.T) {
 		if diff := cmp.Diff(sample, readTree(t, root)); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
+	}
+}
+
+// Restores at the same time share no buffer, whichever ended before.
+func TestRestoresAtOnce(t *testing.T) {
+	s, _ := openDisk(t)
+	root := t.TempDir()
+	r := outputs.NewRestorer(root, func() (*rawfile.File, error) { return rawfile.OpenDir(root) })
+	defer r.Close()
+	all := make([][]cache.Output, 8)
+	for i := range all {
+		files := tree{}
+		for j := range 20 {
+			files[fmt.Sprintf("%d/f%d", i, j)] = "644 " + strings.Repeat(fmt.Sprint(i, j), 2000)
+		}
+		all[i] = captured(t, s, files)
+	}
+	if _, err := r.Restore(s, all[0], outputs.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for _, want := range all[1:] {
+		wg.Go(func() {
+			if _, err := r.Restore(s, want, outputs.Options{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := len(readTree(t, root)); n != 8*20 {
+		t.Errorf("%d files, want %d", n, 8*20)
 	}
 }
 

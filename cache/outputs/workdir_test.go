@@ -117,7 +117,10 @@ func TestStageClose(t *testing.T) {
 	link, err := s.Link("target")
 	must(t, err)
 	d, err := w.At(".", false)
-	must(t, err, s.Move(name, d, "moved"))
+	must(t, err, s.Move(name, d, "moved"), os.MkdirAll(filepath.Join(w.Path(), "full", "sub"), 0o777))
+	if err := s.Move(link, d, "full"); err == nil {
+		t.Error("a link replaced a directory with content")
+	}
 	s.Close()
 	if left, err := os.ReadDir(path); err != nil || len(left) != 0 {
 		t.Errorf("left: %v, %v; %q was not removed", left, err, link)

@@ -17,7 +17,7 @@ import (
 // reader is a workspace of one task, which reads all of its dish.
 func reader(t *testing.T, inputs string) *world {
 	t.Helper()
-	w := newWorld(t, asBento(t))
+	w := newWorld(t, builtBento(t))
 	w.write(map[string]string{
 		"bento.toml": "",
 		"d/src":      "text\n",

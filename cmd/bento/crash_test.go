@@ -160,12 +160,8 @@ func crashing(t *testing.T) string {
 
 // buildCrashing builds it, once a run.
 var buildCrashing = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(builtDir(), "bento")
-	out, err := exec.Command("go", "build", "-ldflags=-w", "-tags", "failpoints", "-o", path, ".").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%v: %s", err, out)
-	}
-	return path, nil
+	path := filepath.Join(builtDir(), "failing", "bento")
+	return path, goBuild(path, "-tags", "failpoints", ".")
 })
 
 func crash(t *testing.T, bento string, s scenario) {

@@ -24,7 +24,7 @@ func TestManyReady(t *testing.T) {
 		write(t, root, fmt.Sprintf("d%03d/p%05d/dish.toml", i/100, i), "language = \"none\"\n[tasks.build]\nrun = [\"true\"]\n")
 	}
 	bento := func(args ...string) (string, *os.ProcessState) {
-		cmd := exec.Command(needTool(t, "bento"), args...)
+		cmd := exec.Command(builtBento(t), args...)
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "BENTO_CACHE_DIR="+filepath.Join(root, "cache"))
 		out, err := cmd.CombinedOutput()
 		if err != nil {
@@ -59,7 +59,7 @@ func TestFloodOfOutput(t *testing.T) {
 	write(t, root, "bento.toml", "")
 	flood := func(size int, args ...string) (kib int64) {
 		write(t, root, "d/dish.toml", fmt.Sprintf("language = \"none\"\n[tasks.build]\nrun = \"head -c %dM /dev/zero; exit 1\"\n[tasks.good]\nrun = \"yes | head -c %dM\"\n", size, size))
-		cmd := exec.Command(needTool(t, "bento"), args...)
+		cmd := exec.Command(builtBento(t), args...)
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "BENTO_CACHE_DIR="+filepath.Join(root, "cache"))
 		kib, _, err := resident(t, cmd)
 		if (err == nil) == (args[0] == "build") {

@@ -72,7 +72,7 @@ func TestReadme(t *testing.T) {
 	for _, words := range shown(t, "README.md") {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
-		cmd := exec.CommandContext(ctx, needTool(t, "bento"), words...)
+		cmd := exec.CommandContext(ctx, builtBento(t), words...)
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "BENTO_CACHE_DIR="+filepath.Join(root, ".git", "cache"))
 		switch words[0] {
 		case "watch", "add": // one does not end, one wants a package

@@ -17,7 +17,7 @@ import (
 // endOf is a way in which a run comes to its end.
 type endOf struct {
 	name    string
-	program string         // "bento" unless it says otherwise
+	program string         // bento unless it says otherwise
 	task    string         // that is run
 	sig     syscall.Signal // that bento is sent once the task is up
 	exit    int
@@ -93,13 +93,13 @@ func (e endOf) try(t *testing.T, stubborn bool) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	program := e.program
-	if program == "" {
-		program = "bento"
+	program := builtBento(t)
+	if e.program != "" {
+		program = needTool(t, e.program)
 	}
 	mark := "LC_BENTO_MARK=" + root
 	var out bytes.Buffer
-	cmd := exec.Command("sh", "-c", fmt.Sprintf("exec %q run -j 2 d:%s", needTool(t, program), e.task))
+	cmd := exec.Command("sh", "-c", fmt.Sprintf("exec %q run -j 2 d:%s", program, e.task))
 	cmd.Dir, cmd.Stdout, cmd.Stderr = root, &out, &out
 	cmd.Env = append(os.Environ(), mark, "BENTO_CACHE_DIR="+filepath.Join(root, "cache"))
 	if err := cmd.Start(); err != nil {

@@ -50,14 +50,7 @@ func (u *benched) add(b *testing.B, home, id, spawn, then string) {
 func BenchmarkExtensions(b *testing.B) {
 	const hears, stuck = "exec cat >/dev/null", "exec sleep 300"
 	dir := b.TempDir()
-	program, ws := filepath.Join(dir, "bento"), filepath.Join(dir, "ws")
-	self, err := os.Executable()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := os.Symlink(self, program); err != nil {
-		b.Fatal(err)
-	}
+	program, ws := builtBento(b), filepath.Join(dir, "ws")
 	for i := range 100 {
 		dish := filepath.Join(ws, fmt.Sprintf("d%02d", i))
 		if err := os.MkdirAll(dish, 0o755); err != nil {

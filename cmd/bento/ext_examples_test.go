@@ -31,7 +31,7 @@ type extended struct {
 func newExtended(t *testing.T) *extended {
 	t.Helper()
 	adaptertest.Need(t, "go", "python3")
-	w := &extended{t: t, root: filepath.Join(t.TempDir(), "ws"), bento: needTool(t, "bento")}
+	w := &extended{t: t, root: filepath.Join(t.TempDir(), "ws"), bento: builtBento(t)}
 	server := httptest.NewServer(http.HandlerFunc(w.hook))
 	t.Cleanup(server.Close)
 	home := t.TempDir()

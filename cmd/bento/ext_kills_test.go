@@ -88,7 +88,7 @@ func TestExtensionsEndWithBento(t *testing.T) {
 	mark := "LC_BENTO_MARK=" + root
 	env := fourExtensions(t, root, mark)
 	start := func() *exec.Cmd {
-		cmd := exec.Command(needTool(t, "bento"), "run", "build", "--force", "-j1")
+		cmd := exec.Command(builtBento(t), "run", "build", "--force", "-j1")
 		cmd.Dir, cmd.Env = root, env
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

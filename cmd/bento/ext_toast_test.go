@@ -30,7 +30,7 @@ func TestToastAboveTheBlock(t *testing.T) {
 	write(t, home, ".config/bento/config.toml", "[extensions.'acme.ear']\npath = '"+filepath.Join(home, "ear")+"'\ngrant = [\"events.subscribe\", \"notifications.create\"]\nwait = \"5m\"\n")
 	write(t, p.dir, "bento.toml", "")
 	write(t, p.dir, "d/dish.toml", "language = \"none\"\n[tasks.build]\nrun = \"echo it works; until [ -e ../go ]; do sleep 0.05; done\"\n")
-	p.run("export HOME='" + home + "' XDG_CONFIG_HOME= XDG_STATE_HOME= GITHUB_ACTIONS=; '" + needTool(t, "bento") + "' run build; echo it has ended; exec cat")
+	p.run("export HOME='" + home + "' XDG_CONFIG_HOME= XDG_STATE_HOME= GITHUB_ACTIONS=; '" + builtBento(t) + "' run build; echo it has ended; exec cat")
 	const toast = "bento: acme.ear: heard <run.finished>"
 	p.until("the message above the block", func(screen []string) bool {
 		return len(screen) == 3 && screen[0] == toast && strings.Contains(screen[1], "it works") && strings.Contains(screen[2], "0/1  1 running")

@@ -71,7 +71,7 @@ func forge(t *testing.T, store, path string) {
 // buildWith runs `bento build` and returns what it printed.
 func buildWith(t *testing.T, root, store string) string {
 	t.Helper()
-	cmd := exec.Command(needTool(t, "bento"), "build")
+	cmd := exec.Command(builtBento(t), "build")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "BENTO_CACHE_DIR="+store, "HOME="+root)
 	said, err := cmd.CombinedOutput()

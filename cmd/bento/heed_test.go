@@ -47,12 +47,8 @@ func reads(pid int, prefix string) bool {
 // and returns its exit code and how long it took to end.
 func interrupt(tb testing.TB, root, line, prefix string, sig syscall.Signal) (code int, took time.Duration) {
 	tb.Helper()
-	path, err := exec.LookPath("bento")
-	if err != nil {
-		tb.Fatal(err)
-	}
 	var said bytes.Buffer
-	cmd := exec.Command(path, strings.Fields(line)...)
+	cmd := exec.Command(builtBento(tb), strings.Fields(line)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = root, &said, &said
 	cmd.Env = append(os.Environ(), "BENTO_CACHE_DIR="+filepath.Join(root, ".cache"), "HOME="+root)
 	if err := cmd.Start(); err != nil {

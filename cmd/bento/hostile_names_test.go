@@ -92,7 +92,7 @@ func jsonText(s string) string {
 func looksClean(t *testing.T, root string, args []string) int {
 	t.Helper()
 	var out, said strings.Builder
-	cmd := exec.Command(needTool(t, "bento"), args...)
+	cmd := exec.Command(builtBento(t), args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = root, &out, &said
 	cmd.Env = append(os.Environ(), "BENTO_CACHE_DIR="+filepath.Join(root, ".cache"), "HOME="+root)
 	_ = cmd.Run()

@@ -195,7 +195,7 @@ func TestHostileDishes(t *testing.T) {
 // returns the exit code.
 func (c *hostile) look(t *testing.T, dir, line string) int {
 	t.Helper()
-	argv := append([]string{needTool(t, "bento")}, strings.Split(line, " ")...)
+	argv := append([]string{builtBento(t)}, strings.Split(line, " ")...)
 	trace := filepath.Join(c.base, "trace")
 	traced := c.strace()
 	if len(traced) > 0 {
@@ -242,7 +242,7 @@ func (c *hostile) strace() []string {
 // environ has relative entries on PATH, which name programs of the clone.
 // With yarn1, yarn is the version 1 of it.
 func (c *hostile) environ(t *testing.T, yarn1 bool) []string {
-	path := strings.Join([]string{".", "bin", "node_modules/.bin", "", filepath.Dir(needTool(t, "bento")), toolsPath(t), os.Getenv("PATH")}, ":")
+	path := strings.Join([]string{".", "bin", "node_modules/.bin", "", filepath.Dir(builtBento(t)), toolsPath(t), os.Getenv("PATH")}, ":")
 	if yarn1 {
 		_ = os.Symlink(filepath.Join(toolsPath(t), "yarn1"), filepath.Join(c.base, "yarn1", "yarn"))
 		path = filepath.Join(c.base, "yarn1") + ":" + path

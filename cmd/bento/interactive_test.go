@@ -11,7 +11,7 @@ import (
 // included, and returns it unchanged.
 func TestInteractive(t *testing.T) {
 	t.Parallel()
-	tmux, bash, bin := needTool(t, "tmux"), needTool(t, "bash"), needTool(t, "bento")
+	tmux, bash, bin := needTool(t, "tmux"), needTool(t, "bash"), builtBento(t)
 	open := func(t *testing.T) *pane {
 		t.Parallel()
 		p := openPane(t, tmux, 100, 30)

@@ -62,7 +62,7 @@ func TestKilledAnywhere(t *testing.T) {
 			t.Fatalf("%s=%q: not a number", killCount, s)
 		}
 	}
-	w := newWorld(t, asBento(t))
+	w := newWorld(t, builtBento(t))
 	mark := "LC_BENTO_MARK=" + w.dir
 	w.write(slowly("v0"))
 	began := time.Now()

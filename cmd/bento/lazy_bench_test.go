@@ -19,13 +19,12 @@ func BenchmarkHostLazy(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	program := filepath.Join(dir, "bento")
+	program := builtBento(b)
 	link := func(name string) {
 		if err := os.Symlink(self, name); err != nil {
 			b.Fatal(err)
 		}
 	}
-	link(program)
 	plugins := filepath.Join(dir, "plugins")
 	for _, made := range []string{plugins, filepath.Join(dir, "ws", "d")} {
 		if err := os.MkdirAll(made, 0o755); err != nil {

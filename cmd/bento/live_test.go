@@ -55,13 +55,13 @@ func TestTerminalCloses(t *testing.T) {
 	write(t, p.dir, "bento.toml", "")
 	write(t, p.dir, "d/dish.toml", "language = \"none\"\n[tasks.build]\nrun = \"(trap '' HUP; sleep 300) & setsid sleep 300 & echo it is up; wait\"\n")
 	mark := "LC_BENTO_MARK=" + p.dir
-	p.run(fmt.Sprintf("export %s; exec %q run build", mark, needTool(t, "bento")))
+	p.run(fmt.Sprintf("export %s; exec %q run build", mark, builtBento(t)))
 	p.untilText("0/1  1 running", "it is up")
 	p.tmux("respawn-pane", "-k", "-t", "pane", "exec cat") // closes it and opens another
 	if left := leftOf(mark + "\x00"); len(left) > 0 {
 		t.Errorf("left running: %q", left)
 	}
-	p.run(fmt.Sprintf("%q last; exec cat", needTool(t, "bento")))
+	p.run(fmt.Sprintf("%q last; exec cat", builtBento(t)))
 	p.untilText("interrupted  bento run build")
 }
 

@@ -13,7 +13,7 @@ import (
 // execution, until Ctrl-C.
 func TestLogsFollow(t *testing.T) {
 	t.Parallel()
-	bin, root := needTool(t, "bento"), t.TempDir()
+	bin, root := builtBento(t), t.TempDir()
 	write(t, root, "bento.toml", "")
 	write(t, root, "d/dish.toml", "language = \"none\"\n[tasks.talk]\nrun = \"echo one; read line < ../more; echo $line\"\ncache = false\n")
 	more := filepath.Join(root, "more")

@@ -16,7 +16,7 @@ import (
 // of it each run one after another, two that need four tenths at once.
 func TestMemoryOfTheMachine(t *testing.T) {
 	t.Parallel()
-	bin := needTool(t, "bento")
+	bin := builtBento(t)
 	needTool(t, "sh")
 	kib := machineMemory() >> 10
 	if kib == 0 {

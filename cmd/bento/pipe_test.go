@@ -23,7 +23,7 @@ type piped struct {
 func (p piped) run(t *testing.T) (syscall.WaitStatus, string) {
 	t.Helper()
 	var said bytes.Buffer
-	cmd := exec.Command(needTool(t, "bento"), strings.Fields(p.args)...)
+	cmd := exec.Command(builtBento(t), strings.Fields(p.args)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.root, &said, &said
 	if p.out != nil {
 		cmd.Stdout = p.out
@@ -170,7 +170,7 @@ func TestFullDisk(t *testing.T) {
 func TestClosedStdout(t *testing.T) {
 	t.Parallel()
 	root := pipedWorkspace(t)
-	cmd := exec.Command("sh", "-c", `"$0" run a:build >&- 2>&- <&-`, needTool(t, "bento"))
+	cmd := exec.Command("sh", "-c", `"$0" run a:build >&- 2>&- <&-`, builtBento(t))
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "BENTO_CACHE_DIR="+filepath.Join(root, ".cache"), "HOME="+root)
 	if err := cmd.Run(); err != nil {

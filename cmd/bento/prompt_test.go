@@ -10,7 +10,7 @@ import (
 func TestPrompt(t *testing.T) {
 	t.Parallel()
 	p := openPane(t, needTool(t, "tmux"), 100, 30)
-	bin := needTool(t, "bento")
+	bin := builtBento(t)
 	write(t, p.dir, "bento.toml", "")
 	write(t, p.dir, "d/dish.toml", "language = \"none\"\n[tasks.build]\nrun = \"echo made > out\"\noutputs = [\"out\"]\n")
 	made := filepath.Join(p.dir, "d", "out")
@@ -52,7 +52,7 @@ func TestPromptOfInit(t *testing.T) {
 	needTool(t, "go")
 	git := needTool(t, "git")
 	p := openPane(t, needTool(t, "tmux"), 100, 30)
-	bin := needTool(t, "bento")
+	bin := builtBento(t)
 	write(t, p.dir, "a/go.mod", "module example.com/a\n\ngo 1.22\n")
 	write(t, p.dir, "a/main.go", "package main\n\nfunc main() {}\n")
 	ignore, toml := filepath.Join(p.dir, ".gitignore"), filepath.Join(p.dir, "bento.toml")

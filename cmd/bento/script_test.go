@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -44,7 +43,6 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	testscript.Main(suite{m}, map[string]func(){
-		"bento":        func() { os.Exit(bento()) },
 		"bento-panics": panics,
 	})
 }
@@ -56,15 +54,6 @@ func (s suite) Run() int {
 	defer func() { os.RemoveAll(builtDir()) }()
 	return s.M.Run()
 }
-
-// builtDir is where programs are built that several tests use. TestMain removes it.
-var builtDir = sync.OnceValue(func() string {
-	dir, err := os.MkdirTemp("", "bento-built-")
-	if err != nil {
-		panic(err)
-	}
-	return dir
-})
 
 // panics is bento with a bug: nothing can be written to its stdout.
 func panics() {
@@ -165,6 +154,11 @@ func setup(env *testscript.Env) error {
 	}
 	env.Defer(func() { os.RemoveAll(out) })
 	env.Setenv("OUT", out)
+	bento, err := buildBento()
+	if err != nil {
+		return err
+	}
+	env.Setenv("PATH", filepath.Dir(bento)+string(filepath.ListSeparator)+env.Getenv("PATH"))
 	for _, name := range []string{"home", "cache"} {
 		if err := os.MkdirAll(filepath.Join(env.WorkDir, name), 0o755); err != nil {
 			return err

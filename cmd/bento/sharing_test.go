@@ -170,7 +170,7 @@ func share(t *testing.T, seed int, list []sharer) (stored int) {
 
 // rowsOf runs bento and returns what its JSON says of the tasks, by dish.
 func rowsOf(t *testing.T, ws, cache string, args ...string) (rows map[string]rowOf, exit int) {
-	cmd := exec.Command(needTool(t, "bento"), args...)
+	cmd := exec.Command(builtBento(t), args...)
 	cmd.Dir, cmd.Env = ws, append(os.Environ(), "BENTO_CACHE_DIR="+cache)
 	cmd.Stderr = new(strings.Builder)
 	out, err := cmd.Output()

@@ -67,20 +67,6 @@ func (w *world) chainMade() map[string]string {
 	return found
 }
 
-// asBento returns the test binary a name under which it is bento.
-func asBento(t *testing.T) string {
-	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(t.TempDir(), "bento")
-	if err := os.Symlink(program, name); err != nil {
-		t.Fatal(err)
-	}
-	return name
-}
-
 // runKeys returns the keys in the document of a run or plan, by task.
 func runKeys(t *testing.T, doc string) map[string]string {
 	t.Helper()
@@ -147,7 +133,7 @@ func (w *world) allAtOnce(commands [][]string) map[string]string {
 // is what it leaves.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, asBento(t))
+	w := newWorld(t, builtBento(t))
 	counts := t.TempDir()
 	w.write(chain(counts, "one"))
 	same := make([][]string, together)

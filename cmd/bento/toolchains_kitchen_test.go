@@ -201,11 +201,7 @@ func (k *kitchen) bento(args ...string) *served {
 }
 
 func (k *kitchen) command(args ...string) *exec.Cmd {
-	path, err := exec.LookPath("bento") // which testscript.Main has put there
-	if err != nil {
-		k.t.Fatal(err)
-	}
-	cmd := exec.Command(path, args...)
+	cmd := exec.Command(builtBento(k.t), args...)
 	cmd.Dir, cmd.Env = k.ws, k.env
 	return cmd
 }

@@ -27,7 +27,7 @@ func TestTour(t *testing.T) {
 				t.Skip("most of its time belongs to the tools")
 			}
 			tr := &tour{t: t, dir: filepath.Join(t.TempDir(), "repository")}
-			tr.env = append(os.Environ(), "BENTO_CACHE_DIR="+filepath.Join(t.TempDir(), "cache"), "CI=", "NO_COLOR=1", "GIT_CONFIG_GLOBAL="+os.DevNull,
+			tr.env = append(os.Environ(), "BENTO_CACHE_DIR="+filepath.Join(t.TempDir(), "cache"), "CI=", "NO_COLOR=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "PATH="+pathTo(builtBento(t)),
 				"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
 			if name == "foreign" {
 				tr.layForeign()
@@ -116,7 +116,12 @@ func (tr *tour) layPolyglot() {
 	bin := filepath.Join(filepath.Dir(tr.dir), "bin")
 	tr.sh(fmt.Sprintf("cd %q/examples/polyglot && tar --exclude=.bento --exclude=.venv --exclude=node_modules --exclude=target --exclude=dist -cf - . | tar -C %q -xf - && rm %q/bento.toml", repo, tr.dir, tr.dir))
 	tr.sh(fmt.Sprintf("cd %q && CGO_ENABLED=0 go build -o %q/bento-adapter-noop ./examples/bento-adapter-noop", repo, bin))
-	tr.env = append(tr.env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	tr.env = append(tr.env, "PATH="+bin+string(os.PathListSeparator)+pathTo(builtBento(tr.t)))
+}
+
+// pathTo returns PATH with the directory of a program in front.
+func pathTo(program string) string {
+	return filepath.Dir(program) + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
 // sh runs a command and returns its output.

@@ -110,7 +110,7 @@ func TestWatchKeys(t *testing.T) {
 	t.Run("early", func(t *testing.T) {
 		t.Parallel()
 		p := watchPane(t, 100)
-		p.keys("clear; stty > before; read -t 1 -p 'typing> '; "+needTool(t, "bento")+" watch d:slow; echo code $?", "Enter")
+		p.keys("clear; stty > before; read -t 1 -p 'typing> '; "+builtBento(t)+" watch d:slow; echo code $?", "Enter")
 		p.untilText("typing>")
 		p.keys("Enter", "f", "l", "x", "Up", "q") // before anything runs
 		p.untilRestored("0")

@@ -7,6 +7,7 @@ import (
 	"github.com/zeebo/blake3"
 
 	"github.com/bentobuild/bento/internal/pack"
+	"github.com/bentobuild/bento/internal/parallel"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -40,13 +41,16 @@ func newMarks(o *Options) (m *marks, ok bool) {
 		w.String(a.Manifest().Identity)
 	}
 	m.who = blake3.Sum256(w.Payload())
+	digests := parallel.Map(o.Marks, func() *tree.Tree { return o.Tree }, digestOf)
 	for from := 0; from < len(o.Marks); {
 		dir, to := path.Dir(o.Marks[from].Path), from
 		w.Reset()
 		for ; to < len(o.Marks) && path.Dir(o.Marks[to].Path) == dir; to++ {
-			if !addMark(&w, o.Tree, o.Marks[to]) {
+			if digests[to].err != nil {
 				return nil, false
 			}
+			w.String(o.Marks[to].Path)
+			w.Raw(digests[to].text)
 			if o.Marks[to].Kind == tree.Link {
 				m.unsure[dir] = true
 			}
@@ -57,20 +61,23 @@ func newMarks(o *Options) (m *marks, ok bool) {
 	return m, true
 }
 
-func addMark(w *pack.Writer, files *tree.Tree, mark Mark) bool {
-	w.String(mark.Path)
+// markDigest is what lies at a mark.
+type markDigest struct {
+	text []byte
+	err  error
+}
+
+// digestOf returns the digest of a file, or the kind of another mark.
+func digestOf(files *tree.Tree, mark Mark) markDigest {
 	if mark.Kind != tree.File {
-		w.Byte(byte(mark.Kind))
-		return true
+		return markDigest{text: []byte{byte(mark.Kind)}}
 	}
 	e, ok := files.Lookup(mark.Path)
 	if !ok { // removed since
-		w.Byte(0)
-		return true
+		return markDigest{text: []byte{0}}
 	}
 	sum, err := files.Index().Sum(e)
-	w.Raw(sum[:])
-	return err == nil
+	return markDigest{sum[:], err}
 }
 
 // add adds a mark directly in dir.

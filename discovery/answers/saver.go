@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -124,7 +125,7 @@ func (m *Cache) lookAt(path string, state adapters.State) seen {
 	t := seen{path: path, spot: spot{Path: path}, trace: m.looker.traced(path, state)}
 	if t.Kind == adapters.Absent && t.Around != (tree.Stamp{}) {
 		_, first := m.looker.nearest(path)
-		t.Path = filepath.Join(m.o.Tree.Root(), filepath.FromSlash(parent(first)))
+		t.Path = clone.Join(m.o.Tree.Root(), filepath.FromSlash(parent(first)))
 	}
 	if state.Sum != [32]byte{} && state.Kind == adapters.Regular {
 		m.o.Source.State(path, true) // the index learns the digest, and the next invocation reads nothing

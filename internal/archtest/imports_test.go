@@ -86,8 +86,8 @@ var table = []row{
 	// 4
 	// Dishes that link to each other in a circle are found with dag.
 	{"discovery", []string{"adapters", "diagnostics", "internal/bounds", "internal/config", "internal/clone", "internal/owner", "internal/tree", "internal/pack", "internal/parallel", "internal/state", "internal/dag", "discovery/*"}},
-	{"discovery/answers", []string{"adapters", "internal/clone", "internal/tree", "internal/state", "internal/pack"}},                     // what adapters said
-	{"discovery/embeds", []string{"adapters", "internal/clone", "internal/pack", "internal/tree", "internal/parallel", "internal/state"}}, // what sources take in
+	{"discovery/answers", []string{"adapters", "internal/clone", "internal/tree", "internal/state", "internal/pack", "internal/parallel"}}, // what adapters said
+	{"discovery/embeds", []string{"adapters", "internal/clone", "internal/pack", "internal/tree", "internal/parallel", "internal/state"}},  // what sources take in
 	// Expected answers have places; outputs are compared as a run does it, versions as a pin.
 	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics", "internal/semver", "internal/tomlfile", "internal/tree/glob"}},
 	// A hook may name what diagnostics/parse has.

@@ -89,12 +89,18 @@ func (e *OutsideError) Unwrap() error { return fs.ErrNotExist }
 func (c *Clone) rel(path string) (string, error) {
 	local := path
 	if filepath.IsAbs(path) {
-		path = filepath.Clean(path)
+		plain := isClean(path)
+		if !plain {
+			path = filepath.Clean(path)
+		}
 		inside := false
 		if local, inside = strings.CutPrefix(path, c.root); !inside || local != "" && !os.IsPathSeparator(local[0]) && c.root != string(filepath.Separator) {
 			return "", &OutsideError{path}
 		}
 		local = strings.TrimPrefix(local, string(filepath.Separator))
+		if plain && local != "" {
+			return local, nil
+		}
 	}
 	if local == "" {
 		return ".", nil

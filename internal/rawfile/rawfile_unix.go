@@ -47,6 +47,11 @@ func (f *File) OpenAt(name string) (*File, error) {
 	return openAt(f.fd, name, f.join(name), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 }
 
+// OpenFileAt opens name with the flags of package os. It does not wait for the other end of a named pipe.
+func (f *File) OpenFileAt(name string, flags int, perm fs.FileMode) (*File, error) {
+	return openAt(f.fd, name, f.join(name), flags|unix.O_NONBLOCK|unix.O_NOFOLLOW, perm)
+}
+
 // CreateAt makes the file name in the directory f for reading and writing. It returns an error when
 // name exists.
 func (f *File) CreateAt(name string, perm fs.FileMode) (*File, error) {

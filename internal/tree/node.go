@@ -110,7 +110,11 @@ func (n *dirNode) fill(out []disk.Entry) []disk.Entry {
 
 // Child returns the directory path directly in n, nil when it was not walked.
 func (n *dirNode) Child(path string) *dirNode {
-	i, ok := sort.Find(len(n.Dirs), func(i int) int { return disk.CompareDirs(path, n.Dirs[i].Path) })
+	from := 0 // the paths have n's own in common
+	if n.Path != "" {
+		from = len(n.Path) + 1
+	}
+	i, ok := sort.Find(len(n.Dirs), func(i int) int { return disk.CompareDirs(path[from:], n.Dirs[i].Path[from:]) })
 	if !ok {
 		return nil
 	}

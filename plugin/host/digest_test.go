@@ -44,6 +44,9 @@ func TestDigests(t *testing.T) {
 	if got := d.Executable(filepath.Join(dir, "none")); got != "absent" {
 		t.Errorf("of no file: got %q", got)
 	}
+	if got := d.Executable(dir); !strings.HasPrefix(got, "unreadable ") {
+		t.Errorf("of a directory: got %q", got)
+	}
 }
 
 func TestDigestsAreRemembered(t *testing.T) {

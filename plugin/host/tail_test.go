@@ -15,6 +15,9 @@ func TestTail(t *testing.T) {
 	if got := kept.String(); got != "line 999\n" {
 		t.Errorf("got %q", got)
 	}
+	if n := len(kept.kept); n > 2*16+1 {
+		t.Errorf("holds %d bytes of a long log", n)
+	}
 	kept.Reset()
 	kept.Write(bytes.Repeat([]byte("\xff"), 100))
 	if got := kept.String(); len(got) > 3*16 || strings.Trim(got, "\uFFFD") != "" {

@@ -17,6 +17,7 @@ type file struct {
 	f          *os.File
 	name       string // resolved, below the root of the jail
 	jail       *jail
+	dir        bool
 	write, add bool
 	listed     bool
 	list       []sys.Dirent // what Readdir has not returned yet
@@ -30,7 +31,9 @@ func (f *file) stat() (wasisys.Stat_t, sys.Errno) {
 	if err != nil {
 		return wasisys.Stat_t{}, errno(err)
 	}
-	return wasisys.NewStat_t(info), 0
+	st := wasisys.NewStat_t(info)
+	st.Atim = st.Mtim // as in statOf
+	return st, 0
 }
 
 // Dev implements sys.File.
@@ -46,10 +49,7 @@ func (f *file) Ino() (wasisys.Inode, sys.Errno) {
 }
 
 // IsDir implements sys.File.
-func (f *file) IsDir() (bool, sys.Errno) {
-	st, e := f.stat()
-	return st.Mode.IsDir(), e
-}
+func (f *file) IsDir() (bool, sys.Errno) { return f.dir, 0 }
 
 // IsAppend implements sys.File.
 func (f *file) IsAppend() bool { return f.add }
@@ -84,7 +84,7 @@ type position = int64
 
 // Seek implements sys.File.
 func (f *file) Seek(offset position, whence int) (int64, sys.Errno) {
-	if dir, _ := f.IsDir(); dir {
+	if f.dir {
 		if offset == 0 && whence == io.SeekStart {
 			f.listed, f.list = false, nil
 			return 0, 0

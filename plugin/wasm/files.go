@@ -6,25 +6,26 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/experimental/sys"
 	"github.com/tetratelabs/wazero/experimental/sysfs"
 	wasisys "github.com/tetratelabs/wazero/sys"
+
+	"github.com/bentobuild/bento/internal/rawfile"
 )
 
 // maxFile is the size of the largest file that az_read_file returns.
 const maxFile = 16 << 20
 
-// A jail is a directory as a module sees it. Every name is resolved below an os.Root, so no link
-// leads out. The mounts of wazero itself follow links.
+// A jail is a directory as a module sees it. Every name is followed from the open directory, one
+// element after the other, and the system follows no link, so none leads out. The mounts of wazero
+// itself follow links.
 type jail struct {
 	sys.UnimplementedFS
-	root   *os.Root
+	root   *rawfile.File
 	write  bool // else read-only, and without .bento and .git
 	budget *budget
 	looks  *looks // records what is looked at, unless nil
@@ -60,7 +61,7 @@ func (k *call) mounts() (jails, wazero.FSConfig, error) {
 	cfg := wazero.NewFSConfig()
 	b := &budget{}
 	mount := func(dir, guest string, write bool) error {
-		root, err := os.OpenRoot(dir)
+		root, err := rawfile.OpenDir(dir)
 		if err != nil {
 			return err
 		}
@@ -95,93 +96,6 @@ func isHidden(name string) bool {
 	return strings.EqualFold(name, ".bento") || strings.EqualFold(name, ".git")
 }
 
-// resolve returns a name below the root without links on its way, and for follow none at its end.
-// It returns fs.ErrNotExist for what is hidden. os.Root confines the open itself.
-func (j *jail) resolve(name string, follow bool) (string, error) {
-	if len(name) > maxName || strings.ContainsRune(name, 0) {
-		return "", sys.ENAMETOOLONG
-	}
-	at, err := j.walk(name, follow)
-	if at != "" {
-		j.looks.at(at)
-	}
-	return at, err
-}
-
-// walk is resolve for a name of a possible length.
-func (j *jail) walk(name string, follow bool) (string, error) {
-	todo := strings.Split(strings.TrimSuffix(name, "/"), "/")
-	done := "."
-	for links := 0; len(todo) > 0; {
-		one := todo[0]
-		todo = todo[1:]
-		if one == "" || one == "." {
-			continue
-		}
-		if one == ".." {
-			if done == "." {
-				return "", sys.EPERM
-			}
-			done = path.Dir(done)
-			continue
-		}
-		if !j.write && isHidden(one) {
-			return "", fs.ErrNotExist
-		}
-		next := path.Join(done, one)
-		info, err := j.root.Lstat(filepath.FromSlash(next))
-		if errors.Is(err, fs.ErrNotExist) && len(todo) == 0 {
-			return next, nil
-		}
-		if err != nil {
-			j.looks.at(next)
-			return "", err
-		}
-		if info.Mode()&fs.ModeSymlink == 0 || len(todo) == 0 && !follow {
-			done = next
-			continue
-		}
-		j.looks.at(next)
-		target, err := j.root.Readlink(filepath.FromSlash(next))
-		if links++; err != nil || links > maxLinks || path.IsAbs(filepath.ToSlash(target)) {
-			return "", sys.EPERM
-		}
-		todo = append(strings.Split(filepath.ToSlash(target), "/"), todo...)
-	}
-	return done, nil
-}
-
-// open opens a regular file or a directory, and returns its resolved name. It never blocks: a named
-// pipe is refused.
-func (j *jail) open(name string, flag int, perm fs.FileMode, follow bool) (f *os.File, at string, err error) {
-	if at, err = j.resolve(name, follow); err == nil {
-		f, err = j.openAt(at, flag, perm)
-	}
-	return f, at, err
-}
-
-// openAt opens a resolved name. What it names may have been replaced since: os.Root follows a link
-// that stays inside, also to what is hidden.
-func (j *jail) openAt(at string, flag int, perm fs.FileMode) (*os.File, error) {
-	f, err := j.root.OpenFile(filepath.FromSlash(at), flag|syscall.O_NONBLOCK, perm)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	var named fs.FileInfo
-	if err == nil {
-		named, err = j.root.Lstat(filepath.FromSlash(at))
-	}
-	if err == nil && (!info.Mode().IsRegular() && !info.IsDir() || !os.SameFile(info, named)) {
-		err = sys.EPERM
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
 func errno(err error) sys.Errno {
 	var e sys.Errno
 	switch {
@@ -191,8 +105,6 @@ func errno(err error) sys.Errno {
 		return e
 	case errors.Is(err, fs.ErrNotExist):
 		return sys.ENOENT
-	case strings.Contains(err.Error(), "escapes from parent"): // of os.Root, which exports no error for it
-		return sys.EPERM
 	}
 	return sys.UnwrapOSError(err)
 }
@@ -223,16 +135,21 @@ func (j *jail) OpenFile(name string, flag sys.Oflag, perm fs.FileMode) (sys.File
 			return nil, e
 		}
 	}
-	f, at, err := j.open(name, mode, perm&0o777, flag&sys.O_NOFOLLOW == 0)
+	p, err := j.resolve(name, flag&sys.O_NOFOLLOW == 0)
 	if err != nil {
 		return nil, errno(err)
 	}
-	if info, err := f.Stat(); flag&sys.O_DIRECTORY != 0 && (err != nil || !info.IsDir()) {
+	defer p.close()
+	f, info, err := p.open(mode, perm&0o777)
+	if err != nil {
+		return nil, errno(err)
+	}
+	if flag&sys.O_DIRECTORY != 0 && !info.IsDir() {
 		f.Close()
 		return nil, sys.ENOTDIR
 	}
 	j.budget.open++
-	return &file{f: f, name: at, jail: j, write: wants, add: flag&sys.O_APPEND != 0}, 0
+	return &file{f: f, name: p.at, jail: j, dir: info.IsDir(), write: wants, add: flag&sys.O_APPEND != 0}, 0
 }
 
 func (b *budget) entry() sys.Errno {
@@ -257,41 +174,49 @@ func (j *jail) Stat(name string) (wasisys.Stat_t, sys.Errno) { return j.stat(nam
 func (j *jail) Lstat(name string) (wasisys.Stat_t, sys.Errno) { return j.stat(name, false) }
 
 func (j *jail) stat(name string, follow bool) (wasisys.Stat_t, sys.Errno) {
-	at, err := j.resolve(name, follow)
+	p, err := j.resolve(name, follow)
 	if err != nil {
 		return wasisys.Stat_t{}, errno(err)
 	}
-	info, err := j.root.Lstat(filepath.FromSlash(at))
+	defer p.close()
+	info, err := p.dir.LstatAt(p.base)
 	if err != nil {
 		return wasisys.Stat_t{}, errno(err)
 	}
-	return wasisys.NewStat_t(info), 0
+	return statOf(info), 0
+}
+
+// statOf returns an Info as a module sees it. The time of the last access is not the module's business.
+func statOf(i rawfile.Info) wasisys.Stat_t {
+	modified := i.Modified.UnixNano()
+	return wasisys.Stat_t{
+		Dev: i.Disk(), Ino: i.Serial(), Mode: i.Mode, Nlink: i.Links(), Size: i.Size,
+		Atim: modified, Mtim: modified, Ctim: i.Changed,
+	}
 }
 
 // Readlink implements sys.FS.
 func (j *jail) Readlink(name string) (string, sys.Errno) {
-	at, err := j.resolve(name, false)
+	p, err := j.resolve(name, false)
 	if err != nil {
 		return "", errno(err)
 	}
-	target, err := j.root.Readlink(filepath.FromSlash(at))
-	return filepath.ToSlash(target), errno(err)
+	defer p.close()
+	target, err := p.dir.ReadlinkAt(p.base)
+	return target, errno(err)
 }
 
-// change does what changes the directory, with names whose last element may be missing.
-func (j *jail) change(do func(names ...string) error, names ...string) sys.Errno {
+// change changes the entry of a name, which may be missing.
+func (j *jail) change(name string, do func(*place) error) sys.Errno {
 	if !j.write {
 		return sys.EROFS
 	}
-	at := make([]string, len(names))
-	for i, n := range names {
-		var err error
-		if at[i], err = j.resolve(n, false); err != nil {
-			return errno(err)
-		}
-		at[i] = filepath.FromSlash(at[i])
+	p, err := j.resolve(name, false)
+	if err != nil {
+		return errno(err)
 	}
-	return errno(do(at...))
+	defer p.close()
+	return errno(do(p))
 }
 
 // Mkdir implements sys.FS. WASI has no modes, so the directory gets the mode of any new one.
@@ -299,34 +224,36 @@ func (j *jail) Mkdir(name string, _ fs.FileMode) sys.Errno {
 	if e := j.budget.entry(); j.write && e != 0 {
 		return e
 	}
-	return j.change(func(n ...string) error { return j.root.Mkdir(n[0], 0o777) }, name)
+	return j.change(name, func(p *place) error { return p.dir.MkdirAt(p.base, 0o777) })
 }
 
 // Rename implements sys.FS. Both names lie in the same jail.
 func (j *jail) Rename(from, to string) sys.Errno {
-	return j.change(func(n ...string) error { return j.root.Rename(n[0], n[1]) }, from, to)
+	return j.change(from, func(old *place) error {
+		new, err := j.resolve(to, false)
+		if err != nil {
+			return err
+		}
+		defer new.close()
+		return old.dir.RenameAt(old.base, new.dir, new.base)
+	})
 }
 
 // Unlink implements sys.FS.
-func (j *jail) Unlink(name string) sys.Errno {
-	return j.change(func(n ...string) error {
-		info, err := j.root.Lstat(n[0])
-		if err == nil && info.IsDir() {
-			return sys.EISDIR
-		}
-		return j.root.Remove(n[0])
-	}, name)
-}
+func (j *jail) Unlink(name string) sys.Errno { return j.remove(name, false, sys.EISDIR) }
 
 // Rmdir implements sys.FS.
-func (j *jail) Rmdir(name string) sys.Errno {
-	return j.change(func(n ...string) error {
-		info, err := j.root.Lstat(n[0])
-		if err == nil && !info.IsDir() {
-			return sys.ENOTDIR
+func (j *jail) Rmdir(name string) sys.Errno { return j.remove(name, true, sys.ENOTDIR) }
+
+// remove removes an entry. It returns other if that is a directory, and dir is not set, or the reverse.
+func (j *jail) remove(name string, dir bool, other sys.Errno) sys.Errno {
+	return j.change(name, func(p *place) error {
+		info, err := p.dir.LstatAt(p.base)
+		if err == nil && info.IsDir() != dir {
+			return other
 		}
-		return j.root.Remove(n[0])
-	}, name)
+		return p.dir.RemoveAt(p.base, dir)
+	})
 }
 
 // readFile is az_read_file: a regular file of the workspace, of at most 16 MiB.
@@ -344,18 +271,22 @@ func readFile(_ context.Context, k *call, name string) ([]byte, bool) {
 			return nil, false
 		}
 	}
-	root, err := os.OpenRoot(k.c.Root)
+	root, err := rawfile.OpenDir(k.c.Root)
 	if err != nil {
 		return nil, false
 	}
 	defer root.Close()
-	f, _, err := (&jail{root: root, looks: k.c.looks}).open(name, os.O_RDONLY, 0, true)
+	p, err := (&jail{root: root, looks: k.c.looks}).resolve(name, true)
+	if err != nil {
+		return nil, false
+	}
+	defer p.close()
+	f, info, err := p.open(os.O_RDONLY, 0)
 	if err != nil {
 		return nil, false
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
+	if !info.Mode().IsRegular() || info.Size() > maxFile {
 		return nil, false
 	}
 	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))

@@ -10,6 +10,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/rawfile"
 	. "github.com/bentobuild/bento/plugin/wasm/wasmtest"
 )
 
@@ -59,7 +60,7 @@ func inUse(t *testing.T) (heap uint64, goroutines, files int) {
 // What one call opens and writes is bounded.
 func TestBudget(t *testing.T) {
 	dir := t.TempDir()
-	root, err := os.OpenRoot(dir)
+	root, err := rawfile.OpenDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/rawfile"
 	. "github.com/bentobuild/bento/plugin/wasm/wasmtest"
 )
 
@@ -121,7 +122,7 @@ func TestReadFile(t *testing.T) {
 func TestReadFileReplaced(t *testing.T) {
 	root, outside := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(outside, "secret"), "secret")
-	dir, err := os.OpenRoot(root)
+	dir, err := rawfile.OpenDir(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,8 +134,9 @@ func TestReadFileReplaced(t *testing.T) {
 	} {
 		path := filepath.Join(root, name)
 		write(t, path, "text")
-		if at, err := j.resolve(name, true); err != nil || at != name {
-			t.Fatalf("resolve(%q): got %q, %v", name, at, err)
+		p, err := j.resolve(name, true)
+		if err != nil || p.at != name {
+			t.Fatalf("resolve(%q): got %v, %v", name, p, err)
 		}
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
@@ -142,7 +144,7 @@ func TestReadFileReplaced(t *testing.T) {
 		if err := replace(path); err != nil {
 			t.Fatal(err)
 		}
-		if f, err := j.openAt(name, os.O_RDONLY, 0); err == nil {
+		if f, _, err := p.open(os.O_RDONLY, 0); err == nil {
 			f.Close()
 			t.Errorf("%s: the replaced file was opened", name)
 		}
@@ -154,26 +156,42 @@ func TestJailRefuses(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.txt"), "text")
 	write(t, filepath.Join(dir, ".git", "config"), "text")
-	for name, target := range map[string]string{"absolute": "/a.txt", "upwards": "../a.txt", "hidden": ".git/config", "in": "a.txt"} {
+	write(t, filepath.Join(dir, "sub", ".bento", "logs", "log"), "text")
+	for name, target := range map[string]string{
+		"absolute": "/a.txt", "upwards": "../a.txt", "hidden": ".git/config", "in": "a.txt", "dir": "sub", "sub/back": "../a.txt", "sub/out": "../../a.txt", "sub/state": ".bento/logs", "round": "round/x",
+	} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := rawfile.OpenDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer root.Close()
 	j := &jail{root: root, budget: &budget{}}
-	for name, want := range map[string]bool{
-		"a.txt": true, "in": true, "./x/../a.txt": false, "..": false, "../a.txt": false, "x/../../a.txt": false, "absolute": false, "upwards": false, "hidden": false,
+	for name, want := range map[string]string{ // "" for refused
+		"a.txt": "a.txt", "in": "a.txt", "./x/../a.txt": "", "..": "", "../a.txt": "", "x/../../a.txt": "", "absolute": "", "upwards": "", "hidden": "",
+		".": ".", "sub/": "sub", "sub//back": "a.txt", "sub/back": "a.txt", "sub/../a.txt": "a.txt", "sub/../sub/none": "sub/none", "dir/none": "sub/none", "dir/back": "a.txt", "sub/none/..": "",
+		"sub/out": "", "dir/out": "", "sub/../..": "", "sub/../../" + filepath.Base(dir) + "/a.txt": "", "sub/none/none": "", "round": "", "sub/a/../../in/x": "",
+		".git/config": "", "sub/.bento/logs/log": "", "SUB/.BENTO/logs/log": "", "dir/.Bento/logs/log": "", "sub/state/log": "", "dir/../.git/config": "",
 	} {
-		if _, err := j.resolve(name, true); (err == nil) != want {
-			t.Errorf("%s: got %v, want it resolved: %v", name, err, want)
+		p, err := j.resolve(name, true)
+		got := ""
+		if err == nil {
+			got = p.at
+			p.close()
+		}
+		if got != want {
+			t.Errorf("%s: got %q, %v, want %q", name, got, err, want)
 		}
 	}
 	for _, name := range []string{"hidden", "in"} { // a link that has taken the place of a file since
-		if f, err := j.openAt(name, os.O_RDONLY, 0); err == nil {
+		p, err := j.resolve(name, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, _, err := p.open(os.O_RDONLY, 0); err == nil {
 			f.Close()
 			t.Errorf("%s: a link is opened", name)
 		}

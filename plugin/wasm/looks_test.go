@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/bentobuild/bento/internal/rawfile"
 )
 
 // TestLooks: a change of what a module has seen shows, and no other change does.
@@ -43,7 +45,7 @@ func TestLooks(t *testing.T) {
 		}
 		links("a", "link")(t, root)
 		links(root+"/a", "out")(t, root)
-		r, err := os.OpenRoot(root)
+		r, err := rawfile.OpenDir(root)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +128,7 @@ func links(to, name string) func(*testing.T, string) {
 func TestNoLinks(t *testing.T) {
 	root := t.TempDir()
 	writes("a", "text")(t, root)
-	r, err := os.OpenRoot(root)
+	r, err := rawfile.OpenDir(root)
 	if err != nil {
 		t.Fatal(err)
 	}

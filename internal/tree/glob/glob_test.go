@@ -63,6 +63,11 @@ func TestMatch(t *testing.T) {
 			if !s.Match(p) {
 				t.Errorf("%q in %q: does not match %q", c.globs, c.base, p)
 			}
+			for dir := filepath.Dir(p); dir != "."; dir = filepath.Dir(dir) {
+				if !s.Enters(dir) {
+					t.Errorf("%q in %q: matches %q but does not enter %q", c.globs, c.base, p, dir)
+				}
+			}
 		}
 		for _, p := range strings.Fields(c.no) {
 			if s.Match(p) {

@@ -17,6 +17,7 @@ func TestOverlaps(t *testing.T) {
 		{"**/x", "a/b/x", true}, {"**/x", "a/b/y", true}, {"**/x", "a/b/y?", false}, {"*/x", "a/b/x", false}, {"a/*/c", "*/b/*", true},
 		{"**/x/**", "a/**/b", true}, {`\*`, "*", true}, {`\*`, "a", false}, {`a\[`, "a[[]", true}, {"**/build/libs/**", "sub/build/libs/a.jar", true},
 		{"a?c", "a/c", false}, {`*\é`, "*e", true}, {"//x/**", "x", true},
+		{"*/?", "*/ab", false}, {"*/[ac]", "*/b", false}, {"*/[ab]", "*/b", true},
 	} {
 		x, y := compile(t, "", c.x), compile(t, "", c.y)
 		if x.Overlaps(y) != c.want || y.Overlaps(x) != c.want {

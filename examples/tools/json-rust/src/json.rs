@@ -1,6 +1,6 @@
 //! JSON as far as the tool needs it.
 
-/// A value. Numbers and names are the text that they were written with.
+/// A value. Numbers are the text that they were written with.
 pub enum Value {
     Text(String),
     List(Vec<Value>),
@@ -20,19 +20,72 @@ impl Value {
 
 /// Returns the value of a document.
 pub fn parse(text: &str) -> Result<Value, String> {
-    let mut r = Reader::new(text, None);
-    let value = r.value()?;
-    r.end()?;
+    let mut tokens = Tokens::new(text);
+    let first = tokens.next()?;
+    let value = value(&mut tokens, first)?;
+    tokens.next()?; // what follows is an error
     Ok(value)
+}
+
+/// Returns the value that begins with a token.
+fn value(tokens: &mut Tokens, first: Token) -> Result<Value, String> {
+    let (mut list, mut members) = (vec![], vec![]);
+    match first {
+        Token::Text(quoted) => return Ok(Value::Text(unquote(quoted))),
+        Token::Open(_) => {}
+        Token::Plain(word) => return Ok(Value::Plain(word.into())),
+        _ => unreachable!("no value begins with it"),
+    }
+    loop {
+        match tokens.next()? {
+            Token::Close("]") => return Ok(Value::List(list)),
+            Token::Close(_) => return Ok(Value::Members(members)),
+            Token::Comma => {}
+            Token::Name(quoted) => {
+                let first = tokens.next()?;
+                members.push((unquote(quoted), value(tokens, first)?));
+            }
+            first => list.push(value(tokens, first)?),
+        }
+    }
 }
 
 /// Returns the document with a member or element a line. It keeps the texts of strings and numbers.
 pub fn format(text: &str, indent: usize) -> Result<String, String> {
-    let mut r = Reader::new(text, Some(indent));
-    r.value()?;
-    r.end()?;
-    r.out.push('\n');
-    Ok(r.out)
+    let mut tokens = Tokens::new(text);
+    let mut out = String::with_capacity(text.len() * 2);
+    let line = format!("\n{}", " ".repeat(indent * MAX_DEPTH));
+    let (mut depth, mut begins) = (0, false);
+    loop {
+        let token = tokens.next()?;
+        if begins && !matches!(token, Token::Close(_)) {
+            out.push_str(&line[..1 + indent * depth]);
+        }
+        let empty = begins;
+        begins = matches!(token, Token::Open(_) | Token::Comma);
+        match token {
+            Token::Open(bracket) => {
+                depth += 1;
+                out.push_str(bracket);
+            }
+            Token::Close(bracket) => {
+                depth -= 1;
+                if !empty {
+                    out.push_str(&line[..1 + indent * depth]);
+                }
+                out.push_str(bracket);
+            }
+            Token::Comma => out.push(','),
+            Token::Name(quoted) => {
+                out.push_str(quoted);
+                out.push_str(": ");
+            }
+            Token::Text(word) | Token::Plain(word) => out.push_str(word),
+            Token::End => break,
+        }
+    }
+    out.push('\n');
+    Ok(out)
 }
 
 /// Returns a text as a JSON string.
@@ -50,253 +103,235 @@ pub fn quote(text: &str) -> String {
     out
 }
 
-const MAX_DEPTH: usize = 500;
-
-/// Reads a document: it returns its value, or writes it formatted.
-struct Reader<'a> {
-    text: &'a str,
-    at: usize,
-    out: String,
-    /// Spaces a level of what is written. Without it the value is kept.
-    indent: Option<usize>,
-    depth: usize,
+/// Returns the text of a JSON string. Half of a surrogate pair becomes U+FFFD.
+fn unquote(quoted: &str) -> String {
+    let mut rest = &quoted[1..quoted.len() - 1];
+    let mut units = vec![];
+    let mut out = String::new();
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        let (escaped, size) = match rest.as_bytes()[at + 1] {
+            b'b' => (8, 2),
+            b'f' => (12, 2),
+            b'n' => (10, 2),
+            b'r' => (13, 2),
+            b't' => (9, 2),
+            b'u' => (
+                u16::from_str_radix(&rest[at + 2..at + 6], 16).unwrap_or(0),
+                6,
+            ),
+            c => (u16::from(c), 2),
+        };
+        units.push(escaped);
+        rest = &rest[at + size..];
+        if !rest.starts_with("\\u") {
+            out.extend(char::decode_utf16(units.drain(..)).map(|c| c.unwrap_or('\u{fffd}')));
+        }
+    }
+    out + rest
 }
 
-impl<'a> Reader<'a> {
-    fn new(text: &'a str, indent: Option<usize>) -> Self {
-        let room = indent.map_or(0, |_| text.len() * 2);
-        Reader {
+const MAX_DEPTH: usize = 500;
+
+enum Token<'a> {
+    Open(&'a str),
+    Close(&'a str),
+    Comma,
+    /// With its quotes; the colon is read too.
+    Name(&'a str),
+    Text(&'a str),
+    Plain(&'a str),
+    End,
+}
+
+/// What may follow.
+enum Next {
+    Value,
+    ValueOrClose,
+    Name,
+    NameOrClose,
+    CommaOrClose,
+}
+
+/// Reads a document, and checks its grammar.
+struct Tokens<'a> {
+    text: &'a str,
+    at: usize,
+    open: Vec<u8>, // the brackets that will close
+    next: Next,
+}
+
+impl<'a> Tokens<'a> {
+    fn new(text: &'a str) -> Self {
+        Tokens {
             text,
             at: 0,
-            out: String::with_capacity(room),
-            indent,
-            depth: 0,
+            open: vec![],
+            next: Next::Value,
         }
     }
 
-    fn keeps(&self) -> bool {
-        self.indent.is_none()
+    fn peek(&mut self) -> u8 {
+        let rest = &self.text.as_bytes()[self.at..];
+        let blanks = rest
+            .iter()
+            .take_while(|c| matches!(c, b' ' | b'\t' | b'\r' | b'\n'))
+            .count();
+        self.at += blanks;
+        rest.get(blanks).copied().unwrap_or(0)
     }
 
-    fn write(&mut self, text: &str) {
-        if !self.keeps() {
-            self.out.push_str(text);
-        }
+    /// Returns the next n bytes.
+    fn take(&mut self, n: usize) -> &'a str {
+        self.at += n;
+        &self.text[self.at - n..self.at]
     }
 
-    fn peek(&mut self) -> Option<u8> {
-        while matches!(
-            self.text.as_bytes().get(self.at),
-            Some(b' ' | b'\t' | b'\r' | b'\n')
-        ) {
-            self.at += 1;
-        }
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn wrong(&self) -> String {
-        match self.text[self.at..].chars().next() {
+    fn wrong<T>(&self) -> Result<T, String> {
+        Err(match self.text[self.at..].chars().next() {
             Some(c) => format!("invalid character {c:?} at byte {}", self.at),
             None => "unexpected end of JSON input".into(),
-        }
+        })
     }
 
-    fn end(&mut self) -> Result<(), String> {
-        self.peek().map_or(Ok(()), |_| Err(self.wrong()))
-    }
-
-    fn line(&mut self) {
-        if let Some(indent) = self.indent {
-            self.out.push('\n');
-            self.out
-                .extend(std::iter::repeat(' ').take(indent * self.depth));
-        }
-    }
-
-    fn value(&mut self) -> Result<Value, String> {
-        match self.peek() {
-            Some(b'"') => self.string().map(Value::Text),
-            Some(b'{') => {
-                let mut list = vec![];
-                self.all(b'}', |r| {
-                    if r.peek() != Some(b'"') {
-                        return Err(r.wrong());
-                    }
-                    let name = r.string()?;
-                    if r.peek() != Some(b':') {
-                        return Err(r.wrong());
-                    }
-                    r.at += 1;
-                    r.write(": ");
-                    let value = r.value()?;
-                    if r.keeps() {
-                        list.push((name, value));
-                    }
-                    Ok(())
-                })?;
-                Ok(Value::Members(list))
+    fn next(&mut self) -> Result<Token<'a>, String> {
+        let c = self.peek();
+        match (&self.next, c) {
+            (Next::CommaOrClose, b',') if !self.open.is_empty() => {
+                self.next = match self.open.last() {
+                    Some(b'}') => Next::Name,
+                    _ => Next::Value,
+                };
+                self.at += 1;
+                Ok(Token::Comma)
             }
-            Some(b'[') => {
-                let mut list = vec![];
-                self.all(b']', |r| {
-                    let value = r.value()?;
-                    if r.keeps() {
-                        list.push(value);
-                    }
-                    Ok(())
-                })?;
-                Ok(Value::List(list))
+            (Next::CommaOrClose | Next::ValueOrClose | Next::NameOrClose, b']' | b'}')
+                if self.open.last() == Some(&c) =>
+            {
+                self.open.pop();
+                self.next = Next::CommaOrClose;
+                Ok(Token::Close(self.take(1)))
             }
-            _ => self.plain(),
-        }
-    }
-
-    /// Reads what stands in brackets, one by one.
-    fn all(
-        &mut self,
-        close: u8,
-        mut one: impl FnMut(&mut Self) -> Result<(), String>,
-    ) -> Result<(), String> {
-        self.write(&self.text[self.at..self.at + 1]);
-        self.at += 1;
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(format!("nested deeper than {MAX_DEPTH}"));
-        }
-        if self.peek() != Some(close) {
-            loop {
-                self.line();
-                one(self)?;
-                match self.peek() {
-                    Some(b',') => self.write(","),
-                    Some(c) if c == close => break,
-                    _ => return Err(self.wrong()),
+            (Next::CommaOrClose, _) if self.open.is_empty() && self.at == self.text.len() => {
+                Ok(Token::End)
+            }
+            (Next::CommaOrClose, _) => self.wrong(),
+            (Next::Name | Next::NameOrClose, b'"') => {
+                let quoted = self.string()?;
+                if self.peek() != b':' {
+                    return self.wrong();
                 }
                 self.at += 1;
+                self.next = Next::Value;
+                Ok(Token::Name(quoted))
             }
-            self.depth -= 1;
-            self.line();
-        } else {
-            self.depth -= 1;
+            (Next::Name | Next::NameOrClose, _) => self.wrong(),
+            (_, b'{' | b'[') => {
+                self.open.push(c + 2); // in ASCII
+                if self.open.len() > MAX_DEPTH {
+                    return Err(format!("nested deeper than {MAX_DEPTH}"));
+                }
+                self.next = match c {
+                    b'{' => Next::NameOrClose,
+                    _ => Next::ValueOrClose,
+                };
+                Ok(Token::Open(self.take(1)))
+            }
+            (_, b'"') => {
+                self.next = Next::CommaOrClose;
+                Ok(Token::Text(self.string()?))
+            }
+            _ => {
+                self.next = Next::CommaOrClose;
+                Ok(Token::Plain(self.plain()?))
+            }
         }
-        self.write(&self.text[self.at..self.at + 1]);
+    }
+
+    fn string(&mut self) -> Result<&'a str, String> {
+        let begin = self.at;
         self.at += 1;
-        Ok(())
+        loop {
+            let rest = &self.text.as_bytes()[self.at..];
+            let n = ordinary(rest);
+            self.at += n;
+            match &rest[n..] {
+                [b'"', ..] => break,
+                [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => self.at += 2,
+                [b'\\', b'u', digits @ ..]
+                    if digits.len() >= 4 && digits[..4].iter().all(u8::is_ascii_hexdigit) =>
+                {
+                    self.at += 6
+                }
+                [b'\\', ..] => {
+                    self.at += 1;
+                    return self.wrong();
+                }
+                _ => return self.wrong(),
+            }
+        }
+        self.at += 1;
+        Ok(&self.text[begin..self.at])
     }
 
     /// Reads a number, true, false or null.
-    fn plain(&mut self) -> Result<Value, String> {
+    fn plain(&mut self) -> Result<&'a str, String> {
         let rest = &self.text[self.at..];
-        let n = rest
-            .bytes()
-            .position(|c| !c.is_ascii_alphanumeric() && !matches!(c, b'+' | b'-' | b'.'))
-            .unwrap_or(rest.len());
-        let word = &rest[..n];
-        if !matches!(word, "true" | "false" | "null") && !is_number(word) {
-            return Err(self.wrong());
+        let word = ["true", "false", "null"]
+            .into_iter()
+            .find(|w| rest.starts_with(*w));
+        match word.map_or_else(|| number(rest.as_bytes()), |w| Some(w.len())) {
+            Some(n) => Ok(self.take(n)),
+            None => self.wrong(),
         }
-        self.at += n;
-        self.write(word);
-        Ok(Value::Plain(if self.keeps() {
-            word.into()
-        } else {
-            String::new()
-        }))
-    }
-
-    fn string(&mut self) -> Result<String, String> {
-        let begin = self.at;
-        let mut value = String::new();
-        self.at += 1;
-        loop {
-            let rest = &self.text[self.at..];
-            let n = rest
-                .bytes()
-                .position(|c| c < b' ' || c == b'"' || c == b'\\')
-                .unwrap_or(rest.len());
-            if self.keeps() {
-                value.push_str(&rest[..n]);
-            }
-            self.at += n;
-            match rest.as_bytes().get(n) {
-                Some(b'"') => break,
-                Some(b'\\') => {
-                    self.at += 1;
-                    let c = self.escape()?;
-                    if self.keeps() {
-                        value.push(c);
-                    }
-                }
-                _ => return Err(self.wrong()),
-            }
-        }
-        self.at += 1;
-        self.write(&self.text[begin..self.at]);
-        Ok(value)
-    }
-
-    /// Reads what follows a backslash. Half of a surrogate pair becomes U+FFFD.
-    fn escape(&mut self) -> Result<char, String> {
-        let Some(c) = self.text[self.at..].chars().next() else {
-            return Err(self.wrong());
-        };
-        let value = match c {
-            '"' | '\\' | '/' => c,
-            'b' => '\u{8}',
-            'f' => '\u{c}',
-            'n' => '\n',
-            'r' => '\r',
-            't' => '\t',
-            'u' => return self.unicode(),
-            _ => return Err(self.wrong()),
-        };
-        self.at += 1;
-        Ok(value)
-    }
-
-    fn unicode(&mut self) -> Result<char, String> {
-        let high = self.hex()?;
-        let rest = &self.text[self.at..];
-        if (0xd800..0xdc00).contains(&high) && rest.starts_with("\\u") {
-            let before = self.at;
-            self.at += 1;
-            let low = self.hex()?;
-            if (0xdc00..0xe000).contains(&low) {
-                let pair = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
-                return Ok(char::from_u32(pair).unwrap_or(char::REPLACEMENT_CHARACTER));
-            }
-            self.at = before;
-        }
-        Ok(char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER))
-    }
-
-    /// Reads the letter u and four digits.
-    fn hex(&mut self) -> Result<u32, String> {
-        let digits = self
-            .text
-            .get(self.at + 1..self.at + 5)
-            .filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
-        let value = digits
-            .and_then(|d| u32::from_str_radix(d, 16).ok())
-            .ok_or_else(|| self.wrong())?;
-        self.at += 5;
-        Ok(value)
     }
 }
 
-/// Reports whether a word is a number of JSON.
-fn is_number(word: &str) -> bool {
-    let word = word.strip_prefix('-').unwrap_or(word);
-    let (mantissa, exponent) = match word.split_once(['e', 'E']) {
-        Some((m, e)) => (m, e.strip_prefix(['+', '-']).unwrap_or(e)),
-        None => (word, "0"),
+/// Returns how many bytes come before a quote, a backslash or a control character. It looks at eight at a
+/// time: a byte below n is one whose highest bit a subtraction of n sets.
+fn ordinary(text: &[u8]) -> usize {
+    const EACH: u64 = u64::MAX / 255;
+    let below = |n: u64, bytes: u64| bytes.wrapping_sub(EACH * n) & !bytes & (EACH << 7);
+    let mut at = 0;
+    while let Some(eight) = text[at..].first_chunk() {
+        let bytes = u64::from_le_bytes(*eight);
+        let quotes = bytes ^ (EACH * u64::from(b'"'));
+        let escapes = bytes ^ (EACH * u64::from(b'\\'));
+        let found = below(32, bytes) | below(1, quotes) | below(1, escapes);
+        if found != 0 {
+            return at + found.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    let rest = &text[at..];
+    at + rest
+        .iter()
+        .position(|&c| c < b' ' || c == b'"' || c == b'\\')
+        .unwrap_or(rest.len())
+}
+
+/// Returns the length of the number at the start of a text.
+fn number(text: &[u8]) -> Option<usize> {
+    let digits = |from: usize| {
+        let n = text[from..]
+            .iter()
+            .take_while(|c| c.is_ascii_digit())
+            .count();
+        (n > 0).then_some(from + n)
     };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
-    let digits = |d: &str| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit());
-    digits(whole)
-        && digits(fraction)
-        && digits(exponent)
-        && (whole == "0" || !whole.starts_with('0'))
+    let mut at = usize::from(text.first() == Some(&b'-'));
+    at = match text.get(at) {
+        Some(b'0') => at + 1,
+        _ => digits(at)?,
+    };
+    if text.get(at) == Some(&b'.') {
+        at = digits(at + 1)?;
+    }
+    if let Some(b'e' | b'E') = text.get(at) {
+        let sign = matches!(text.get(at + 1), Some(b'+' | b'-'));
+        at = digits(at + 1 + usize::from(sign))?;
+    }
+    Some(at)
 }
 
 #[cfg(test)]
@@ -309,15 +344,45 @@ mod tests {
         let want = "{\n  \"b\": 1.0,\n  \"a\": [\n    1,\n    {\n      \"c\": \"x\\u00e9\\ud83d\\ude00\"\n    }\n  ],\n  \"e\": {},\n  \"f\": []\n}\n";
         assert_eq!(format(text, 2).as_deref(), Ok(want));
         assert_eq!(format(want, 2).as_deref(), Ok(want));
+        for good in ["0", "-0.5e+7", " true ", "[1E2,false,null,\"\"]"] {
+            assert!(format(good, 2).is_ok(), "{good}");
+        }
         for bad in [
-            "", "{", "{\"a\":}", "[1,]", "[1 2]", "01", "1.", "-", "tru", "\"\n\"", "\"\\x\"",
-            "1 2", "{a:1}",
+            "",
+            "{",
+            "[",
+            "{\"a\":}",
+            "{\"a\"",
+            "{\"a\":1",
+            "[1,]",
+            "{,}",
+            "[1 2]",
+            "[1}",
+            "{]",
+            "01",
+            "1.",
+            "1e",
+            "-",
+            "tru",
+            "truex",
+            "\"\n\"",
+            "\"\\x\"",
+            "\"\\u12g4\"",
+            "\"\\u12",
+            "\"a",
+            "1 2",
+            "1,",
+            "1]",
+            "{a:1}",
+            "\0",
+            "1\0",
         ] {
             assert!(format(bad, 2).is_err(), "{bad}");
         }
+        assert!(format(&("[".repeat(500) + &"]".repeat(500)), 16).is_ok());
         assert!(format(&"[".repeat(100_000), 2).is_err());
-        match parse("\"x\\u00e9\\ud83d\\ude00\\n\"") {
-            Ok(Value::Text(text)) => assert_eq!(text, "xé😀\n"),
+        match parse("\"x\\u00e9\\ud83d\\ude00\\n\\ud83d \\/\"") {
+            Ok(Value::Text(text)) => assert_eq!(text, "xé😀\n\u{fffd} /"),
             _ => panic!("no text"),
         }
     }

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// builtDir is where programs are built that several tests use. TestMain removes it.
+var builtDir = sync.OnceValue(func() string {
+	dir, err := os.MkdirTemp("", "bento-built-")
+	if err != nil {
+		panic(err)
+	}
+	return dir
+})
+
+// builtBento returns the path of bento, which is built once a run. The test binary would do, but
+// what the libraries of tests make before main runs takes longer than most commands.
+func builtBento(tb testing.TB) string {
+	tb.Helper()
+	path, err := buildBento()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
+
+// buildBento builds bento with the race detector if the tests have it.
+var buildBento = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(builtDir(), "plain", "bento")
+	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		return path, goBuild(path, "-race", ".")
+	}
+	return path, goBuild(path, ".")
+})
+
+func goBuild(path string, args ...string) error {
+	cmd := exec.Command("go", append([]string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", path}, args...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %v: %s", err, out)
+	}
+	return nil
+}
