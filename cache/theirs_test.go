@@ -13,13 +13,14 @@ import (
 // reached through a link.
 func TestDirectoryOfOthers(t *testing.T) {
 	root, victim := t.TempDir(), t.TempDir()
-	for _, dir := range []string{"docs/v5/tmp", "docs/v5/blobs/ab", "letters/v5"} {
+	for _, dir := range []string{"docs/v5/tmp", "docs/v5/blobs/ab", "letters/v5", "papers/v5/blobs/ab", "papers/v5/records"} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o777); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, err := range []error{
 		os.WriteFile(filepath.Join(root, "docs/v5/tmp/notes.txt"), nil, 0o666), os.WriteFile(filepath.Join(root, "letters/v5/letter"), nil, 0o666),
+		os.WriteFile(filepath.Join(root, "papers/v5/records/paper.txt"), nil, 0o666),
 		os.Symlink(victim, filepath.Join(root, "link")), os.Mkdir(filepath.Join(victim, "v5"), 0o777),
 	} {
 		if err != nil {
@@ -27,7 +28,7 @@ func TestDirectoryOfOthers(t *testing.T) {
 		}
 	}
 	var refused *cache.DirError
-	for dir, o := range map[string]*cache.Options{"docs": nil, "letters": nil, "link": {Root: root}} {
+	for dir, o := range map[string]*cache.Options{"docs": nil, "letters": nil, "papers": nil, "link": {Root: root}} {
 		if _, err := cache.Open(filepath.Join(root, dir), o); !errors.As(err, &refused) || refused.Hint == "" {
 			t.Errorf("open %s: %v, want a *DirError", dir, err)
 		}

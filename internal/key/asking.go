@@ -2,6 +2,7 @@ package key
 
 import (
 	"context"
+	"iter"
 	"runtime"
 	"sync"
 
@@ -22,7 +23,7 @@ func (t *Toolchains) AskAhead(ctx context.Context, tasks []*plan.Task) (wait fun
 	var asking sync.WaitGroup
 	asking.Go(func() {
 		places := make(chan struct{}, 2*runtime.GOMAXPROCS(0))
-		for _, d := range toolchainsOf(ctx, tasks) {
+		for d := range t.toolchainsOf(ctx, tasks) {
 			places <- struct{}{}
 			asking.Go(func() {
 				defer func() { <-places }()
@@ -30,7 +31,12 @@ func (t *Toolchains) AskAhead(ctx context.Context, tasks []*plan.Task) (wait fun
 			})
 		}
 	})
-	return asking.Wait
+	return func() {
+		asking.Wait()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.ahead = nil // something may change them now
+	}
 }
 
 type toolchainOf struct {
@@ -38,21 +44,52 @@ type toolchainOf struct {
 	dir     string
 }
 
-// toolchainsOf returns a dish for each basis among tasks.
-func toolchainsOf(ctx context.Context, tasks []*plan.Task) []toolchainOf {
-	var list []toolchainOf
-	dishes, bases := make(map[toolchainOf]bool), make(map[string]bool)
-	for _, t := range tasks {
-		d := toolchainOf{t.Dish.Adapter, t.Dish.Dir}
-		if d.adapter == nil || t.Tool != nil || dishes[d] || ctx.Err() != nil {
-			continue
-		}
-		dishes[d] = true
-		basis, ok, err := adapters.ToolchainBasis(ctx, d.adapter, d.dir)
-		if id := basisID(d.adapter.Manifest(), basis); ok && err == nil && !bases[id] {
-			bases[id] = true
-			list = append(list, d)
+// toolchainsOf yields a dish for each basis among tasks, and keeps the bases in ahead.
+func (t *Toolchains) toolchainsOf(ctx context.Context, tasks []*plan.Task) iter.Seq[toolchainOf] {
+	return func(yield func(toolchainOf) bool) {
+		dishes, bases := make(map[toolchainOf]bool), make(map[string]bool)
+		for _, task := range tasks {
+			d := toolchainOf{task.Dish.Adapter, task.Dish.Dir}
+			if d.adapter == nil || task.Tool != nil || dishes[d] || ctx.Err() != nil {
+				continue
+			}
+			dishes[d] = true
+			id, ok, err := t.basis(ctx, d)
+			if !ok || err != nil {
+				continue
+			}
+			t.foresee(d, id)
+			if !bases[id] {
+				bases[id] = true
+				if !yield(d) {
+					return
+				}
+			}
 		}
 	}
-	return list
+}
+
+// foresee keeps the digest of a basis for the evaluation beside AskAhead.
+func (t *Toolchains) foresee(d toolchainOf, id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ahead == nil {
+		t.ahead = make(map[toolchainOf]string)
+	}
+	t.ahead[d] = id
+}
+
+// basis returns the digest of the basis of a toolchain; ok is false where the adapter has none.
+func (t *Toolchains) basis(ctx context.Context, d toolchainOf) (id string, ok bool, err error) {
+	t.mu.Lock()
+	id, ok = t.ahead[d]
+	t.mu.Unlock()
+	if ok {
+		return id, true, nil
+	}
+	basis, ok, err := adapters.ToolchainBasis(ctx, d.adapter, d.dir)
+	if !ok || err != nil {
+		return "", ok, err
+	}
+	return basisID(d.adapter.Manifest(), basis), true, nil
 }

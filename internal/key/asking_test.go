@@ -17,6 +17,7 @@ import (
 type pairAdapter struct {
 	adapters.Adapter
 	asked atomic.Int32
+	bases atomic.Int32 // calls of ToolchainBasis
 	both  chan struct{}
 }
 
@@ -24,6 +25,7 @@ func (a *pairAdapter) Manifest() *adapters.Manifest { return &adapters.Manifest{
 
 // ToolchainBasis returns the first letter of dir: "x1" and "x2" have the same toolchain. "?" has none.
 func (a *pairAdapter) ToolchainBasis(_ context.Context, dir string) (string, error) {
+	a.bases.Add(1)
 	if dir == "?" {
 		return "", errors.New("no toolchain")
 	}
@@ -48,9 +50,18 @@ func TestAskAhead(t *testing.T) {
 		tasks = append(tasks, &plan.Task{Dish: &discovery.Dish{Dir: "z1"}})
 		st := state.Open(t.TempDir())
 		tools := OpenToolchains(st, state.OpenShared(""))
-		tools.AskAhead(t.Context(), tasks)()
+		wait := tools.AskAhead(t.Context(), tasks)
+		synctest.Wait() // both are asked
+		before := a.bases.Load()
+		if got, err := tools.Fingerprint(t.Context(), a, "x2"); got != "x" || err != nil || a.bases.Load() != before {
+			t.Errorf("x2 beside it: %q, %v, %d more bases, want 0", got, err, a.bases.Load()-before)
+		}
+		wait()
 		if n := a.asked.Load(); n != 2 {
 			t.Errorf("asked %d times, want 2", n)
+		}
+		if _, err := tools.Fingerprint(t.Context(), a, "x2"); err != nil || a.bases.Load() == before {
+			t.Errorf("after it the basis is still the old one (%v)", err)
 		}
 		for _, dir := range []string{"x1", "x2", "y1"} {
 			if got, err := tools.Fingerprint(t.Context(), a, dir); got != dir[:1] || err != nil {

@@ -61,6 +61,7 @@ type digestStore struct {
 	state *state.Dir
 	salt  string
 	saved savedDigests
+	size  int                     // of the file in bytes
 	fresh map[string]*digestEntry // differ from those saved
 }
 
@@ -97,7 +98,7 @@ func openDigestStore(dir *state.Dir, salt string) *digestStore {
 		return m
 	}
 	if saved, err := decodeDigests(payload, salt); err == nil {
-		m.saved = saved
+		m.saved, m.size = saved, len(payload)
 	}
 	return m
 }
@@ -149,8 +150,11 @@ func (m *digestStore) Save() error {
 	if len(m.fresh) == 0 {
 		return nil
 	}
+	room := m.size + len(m.fresh)*usualEntrySize
 	m.saved, m.fresh = m.saved.with(m.fresh), make(map[string]*digestEntry)
-	return m.state.Store(digestsFile, digestsVersion, encodeDigests(m.salt, m.saved))
+	payload := encodeDigests(m.salt, m.saved, room)
+	m.size = len(payload)
+	return m.state.Store(digestsFile, digestsVersion, payload)
 }
 
 // with returns the entries of s and fresh. Those of fresh replace others of the same id.
@@ -187,9 +191,10 @@ func (s savedDigests) with(fresh map[string]*digestEntry) savedDigests {
 	return all
 }
 
-func encodeDigests(salt string, s savedDigests) []byte {
+// encodeDigests encodes entries, in about room bytes.
+func encodeDigests(salt string, s savedDigests, room int) []byte {
 	var w pack.Writer
-	w.Grow(len(s.ids) * usualEntrySize)
+	w.Grow(room)
 	w.String(salt)
 	w.Uint(uint64(len(s.ids)))
 	for i := range s.entries {
@@ -215,7 +220,7 @@ func encodeDigests(salt string, s savedDigests) []byte {
 }
 
 // usualEntrySize is the size of most encoded entries in bytes: one with an output.
-const usualEntrySize = 384
+const usualEntrySize = 256
 
 // minEntrySize is the size of the smallest encoded entry in bytes.
 const minEntrySize = 1 + 4*32 + 3

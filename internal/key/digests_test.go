@@ -126,7 +126,7 @@ func TestNothingNewIsNotWritten(t *testing.T) {
 // Entries in another order, or two of one id, are not what Save writes.
 func TestDecodeRefusesDisorder(t *testing.T) {
 	for _, ids := range [][]string{{"b", "a"}, {"a", "a"}} {
-		payload := encodeDigests("s", savedDigests{ids: ids, entries: make([]digestEntry, len(ids))})
+		payload := encodeDigests("s", savedDigests{ids: ids, entries: make([]digestEntry, len(ids))}, 0)
 		if _, err := decodeDigests(payload, "s"); !errors.Is(err, pack.ErrFormat) {
 			t.Errorf("%q: got %v, want %v", ids, err, pack.ErrFormat)
 		}
@@ -141,7 +141,7 @@ func FuzzDecodeEntries(f *testing.F) {
 	if err := m.Save(); err != nil {
 		f.Fatal(err)
 	}
-	f.Add(encodeDigests("s", m.Saved()))
+	f.Add(encodeDigests("s", m.Saved(), 0))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		saved, err := decodeDigests(payload, "s")
 		if err != nil {

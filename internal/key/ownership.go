@@ -161,8 +161,9 @@ func prefix(base, glob string) string {
 // inside it.
 func (own *ownership) Own(tr *tree.Tree) []tree.Entry {
 	if own.files == nil {
-		own.files = make([]tree.Entry, 0, 32)
-		for _, e := range tr.Under(own.Dish.Path) {
+		all := tr.Under(own.Dish.Path)
+		own.files = make([]tree.Entry, 0, min(len(all), 256)) // the dish of the root may own few of many
+		for _, e := range all {
 			if own.isSource(tr, e.Path) {
 				own.files = append(own.files, e)
 			}

@@ -1,8 +1,6 @@
 package key
 
 import (
-	"slices"
-
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/plan"
@@ -105,12 +103,34 @@ func (e *Evaluator) forgetSources(d *discovery.Dish) (changed bool) {
 	return changed
 }
 
+// has reports whether list is what Own would return now.
+func (own *ownership) has(tr *tree.Tree, list []tree.Entry) bool {
+	for _, e := range tr.Under(own.Dish.Path) {
+		switch {
+		case !own.isSource(tr, e.Path):
+		case len(list) == 0 || !list[0].Same(&e):
+			return false
+		default:
+			list = list[1:]
+		}
+	}
+	return len(list) == 0
+}
+
 // refind finds the sources of the dish again, and those of the dishes inside it. It reports
 // whether they have changed, or were unknown.
 func (own *ownership) refind(tr *tree.Tree) (changed bool) {
 	before := own.Last()
 	own.Forget()
-	changed = before == nil || !slices.EqualFunc(before, own.Own(tr), func(x, y tree.Entry) bool { return x.Same(&y) })
+	switch {
+	case before == nil:
+		changed = true
+	case own.has(tr, before):
+		own.files = before
+	default:
+		changed = true
+		own.Own(tr) // what the next refresh compares with
+	}
 	for _, inner := range own.nested {
 		changed = own.all[inner].refind(tr) || changed
 	}

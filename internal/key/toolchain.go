@@ -39,6 +39,7 @@ type Toolchains struct {
 	mu      sync.Mutex
 	known   map[string]answer // by basis digest
 	pending map[string]*probe
+	ahead   map[toolchainOf]string // basis digests, until AskAhead ends
 	changed bool
 	news    map[string]answer // for shared
 }
@@ -106,14 +107,13 @@ func (t *Toolchains) LetRun() {
 
 // Fingerprint returns the fingerprint of the toolchain that a's tasks get in dir.
 func (t *Toolchains) Fingerprint(ctx context.Context, a adapters.Adapter, dir string) (string, error) {
-	basis, ok, err := adapters.ToolchainBasis(ctx, a, dir)
+	id, ok, err := t.basis(ctx, toolchainOf{a, dir})
 	if err != nil {
 		return "", err
 	}
 	if !ok {
 		return t.ask(ctx, a, dir)
 	}
-	id := basisID(a.Manifest(), basis)
 	p, known, ok := t.lookup(id)
 	if ok {
 		return known.value()

@@ -122,3 +122,26 @@ func TestToolchainsAreShared(t *testing.T) {
 func (a *toolAdapter) ToolchainAtRun(context.Context, adapters.RunRequest) (string, error) {
 	return "late", nil
 }
+
+// lateAdapter knows its toolchain only at run time, if at all.
+type lateAdapter struct {
+	toolAdapter
+	late error
+}
+
+func (a *lateAdapter) ToolchainAtRun(context.Context, adapters.RunRequest) (string, error) {
+	return "", a.late
+}
+
+// A toolchain that is unknown even in a run is an error: a task without one has no key.
+func TestToolchainUnknownAtRun(t *testing.T) {
+	a := &lateAdapter{toolAdapter: toolAdapter{basis: "b", err: &adapters.KnownAtRun{Why: "the repository chooses it"}}}
+	for _, late := range []error{&adapters.MissingTool{Tool: "tool"}, &adapters.KnownAtRun{Why: "no program"}, errors.New("no memory")} {
+		a.late = late
+		tools := OpenToolchains(state.Open(t.TempDir()), state.OpenShared(""))
+		tools.LetRun()
+		if got, err := tools.Fingerprint(t.Context(), a, "d"); err == nil {
+			t.Errorf("at run %v: got %q and no error", late, got)
+		}
+	}
+}

@@ -2,8 +2,11 @@ package record
 
 import (
 	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -51,6 +54,45 @@ func TestUsualModes(t *testing.T) {
 	for m, want := range map[fs.FileMode]bool{0o755: true, 0o775: true, 0o700: false, 0o777: false, 0o750: false} {
 		if usual(m) != want {
 			t.Errorf("%o: %v, want %v", m, !want, want)
+		}
+	}
+}
+
+// An output is as it was made only with its kind, mode, content or target.
+func TestIsMade(t *testing.T) {
+	root := t.TempDir()
+	for _, err := range []error{
+		os.WriteFile(filepath.Join(root, "f"), []byte("made"), 0o644), os.Symlink("f", filepath.Join(root, "l")), os.Mkdir(filepath.Join(root, "d"), 0o755),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := tree.Walk(t.Context(), root, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Recorder{Root: root, Tree: files}
+	for _, c := range []struct {
+		o    cache.Output
+		want bool
+	}{
+		{cache.Output{Path: "f", Kind: cache.File, Mode: 0o644, Digest: cache.Sum([]byte("made"))}, true},
+		{cache.Output{Path: "f", Kind: cache.File, Mode: 0o755, Digest: cache.Sum([]byte("made"))}, false},
+		{cache.Output{Path: "f", Kind: cache.File, Mode: 0o644, Digest: cache.Sum([]byte("other"))}, false},
+		{cache.Output{Path: "f", Kind: cache.Link, Target: "f"}, false},
+		{cache.Output{Path: "l", Kind: cache.Link, Target: "f"}, true},
+		{cache.Output{Path: "l", Kind: cache.Link, Target: "g"}, false},
+		{cache.Output{Path: "l", Kind: cache.File, Mode: 0o777}, false},
+		{cache.Output{Path: "d", Kind: cache.Dir}, true},
+		{cache.Output{Path: "f", Kind: cache.Dir}, false},
+	} {
+		now, err := tree.Stat(root, c.o.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.isMade(&c.o, now); got != c.want {
+			t.Errorf("%+v: %v, want %v", c.o, got, c.want)
 		}
 	}
 }

@@ -69,18 +69,25 @@ func load(dir *owndir.Dir, base, name string, version uint32, without fs.FileMod
 	return payload, nil
 }
 
-// Store replaces the file name by payload: readers see the old file or the new one. It does not
+// Store replaces the file name by a payload, which may be in parts: readers see the old file or the new one. It does not
 // sync to the disk; a file that a power cut truncates counts as absent.
-func (d *Dir) Store(name string, version uint32, payload []byte) error {
-	if len(payload) > MaxSize {
-		return fmt.Errorf("state file %q: %d bytes, expected at most %d", name, len(payload), MaxSize)
+func (d *Dir) Store(name string, version uint32, payload ...[]byte) error {
+	if size := sizeOf(payload); size > MaxSize {
+		return fmt.Errorf("state file %q: %d bytes, expected at most %d", name, size, MaxSize)
 	}
 	dir, base, err := d.at(name, true)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	return store(dir, base, name, version, payload)
+	return store(dir, base, name, version, payload...)
+}
+
+func sizeOf(parts [][]byte) (n int) {
+	for _, p := range parts {
+		n += len(p)
+	}
+	return n
 }
 
 // StorePrivate is Store of a file that only the user may read.
@@ -94,16 +101,16 @@ func (d *Dir) StorePrivate(name string, version uint32, payload []byte) error {
 }
 
 // store is Store of the file base in dir.
-func store(dir *owndir.Dir, base, name string, version uint32, payload []byte) error {
-	return dir.Replace(base, seal(name, version, payload), payload)
+func store(dir *owndir.Dir, base, name string, version uint32, payload ...[]byte) error {
+	return dir.Replace(base, append([][]byte{seal(name, version, payload...)}, payload...)...)
 }
 
-func seal(name string, version uint32, payload []byte) []byte {
+func seal(name string, version uint32, payload ...[]byte) []byte {
 	head := make([]byte, 0, headerSize)
 	head = append(head, magic...)
 	head = binary.LittleEndian.AppendUint32(head, version)
-	head = binary.LittleEndian.AppendUint64(head, uint64(len(payload)))
-	return append(head, sum(head, name, payload)...)
+	head = binary.LittleEndian.AppendUint64(head, uint64(sizeOf(payload)))
+	return append(head, sum(head, name, payload...)...)
 }
 
 // open checks an envelope and returns its payload, which shares data's memory.
@@ -125,12 +132,14 @@ func open(name string, version uint32, data []byte) ([]byte, error) {
 }
 
 // sum includes the name, so that a copy under another name is invalid.
-func sum(head []byte, name string, payload []byte) []byte {
+func sum(head []byte, name string, payload ...[]byte) []byte {
 	h := blake3.NewDeriveKey("bento state file v1")
 	h.Write(head)
 	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(name))))
 	h.WriteString(name)
-	h.Write(payload)
+	for _, part := range payload {
+		h.Write(part)
+	}
 	return h.Sum(nil)
 }
 

@@ -266,7 +266,7 @@ func comparePatch(rt *rapid.T, ix *Index) {
 		return
 	}
 	head := tableHead{Saved: 1, Looked: time.Now().Add(time.Hour).UnixNano()}
-	changed, cerr := readTable(p.Payload(head))
+	changed, cerr := readTable(slices.Concat(p.Payload(head)...))
 	full, ferr := readTable(ix.full().Payload(head))
 	if cerr != nil || ferr != nil {
 		rt.Fatal(cerr, ferr)

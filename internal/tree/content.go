@@ -59,11 +59,7 @@ func (c *tableContent) Sum() [sumSize]byte {
 
 // digest sets the digests of the directories in dirty, and of their parents. looked is not before
 // the last look at the files.
-func digest(payload []byte, looked int64, dirty func(i int) bool) {
-	t, err := view(payload)
-	if err != nil {
-		panic(err) // the caller has just written the table
-	}
+func (t *indexTable) digest(looked int64, dirty func(i int) bool) {
 	var c tableContent
 	done := make([]bool, t.Dirs())
 	for i := t.Dirs() - 1; i >= 0; i-- { // children before parents

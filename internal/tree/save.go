@@ -18,7 +18,7 @@ func (ix *Index) Save() error {
 	if !ix.fresh.SetNews(false) && !ix.newLists() {
 		return nil
 	}
-	if err := ix.tree.state.Store(indexName, tableVersion, ix.payload()); err != nil {
+	if err := ix.tree.state.Store(indexName, tableVersion, ix.payload()...); err != nil {
 		ix.fresh.SetNews(true)
 		return fmt.Errorf("index not saved: %w", err)
 	}
@@ -78,7 +78,8 @@ type saver struct {
 	fromFresh map[string]bool // files of the tree by path
 }
 
-func (ix *Index) payload() []byte {
+// payload returns the table of the tree, in parts.
+func (ix *Index) payload() [][]byte {
 	t := ix.tree
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -86,7 +87,7 @@ func (ix *Index) payload() []byte {
 	if p, ok := ix.patch(); ok {
 		return p.Payload(h)
 	}
-	return ix.full().Payload(h)
+	return [][]byte{ix.full().Payload(h)}
 }
 
 // full writes the whole table.

@@ -47,7 +47,8 @@ type indexTable struct {
 
 	payload     []byte // the encoded table
 	dirs, files []byte
-	text        string // the paths, joined
+	changed     map[int]field // files that are not as in files; of a patch alone
+	text        string        // the paths, joined
 	saved       int64
 	inTree      int // number of files in directories
 }
@@ -235,7 +236,14 @@ func (t *indexTable) dirNumber(i, field int) uint32 {
 func (t *indexTable) dirEnd(i int) uint32 { return t.dirNumber(i, 0) }
 func (t *indexTable) filesEnd(i int) int  { return int(t.dirNumber(i, 1)) }
 
-func (t *indexTable) file(i int) field { return field(t.files[i*fileSize : (i+1)*fileSize]) }
+func (t *indexTable) file(i int) field {
+	if t.changed != nil {
+		if f := t.changed[i]; f != nil {
+			return f
+		}
+	}
+	return field(t.files[i*fileSize : (i+1)*fileSize])
+}
 
 // fileEnd returns the end of the path of file i, and for i = -1 the end of the paths of
 // directories.

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"encoding/binary"
+	"maps"
 	"slices"
 	"sort"
 
@@ -9,16 +10,20 @@ import (
 )
 
 // tablePatch updates a table without adding directories or files, which costs less than writing a
-// new one.
+// new one. It copies only the head and the directories of the table.
 type tablePatch struct {
 	was   *indexTable
-	out   []byte
-	dirty []bool // by directory: a file directly in it changed
+	out   []byte        // head and directories
+	files map[int]field // the changed files
+	dirty []bool        // by directory: a file directly in it changed
 }
 
 // Patch starts a patch. The table must be checked.
 func (t *indexTable) Patch() *tablePatch {
-	return &tablePatch{was: t, out: slices.Clone(t.payload), dirty: make([]bool, t.Dirs())}
+	return &tablePatch{
+		was: t, out: slices.Clone(t.payload[:min(len(t.payload), headSize+len(t.dirs))]),
+		files: make(map[int]field), dirty: make([]bool, t.Dirs()),
+	}
 }
 
 // SetDir sets the state of directory i.
@@ -30,16 +35,30 @@ func (p *tablePatch) SetDir(i int, s disk.Stamp, settled bool) {
 
 // SetFile sets the state of file i, which has the path of e. sum is nil when the digest is unknown.
 func (p *tablePatch) SetFile(i int, e *disk.Entry, sum *[sumSize]byte) {
-	at := headSize + len(p.was.dirs) + i*fileSize
-	appendFile(p.out[at:at], e, sum, p.was.fileEnd(i))
+	p.files[i] = appendFile(make([]byte, 0, fileSize), e, sum, p.was.fileEnd(i))
 	if i < p.was.inTree {
 		p.dirty[sort.Search(len(p.dirty), func(d int) bool { return p.was.filesEnd(d) > i })] = true
 	}
 }
 
-// Payload returns the updated table.
-func (p *tablePatch) Payload(h tableHead) []byte {
+// manyParts is the number of parts from which on one copy costs less than a write of each.
+const manyParts = 64
+
+// Payload returns the updated table, in parts.
+func (p *tablePatch) Payload(h tableHead) [][]byte {
 	appendHead(p.out[:0], &h)
-	digest(p.out, h.Looked, func(i int) bool { return p.dirty[i] })
-	return p.out
+	after := *p.was
+	after.payload, after.dirs, after.changed = p.out, p.out[headSize:], p.files
+	after.digest(h.Looked, func(i int) bool { return p.dirty[i] })
+	parts, rest, from := [][]byte{p.out}, p.was.payload[len(p.out):], 0
+	for _, i := range slices.Sorted(maps.Keys(p.files)) {
+		at := i * fileSize
+		parts = append(parts, rest[from:at], p.files[i])
+		from = at + fileSize
+	}
+	parts = append(parts, rest[from:])
+	if len(parts) > manyParts {
+		return [][]byte{slices.Concat(parts...)}
+	}
+	return parts
 }

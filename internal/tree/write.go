@@ -91,7 +91,11 @@ func (w *tableWriter) Payload(h tableHead) []byte {
 		binary.LittleEndian.PutUint32(p, binary.LittleEndian.Uint32(p)+uint32(len(w.dirText)))
 	}
 	b = append(append(b, w.dirText...), w.text...)
-	digest(b, h.Looked, func(int) bool { return true })
+	t, err := view(b)
+	if err != nil {
+		panic(err) // the table was just written
+	}
+	t.digest(h.Looked, func(int) bool { return true })
 	return b
 }
 

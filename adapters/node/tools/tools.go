@@ -31,13 +31,17 @@ type Tools struct {
 // Fingerprint returns "node=<version> npm=<version>" of the tools in dir.
 func (t *Tools) Fingerprint(ctx context.Context, at probe.At) (string, error) {
 	var parts []string
+	node := ""
 	for _, tool := range t.names() {
 		if !t.isNeeded(tool) {
 			continue
 		}
-		version, err := t.version(ctx, at, tool)
+		version, err := t.version(ctx, at, tool, node)
 		if err != nil {
 			return "", err
+		}
+		if tool == "node" {
+			node = version
 		}
 		parts = append(parts, tool+"="+version)
 	}
@@ -57,7 +61,8 @@ func (t *Tools) isNeeded(tool string) bool {
 	return err == nil
 }
 
-func (t *Tools) version(ctx context.Context, at probe.At, tool string) (string, error) {
+// version returns the version of a tool; node is that of Node.js, once it is known.
+func (t *Tools) version(ctx context.Context, at probe.At, tool, node string) (string, error) {
 	path, err := t.Find(t.Env, tool)
 	if err != nil {
 		return "", err
@@ -66,6 +71,9 @@ func (t *Tools) version(ctx context.Context, at probe.At, tool string) (string, 
 	if !at.Leave.Given() {
 		if version, err := t.chosen(at, tool); version != "" || err != nil {
 			return version, err
+		}
+		if version := t.installed(path, tool, node); version != "" {
+			return version, nil
 		}
 	}
 	q := probe.ManagerVersion

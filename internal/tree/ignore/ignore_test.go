@@ -173,6 +173,42 @@ func TestAgainstGit(t *testing.T) {
 	t.Logf("%d cases, %d wrong", cases, wrong)
 }
 
+// Quotes, ranges and spaces at the end mean what they mean to git.
+func TestQuotesAgainstGit(t *testing.T) {
+	needGit(t)
+	dir := newRepo(t)
+	rules := map[string]string{}
+	var paths []string
+	for i, c := range []struct {
+		pattern string
+		names   []string
+	}{
+		{`*a\bc`, []string{"xabc", "xac", "abc"}},
+		{`*\a\b\c`, []string{"xabc", "xac"}},
+		{`[\a]x`, []string{"ax", "bx"}},
+		{`[\a-c]x`, []string{"ax", "bx", "cx", "-x"}},
+		{`[a-c-e]x`, []string{"bx", "dx", "ex", "-x"}},
+		{`[a-\c]x`, []string{"bx", "dx"}},
+		{`x\y  `, []string{"xy", "xy  "}},
+		{`x\ \y `, []string{"x y", "x y "}},
+		{`x\  `, []string{"x ", "x"}},
+		{`x  \`, []string{"x", "x  "}},
+	} {
+		top := fmt.Sprintf("c%02d", i)
+		rules[top] = c.pattern + "\n"
+		write(t, dir, top+"/.gitignore", rules[top])
+		for _, name := range c.names {
+			paths = append(paths, top+"/"+name)
+		}
+	}
+	want := askGit(t, dir, paths)
+	for _, p := range paths {
+		if got := ignored(nil, rules, p); got != want[p] {
+			t.Errorf("%q: got %v, git says %v; rules %q", p, got, want[p], about(rules, p))
+		}
+	}
+}
+
 func about(rules map[string]string, path string) []string {
 	var list []string
 	for dir, text := range rules {
