@@ -78,6 +78,7 @@ func (s *Store) Stats(ctx context.Context) (Stats, error) {
 		older[f] = true
 		st.Older = append(st.Older, f.Path())
 	}
+	slices.Sort(st.Older) // file systems list directories in different orders
 	err = all.each(ctx, func(f File) error {
 		st.Bytes += f.size
 		if older[f.in] {
