@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/cargo/rustup"
@@ -81,7 +82,20 @@ func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters
 		v.OK = have.Satisfies(want.Version)
 	}
 	if !v.OK {
-		v.Hint = fmt.Sprintf("install it with %q", "rustup toolchain install "+want.Version)
+		v.Hint = pinHint(want)
 	}
 	return v
+}
+
+// pinHint returns how to get a pinned version. rustup itself follows rust-toolchain.toml alone: an
+// installed version of another file has to be selected, too.
+func pinHint(want adapters.Toolchain) string {
+	version := want.Version
+	if strings.HasPrefix(filepath.Base(want.File), "rust-toolchain") {
+		return fmt.Sprintf("install it with %q", "rustup toolchain install "+version)
+	}
+	if strings.ContainsAny(version, "<>=^~*, ") {
+		version = "VERSION"
+	}
+	return fmt.Sprintf("run %q in the root of the workspace: it installs and selects the version", "rustup override set "+version)
 }

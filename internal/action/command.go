@@ -37,6 +37,7 @@ type Commands struct {
 
 	shells sync.Map // by PATH: where sh is
 	bases  sync.Map // by what is passed on: the strict environment
+	found  sync.Map // programs that PATH has
 }
 
 // shell returns where the shell is. It stays there during a run.

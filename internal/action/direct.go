@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/plan"
 )
 
 // shellWords are the reserved words and the built-ins of sh by POSIX.1-2024: 2.4 Reserved
@@ -15,6 +16,47 @@ var shellWords = strings.Fields(`
 	case do done elif else esac fi for if in then until while
 	. : break continue eval exec exit export readonly return set shift times trap unset
 	alias bg cd command fc fg getopts hash jobs kill read type ulimit umask unalias wait`)
+
+// builtins are what common shells run themselves although PATH may lack it.
+var builtins = strings.Fields(`
+	[ builtin compgen complete declare dirs disown echo enable false hash help history let local logout
+	mapfile popd printf print pushd pwd readarray shopt source suspend test true typeset whence`)
+
+// Lacks returns the program that t starts by its name and that PATH lacks, "" for none. It knows
+// nothing of a line that only a shell understands, nor of a PATH that the task itself changes.
+func (c *Commands) Lacks(t *plan.Task) string {
+	_, setsPath := t.SetEnv["PATH"]
+	if t.Tool != nil || setsPath || len(t.Path) > 0 || len(t.EnvFiles) > 0 || c.Inherit || runtime.GOOS == "windows" {
+		return ""
+	}
+	words := t.Argv
+	if len(words) == 0 {
+		plain, ok := plainWords(t.Run)
+		if !ok || slices.Contains(builtins, plain[0]) {
+			return ""
+		}
+		words = plain
+	}
+	program := words[0]
+	if strings.ContainsRune(program, filepath.Separator) || !c.absent(program) {
+		return ""
+	}
+	return program
+}
+
+// absent reports whether no directory of PATH has a program. A relative directory may have it.
+func (c *Commands) absent(program string) bool {
+	if _, known := c.found.Load(program); known {
+		return false
+	}
+	env := c.base(nil)
+	relative := func(entry string) bool { return !filepath.IsAbs(entry) }
+	if _, err := env.LookPath(program); err != nil {
+		return !slices.ContainsFunc(filepath.SplitList(env.Get("PATH")), relative)
+	}
+	c.found.Store(program, true)
+	return false
+}
 
 // direct returns the program and the words of a command that needs no shell, which takes a
 // millisecond to start: plain words, of which the first is a file on PATH and not a word of

@@ -129,6 +129,8 @@ type Options struct {
 	Force      bool             // nothing is a hit
 	Program    string           // identifies this build of bento; what another build remembers is ignored
 	Warn       func(diagnostics.Diagnostic)
+	// Lacks returns the program that a task starts by its name and that PATH lacks, "" for none.
+	Lacks func(*plan.Task) string
 }
 
 // New returns an Evaluator of a plan. It returns an error for an invalid glob.
@@ -273,6 +275,11 @@ func (e *Evaluator) evaluate(ctx context.Context, ev *Evaluation) {
 		ev.Reason = MissForced
 	default:
 		e.lookup(ctx, ev)
+	}
+	if ev.Status == Miss && ev.Err == nil && t.Dish.Toolchain.SkipMissing {
+		if missing := e.lacking(ev); missing != nil {
+			ev.Status, ev.Reason, ev.Notes = LeftOut, MissToolMissing, []string{missing.Error()}
+		}
 	}
 }
 

@@ -62,7 +62,11 @@ func (e *Evaluator) preflight(missing func(*Evaluation) *adapters.MissingTool) P
 			continue
 		}
 		d := ev.Task.Dish
-		if m := missing(ev); m != nil {
+		m := missing(ev)
+		if m == nil {
+			m = e.lacking(ev)
+		}
+		if m != nil {
 			problem := MissingTool(d, m)
 			p.note(ev.Task, problem)
 			if at := (need{d, m.Tool}); !seenTools[at] {
@@ -129,9 +133,13 @@ func (p *Preflight) Advice(tasks []*plan.Task) []diagnostics.Diagnostic {
 // MissingTool returns the problem of a dish whose tool is not installed: an error, or a warning if
 // the workspace leaves out the tasks of such dishes.
 func MissingTool(d *discovery.Dish, m *adapters.MissingTool) diagnostics.Diagnostic {
+	name := fmt.Sprintf("%q", d.Name)
+	if d.Adapter != nil {
+		name += " (" + d.Adapter.Manifest().AdapterID + ")"
+	}
 	p := diagnostics.Diagnostic{
 		File: d.Path, Severity: diagnostics.Error, Rule: "missing_tool", Source: diagnostics.Source,
-		Message: fmt.Sprintf("dish %q (%s) needs %s, which is not installed", d.Name, d.Adapter.Manifest().AdapterID, m.Tool),
+		Message: fmt.Sprintf("dish %s needs %s, which is not installed", name, m.Tool),
 		Hint:    m.Hint,
 		Dish:    d.Name, Alike: fmt.Sprintf("need %s, which is not installed", m.Tool),
 	}
@@ -141,6 +149,31 @@ func MissingTool(d *discovery.Dish, m *adapters.MissingTool) diagnostics.Diagnos
 		p.Alike += "; their tasks are left out"
 	}
 	return p
+}
+
+// lacking returns the program that a task starts by its name and that PATH lacks, nil for none. A
+// command of the user that runs before the task may install it.
+func (e *Evaluator) lacking(ev *Evaluation) *adapters.MissingTool {
+	program := e.o.Lacks(ev.Task)
+	if program == "" || followsCommand(ev.Task, make(map[*plan.Task]bool)) {
+		return nil
+	}
+	return &adapters.MissingTool{Tool: program, Hint: fmt.Sprintf(
+		"its task %s starts it by name: install it into a directory of PATH, or change the command", ev.Task.Name)}
+}
+
+// followsCommand reports whether a task runs after one whose command is the user's own.
+func followsCommand(t *plan.Task, seen map[*plan.Task]bool) bool {
+	for _, d := range t.Deps {
+		if seen[d.Task] {
+			continue
+		}
+		seen[d.Task] = true
+		if !d.Task.Recipe() || followsCommand(d.Task, seen) {
+			return true
+		}
+	}
+	return false
 }
 
 // missingTool returns the missing tool of an evaluation, nil if none is missing.

@@ -134,7 +134,9 @@ func unwrap(words []string) []string {
 		switch {
 		case isAssignment(first):
 			words = words[1:]
-		case slices.Contains([]string{"cross-env", "cross-env-shell", "env", "dotenv", "dotenvx", "env-cmd", "npx", "bunx", "exec", "command", "time", "nice"}, first):
+		case first == "pn": // pnpm under its short name
+			words = append([]string{"pnpm"}, words[1:]...)
+		case slices.Contains([]string{"cross-env", "cross-env-shell", "env", "dotenv", "dotenvx", "env-cmd", "npx", "pnpx", "pnx", "bunx", "exec", "command", "time", "nice"}, first):
 			words = wrapped(words[1:])
 		case len(words) > 1 && slices.Contains([]string{"pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx", "npm exec", "bun x", "dotenvx run"}, first+" "+words[1]):
 			words = wrapped(words[2:])

@@ -45,6 +45,13 @@ pnpm exec turbo build
 pnpm turbo build
 yarn turbo build
 pnpm dlx nx build
+pn -r build
+pn run -r build
+CI=1 pn --filter a build
+pn exec turbo build
+pn turbo build
+pnx nx build
+pn run both
 echo "a && b" && turbo build; true
 npm run turbo
 yarn turbo:none || turbo build
@@ -57,7 +64,7 @@ run-s turbo`, "\n") {
 	}
 	for _, text := range []string{
 		"", "true", "echo turbo", "eslint .", "turbo run build && node post.js", "node turbo", "tsc -b", "'turbo run' build",
-		"npm run build", "npm run build -- -w", "pnpm build -- -r", "pnpm exec eslint .", "npm run css", "npm run again", "npm run all", "run-s turbo css",
+		"npm run build", "npm run build -- -w", "pnpm build -- -r", "pnpm exec eslint .", "pn eslint .", "pn build -- -r", "npm run css", "npm run again", "npm run all", "run-s turbo css",
 		"cross-env CI=1", "dotenv", "deno run -r x.ts", "yarn", "npm test", "vitest -r a", "turbo-x build",
 	} {
 		if _, ok := fansOut(text, script); ok {

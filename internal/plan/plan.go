@@ -187,6 +187,9 @@ func (t *Task) Place() string {
 	return p
 }
 
+// Recipe reports whether the command of t is that of its adapter, not one that the user has written.
+func (t *Task) Recipe() bool { return t.recipe }
+
 // Command returns the command as people write it, with the arguments of the request.
 func (t *Task) Command() string {
 	if len(t.Args) == 0 {

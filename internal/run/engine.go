@@ -97,7 +97,7 @@ func (e *engine) node(t *plan.Task) *node { return e.nodes[t.Index] }
 func (e *Env) Evaluator(p *plan.Plan, force bool) (*key.Evaluator, error) {
 	return key.New(key.Options{
 		Root: e.Root, Store: e.Store, State: e.State, Toolchains: e.Toolchains, Environ: e.Environ, Inherit: e.Inherit,
-		Force: force, Program: e.Program, Warn: e.Warn,
+		Force: force, Program: e.Program, Warn: e.Warn, Lacks: e.commands().Lacks,
 	}, p)
 }
 
