@@ -40,7 +40,11 @@ func (c Change) String() string {
 		return fmt.Sprintf("tool %s %s: %s", what, c.How, c.Before+c.After)
 	}
 	if c.Before != "" || c.After != "" {
-		return fmt.Sprintf("%s %s: %s → %s", what, c.How, orNothing(c.Before), orNothing(c.After))
+		before, after := unlike(c.Before, c.After), unlike(c.After, c.Before)
+		if before == "" || after == "" {
+			before, after = orNothing(c.Before), orNothing(c.After)
+		}
+		return fmt.Sprintf("%s %s: %s → %s", what, c.How, before, after)
 	}
 	return what + " " + c.How
 }
@@ -58,6 +62,22 @@ func orNothing(s string) string {
 		return "nothing"
 	}
 	return strings.ReplaceAll(s, "\n", ", ")
+}
+
+// unlike returns the first line of text that other lacks, and how many more there are: a version has
+// many lines, as that of rustc, or a command. It returns "" if other has all of them.
+func unlike(text, other string) string {
+	have := strings.Split(other, "\n")
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return slices.Contains(have, line) })
+	switch len(lines) {
+	case 0:
+		return ""
+	case 1:
+		return lines[0]
+	case 2:
+		return lines[0] + " and 1 more line"
+	}
+	return fmt.Sprintf("%s and %d more lines", lines[0], len(lines)-1)
 }
 
 // blobs returns a blob by its digest, nil for a missing one.

@@ -60,3 +60,21 @@ func TestVariablesOfOtherSecrets(t *testing.T) {
 		}
 	}
 }
+
+// TestChangeOfLines: of long values a line shows where they differ.
+func TestChangeOfLines(t *testing.T) {
+	for _, tt := range []struct{ before, after, want string }{
+		{"a", "b", "a → b"},
+		{"", "b\nc", "nothing → b, c"},
+		{"a\nb", "", "a, b → nothing"},
+		{"rustc 1\nhost: x\nrelease: 1", "rustc 2\nhost: x\nrelease: 2", "rustc 1 and 1 more line → rustc 2 and 1 more line"},
+		{"same\na\nend", "same\nb\nc\nd\nend", "a → b and 2 more lines"},
+		{"a\nb", "a", "a, b → a"},
+		{"a\nb", "b\na", "a, b → b, a"},
+	} {
+		c := Change{Kind: "text", Name: "toolchain", How: "changed", Before: tt.before, After: tt.after}
+		if got := c.String(); got != "toolchain changed: "+tt.want {
+			t.Errorf("%q, %q: %s", tt.before, tt.after, got)
+		}
+	}
+}
