@@ -28,7 +28,7 @@ type Pin struct {
 
 // toolchainTable is the schema of the table.
 type toolchainTable struct {
-	OnMissing     choice[missingWords]  `toml:"on_missing" default:"error" doc:"a tool that is not installed stops the run before it starts (exit 2). With skip, the tasks that need it, and those that depend on them, are left out; one warning names the tool"`
+	OnMissing     choice[missingWords]  `toml:"on_missing" default:"error" doc:"a tool that is not installed, or a program that PATH lacks and a task starts by its name, stops the run before it starts (exit 2). With skip, the tasks that need it, and those that depend on them, are left out; one warning names the tool"`
 	OnMismatch    choice[mismatchWords] `toml:"on_mismatch" doc:"how a mismatch is reported. By default pins of bento's files, and those that the tool itself enforces, are errors; others are warnings"`
 	AllowDownload tomlfile.At[bool]     `toml:"allow_download" default:"false" doc:"tools may fetch the versions that projects require; only in bento.toml"`
 	UseSystem     *bool                 `toml:"use_system" default:"false" doc:"ignore all pins"`
