@@ -283,7 +283,9 @@ func TestOwnDirectory(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			tryOwn(t, from, kind, sets)
+			tryOwn(t, from, kind, slices.DeleteFunc(slices.Clone(sets), func(set []string) bool {
+				return kind == "link to a directory" && set[0] == from.cache // its user has named it: the link is followed
+			}))
 		})
 	}
 }
