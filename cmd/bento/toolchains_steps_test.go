@@ -138,11 +138,12 @@ func (k *kitchen) editLockfile() {
 }
 
 // fail: a broken task fails with exit code 1, its output names what is wrong, and a
-// diagnostic has the place. What the dish does not depend on is not touched.
+// diagnostic has the place. What the dish does not depend on is not touched. Other tasks
+// of the dish, which each start a tool, would show nothing more.
 func (k *kitchen) fail(b breakage) {
 	k.nowHits()
 	undo := k.make(b.edit)
-	a := k.ci()
+	a := k.bento("run", b.task, "aside:build", "--keep-going")
 	if a.exit != 1 {
 		k.t.Fatalf("exit code %d, want 1:\n%s", a.exit, a.stderr)
 	}
