@@ -69,7 +69,10 @@ func fourExtensions(t *testing.T, root, mark string) []string {
 	for i := range 3 {
 		write(t, root, fmt.Sprintf("d%d/dish.toml", i), "language = \"none\"\n[tasks.build]\nrun = \"sleep 0.1; echo built\"\n")
 	}
-	return append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "BENTO_CACHE_DIR="+filepath.Join(home, "cache"), mark)
+	// A bento that is killed leaves the directories of its sockets, which a later one removes: not in
+	// the directory of all temporary files.
+	return append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_RUNTIME_DIR="+t.TempDir(),
+		"BENTO_CACHE_DIR="+filepath.Join(home, "cache"), mark)
 }
 
 // TestExtensionsEndWithBento: no extension is left, nor a descendant of one, whether bento ends by itself

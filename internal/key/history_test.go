@@ -82,7 +82,9 @@ func TestHistorySavesAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	save(m, "f")
-	check("a", false)
+	for _, dish := range []string{"a", "b", "c", "d", "e"} {
+		check(dish, false)
+	}
 	check("f", true)
 }
 

@@ -157,6 +157,25 @@ func TestLockDigestStandsForTheLockfile(t *testing.T) {
 
 func none(cache.Digest) []byte { return nil }
 
+// A link may lead anywhere: its lockfile counts as a whole.
+func TestLockfileBehindALinkCountsAsAWhole(t *testing.T) {
+	root, write := lockWorld(t)
+	write("real.lock", "format 1\na one\nb two\nc three\n")
+	link := filepath.Join(root, "all.lock")
+	if err := os.Remove(link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("real.lock", link); err != nil {
+		t.Fatal(err)
+	}
+	first, _ := lockKeys(t, root)
+	write("real.lock", "format 1\n\nc three\nb two\na one\n")
+	second, _ := lockKeys(t, root)
+	if d := cmp.Diff([]string{"a:build", "b:build", "c:audit", "c:build"}, moved(first, second)); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestLockfileThatCannotBeToldCountsAsAWhole(t *testing.T) {
 	root, write := lockWorld(t)
 	write("all.lock", "format 9\na one\n")
