@@ -25,7 +25,7 @@ func jvmToolchains() []toolchain {
 		// Maven and Gradle takes a seventh of their time.
 		env: func(*kitchen) []string {
 			const quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
-			return []string{"MAVEN_OPTS=" + quick, "GRADLE_OPTS=" + quick}
+			return []string{"MAVEN_OPTS=-DforkCount=0 " + quick, "GRADLE_OPTS=" + quick}
 		},
 		asks: "99",
 	}

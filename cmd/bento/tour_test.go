@@ -115,7 +115,7 @@ func (tr *tour) layPolyglot() {
 	}
 	bin := filepath.Join(filepath.Dir(tr.dir), "bin")
 	tr.sh(fmt.Sprintf("cd %q/examples/polyglot && tar --exclude=.bento --exclude=.venv --exclude=node_modules --exclude=target --exclude=dist -cf - . | tar -C %q -xf - && rm %q/bento.toml", repo, tr.dir, tr.dir))
-	tr.sh(fmt.Sprintf("cd %q && CGO_ENABLED=0 go build -o %q/bento-adapter-noop ./examples/bento-adapter-noop", repo, bin))
+	tr.sh(fmt.Sprintf("cd %q && go build -o %q/bento-adapter-noop ./examples/bento-adapter-noop", repo, bin))
 	tr.env = append(tr.env, "PATH="+bin+string(os.PathListSeparator)+pathTo(builtBento(tr.t)))
 }
 
