@@ -87,7 +87,7 @@ func (f *finder) embed(at string, e adapters.Embed) Embed {
 // name do not apply to it.
 func (f *finder) isSource(at string) bool {
 	e, ok := f.Tree.Lookup(at)
-	return ok && e.Kind == tree.Regular
+	return ok && e.Kind == tree.File
 }
 
 // takesIgnored reports whether an embed takes in a file that lies there now and that git ignores.
