@@ -37,6 +37,7 @@ type format struct {
 	*owndir.Dir
 	kept   *kept
 	signed atomic.Bool // madeFile exists
+	fresh  atomic.Bool // this process made it, and nothing was counted in it yet
 	tmp    atomic.Pointer[owndir.Dir]
 	kinds  [kinds]atomic.Pointer[owndir.Dir]
 	shards [kinds][shards]atomic.Pointer[owndir.Dir]
@@ -264,6 +265,8 @@ func (f *format) mark() error {
 	if err != nil {
 		return err
 	}
+	names, err := f.Names()
+	f.fresh.Store(err == nil && !slices.ContainsFunc(names, func(e fs.DirEntry) bool { return !isNote(e.Name()) && e.Name() != tmpDir }))
 	return file.Close()
 }
 
