@@ -33,6 +33,9 @@ type Options struct {
 	// Configured receives the configuration as soon as it is read, before dishes are searched for. It
 	// must not wait. It may be nil.
 	Configured func(*config.Workspace)
+	// First is called after the walk of a workspace of which nothing is known from earlier runs. It may
+	// be nil.
+	First func()
 	// Warn receives what goes wrong beside the user's files. Damaged receives the entries that
 	// the cache has dropped, also later.
 	Warn    func(code, message, hint string)
@@ -149,6 +152,9 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 			w.Plugins.Close()
 		}
 		return find, err
+	}
+	if o.First != nil && files.Index().Empty() {
+		o.First()
 	}
 	if o.All {
 		files.LookAhead(ctx)
