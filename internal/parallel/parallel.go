@@ -99,15 +99,19 @@ const chunk = 64
 // with its own result of begin.
 func Map[W, T, R any](list []T, begin func() W, do func(W, T) R) []R {
 	out := make([]R, len(list))
+	some := func(from, to int) {
+		w := begin()
+		for i := from; i < to; i++ {
+			out[i] = do(w, list[i])
+		}
+	}
+	if 0 < len(list) && len(list) <= chunk {
+		some(0, len(list))
+		return out
+	}
 	var g sync.WaitGroup
 	for from := 0; from < len(list); from += chunk {
-		to := min(from+chunk, len(list))
-		g.Go(func() {
-			w := begin()
-			for i := from; i < to; i++ {
-				out[i] = do(w, list[i])
-			}
-		})
+		g.Go(func() { some(from, min(from+chunk, len(list))) })
 	}
 	g.Wait()
 	return out
