@@ -35,6 +35,7 @@ type ownership struct {
 	validator rangeDigest // of its files, see validatorMaker.dish
 
 	files []tree.Entry // its own sources, with by-products; nil before they are needed
+	among []tree.Entry // all entries of its directory when files were found
 	below []tree.Entry // files and the sources of counted dishes; nil before they are needed
 }
 
@@ -162,6 +163,7 @@ func prefix(base, glob string) string {
 func (own *ownership) Own(tr *tree.Tree) []tree.Entry {
 	if own.files == nil {
 		all := tr.Under(own.Dish.Path)
+		own.among = all
 		own.files = make([]tree.Entry, 0, min(len(all), 256)) // the dish of the root may own few of many
 		for _, e := range all {
 			if own.isSource(tr, e.Path) {

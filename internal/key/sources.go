@@ -103,9 +103,14 @@ func (e *Evaluator) forgetSources(d *discovery.Dish) (changed bool) {
 	return changed
 }
 
-// has reports whether list is what Own would return now.
+// has reports whether list, which Own has returned, is what it would return now.
 func (own *ownership) has(tr *tree.Tree, list []tree.Entry) bool {
-	for _, e := range tr.Under(own.Dish.Path) {
+	all := tr.Under(own.Dish.Path)
+	if len(all) > 0 && len(all) == len(own.among) && &all[0] == &own.among[0] {
+		return true // a refresh has found nothing else
+	}
+	own.among = all
+	for _, e := range all {
 		switch {
 		case !own.isSource(tr, e.Path):
 		case len(list) == 0 || !list[0].Same(&e):

@@ -92,26 +92,32 @@ func (c *crew[T]) cancel() {
 	c.more.Broadcast()
 }
 
-// chunk is the number of consecutive items that a worker of Map processes.
-const chunk = 64
+// A worker of Map processes at most chunk consecutive items. Fewer than worthWorker are not worth a
+// worker, which would start too late.
+const (
+	chunk       = 64
+	worthWorker = 16
+)
 
 // Map returns the results of do for each item of a list, in order. Several workers call do, each
-// with its own result of begin.
+// with its own result of begin; one of them is the caller.
 func Map[W, T, R any](list []T, begin func() W, do func(W, T) R) []R {
 	out := make([]R, len(list))
-	some := func(from, to int) {
+	work := func(from, to int) {
 		w := begin()
 		for i := from; i < to; i++ {
 			out[i] = do(w, list[i])
 		}
 	}
-	if 0 < len(list) && len(list) <= chunk {
-		some(0, len(list))
-		return out
-	}
+	size := min(chunk, max(worthWorker, len(list)/runtime.GOMAXPROCS(0)+1))
 	var g sync.WaitGroup
-	for from := 0; from < len(list); from += chunk {
-		g.Go(func() { some(from, min(from+chunk, len(list))) })
+	from := 0
+	for ; from+size < len(list); from += size {
+		start := from
+		g.Go(func() { work(start, start+size) })
+	}
+	if from < len(list) {
+		work(from, len(list))
 	}
 	g.Wait()
 	return out

@@ -3,6 +3,8 @@
 package rawfile
 
 import (
+	"errors"
+	"io"
 	"io/fs"
 	"os"
 
@@ -71,14 +73,21 @@ func (f *File) Writable() error {
 }
 
 // ReadDir lists the directory f. Info of an entry is read when it is called.
-func (f *File) ReadDir() ([]fs.DirEntry, error) {
+func (f *File) ReadDir() ([]fs.DirEntry, error) { return f.ReadDirTo(-1) }
+
+// ReadDirTo is ReadDir, of at most n entries for a positive n.
+func (f *File) ReadDirTo(n int) ([]fs.DirEntry, error) {
 	again, err := openAt(f.fd, ".", f.name, unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return nil, err
 	}
 	list := os.NewFile(again.Fd(), f.name)
 	defer list.Close()
-	return list.ReadDir(-1)
+	entries, err := list.ReadDir(n)
+	if errors.Is(err, io.EOF) {
+		err = nil // an empty directory
+	}
+	return entries, err
 }
 
 // IsOtherDisk reports whether err comes from a rename to another file system.

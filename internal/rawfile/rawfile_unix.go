@@ -203,12 +203,40 @@ func (f *File) WriteAt(p []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// Rewind sets the offset of the next Read or Write to 0.
-func (f *File) Rewind() error {
-	return f.do("seek", func() error {
-		_, err := unix.Seek(f.fd, 0, io.SeekStart)
+// ReadAt implements io.ReaderAt.
+func (f *File) ReadAt(p []byte, at int64) (n int, err error) {
+	for n < len(p) {
+		err = f.do("read", func() error {
+			m, err := unix.Pread(f.fd, p[n:], at+int64(n))
+			if m <= 0 && err == nil {
+				err = io.EOF
+			}
+			n += max(m, 0)
+			return err
+		})
+		if errors.Is(err, io.EOF) {
+			return n, io.EOF
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// Seek implements io.Seeker.
+func (f *File) Seek(offset int64, whence int) (at int64, err error) {
+	err = f.do("seek", func() (err error) {
+		at, err = unix.Seek(f.fd, offset, whence)
 		return err
 	})
+	return at, err
+}
+
+// Rewind sets the offset of the next Read or Write to 0.
+func (f *File) Rewind() error {
+	_, err := f.Seek(0, io.SeekStart)
+	return err
 }
 
 // Chmod sets the permission bits.

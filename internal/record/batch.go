@@ -99,7 +99,7 @@ func (b *Batch) recheck(ctx context.Context) (changed bool) {
 	written, seen := make(map[sourcesID][]difference), make(map[tree.DirStamp]bool)
 	for _, s := range then {
 		all := append(b.rec.differences(s.Files, now[s.Dish].Files), b.rec.differences(s.Targets, now[s.Dish].Targets)...)
-		if all = append(all, b.swapped(s.Dirs, seen)...); len(all) > 0 {
+		if all = append(all, b.swapped(s.Dirs, now[s.Dish], seen)...); len(all) > 0 {
 			written[sourcesIDOf(s)] = all
 		}
 	}
@@ -107,15 +107,21 @@ func (b *Batch) recheck(ctx context.Context) (changed bool) {
 	return changed
 }
 
-// swapped returns those of dirs that were replaced, or moved away and put back. seen holds what was
-// found for others: dishes share the directories around them.
-func (b *Batch) swapped(dirs []tree.DirStamp, seen map[tree.DirStamp]bool) (list []difference) {
+// swapped returns those of dirs that were replaced, or moved away and put back. now has the stamps of
+// those inside its dish, which was just refreshed. seen holds what was found for others: dishes share
+// the directories around them.
+func (b *Batch) swapped(dirs []tree.DirStamp, now key.DishSources, seen map[tree.DirStamp]bool) (list []difference) {
 	if len(seen) == 0 && !b.rec.Tree.IsThere() {
 		return []difference{{path: "."}}
 	}
-	for _, d := range dirs {
+	for i, d := range dirs {
 		is, known := seen[d]
-		if !known {
+		switch {
+		case known:
+		case i < len(now.Dirs) && now.Dirs[i].Path == d.Path && key.Inside(d.Path, now.Dish.Path):
+			is = d.SwappedBy(now.Dirs[i].Stamp)
+			seen[d] = is
+		default:
 			is = b.rec.Tree.Swapped(d)
 			seen[d] = is
 		}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/parallel"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -77,9 +78,9 @@ func (r *Recorder) isMade(o *cache.Output, now tree.Entry) bool {
 
 // noteChangedOutput notes the first output of another task that is not what that has made.
 func (x *Execution) noteChangedOutput() {
-	for i := range x.Upstream {
-		u := x.Upstream[i]
-		wrong := x.Recorder.laidAt(u).wrong
+	list := parallel.Map(x.Upstream, func() *Recorder { return x.Recorder }, (*Recorder).laidAt)
+	for i, u := range x.Upstream {
+		wrong := list[i].wrong
 		for j := range u.Outputs {
 			if wrong[j] && !x.owned(u, u.Outputs[j].Path) && x.Unsure == "" {
 				x.Unsure = fmt.Sprintf("%q is not what %s has made", u.Outputs[j].Path, u.Task.ID())
@@ -96,14 +97,17 @@ func (x *Execution) owned(u *Upstream, p string) bool {
 // outputChanged returns the first output of another task that was touched since the command
 // began. seen holds what was found out of those tasks in the same flush.
 func (x *Execution) outputChanged(seen map[*plan.Task][]difference) (found difference) {
-	for i := range x.Upstream {
-		u := x.Upstream[i]
-		list, known := seen[u.Task]
-		if !known {
-			list = x.Recorder.touchedOutputs(u)
-			seen[u.Task] = list
+	var fresh []*Upstream
+	for _, u := range x.Upstream {
+		if _, known := seen[u.Task]; !known {
+			fresh = append(fresh, u)
 		}
-		for _, d := range list {
+	}
+	for i, list := range parallel.Map(fresh, func() *Recorder { return x.Recorder }, (*Recorder).touchedOutputs) {
+		seen[fresh[i].Task] = list
+	}
+	for _, u := range x.Upstream {
+		for _, d := range seen[u.Task] {
 			// Tools with one mutex make what their neighbours make again, in its place.
 			again := d.equal && u.Task.Mutex != ""
 			// In its own dish, where tasks run one after another, the task has taken it.

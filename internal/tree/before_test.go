@@ -124,6 +124,8 @@ func TestIndexChangesNothing(t *testing.T) {
 				if err != nil {
 					rt.Fatal(err)
 				}
+			} else if rapid.Bool().Draw(rt, "refresh all") {
+				compareRefresh(rt, t, tr)
 			}
 			comparePatch(rt, tr.Index())
 			if rapid.IntRange(0, 3).Draw(rt, "save") > 0 {
@@ -170,6 +172,36 @@ func compareWalks(rt *rapid.T, dir string) *Tree {
 	compareDigests(rt, tr, tr.top)
 	compareStats(rt, tr, plain)
 	return tr
+}
+
+// compareRefresh edits what a refresh looks at, refreshes everything, perhaps directory by directory
+// before, and holds that this equals a new walk.
+func compareRefresh(rt *rapid.T, tb testing.TB, tr *Tree) {
+	tr.Entries() // what the refresh compares with
+	name := rapid.SampledFrom([]string{"write", "write in place of", "remove", "mkdir", "rename", "chmod", "set times", "ignore", "another directory"}).Draw(rt, "edit")
+	edits[name](rt, tb, tr.root)
+	if rapid.Bool().Draw(rt, "by directory") {
+		if err := tr.Refresh(context.Background(), names); err != nil {
+			rt.Fatal(err)
+		}
+	}
+	if err := tr.Refresh(context.Background(), []string{""}); err != nil {
+		rt.Fatal(err)
+	}
+	want, err := Walk(context.Background(), tr.root, nil)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	defer want.Close()
+	got := tr.Entries()
+	if diff := cmp.Diff(paths(want.Entries()), paths(got)); diff != "" {
+		rt.Fatalf("after a refresh, entries differ from a new walk (-new +refreshed):\n%s", diff)
+	}
+	for i, e := range want.Entries() {
+		if !e.Same(&got[i]) {
+			rt.Fatalf("after a refresh %q is %+v, want %+v", e.Path, got[i], e)
+		}
+	}
 }
 
 // compareStats holds that two walks of one state have the same digests of stats.

@@ -134,6 +134,46 @@ func TestRefreshedIsListed(t *testing.T) {
 	}
 }
 
+// TestRefreshKeepsLists holds that a refresh keeps the list of a directory below which nothing has
+// changed, and of no other.
+func TestRefreshKeepsLists(t *testing.T) {
+	for name, change := range map[string]func(dir string){
+		"written": func(dir string) { write(t, dir, "b/sub/two", "longer than it was") },
+		"added":   func(dir string) { write(t, dir, "b/sub/new", "") },
+		"removed": func(dir string) { _ = os.Remove(filepath.Join(dir, "b/sub/two")) },
+		"replaced": func(dir string) {
+			_ = os.Rename(filepath.Join(dir, "b/sub"), filepath.Join(dir, "b/was"))
+			write(t, dir, "b/sub/two", "was b/sub/two")
+		},
+		"ignored": func(dir string) { write(t, dir, "b/.gitignore", "sub\n") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := known(t, "a/one", "a/sub/two", "b/one", "b/sub/two")
+			tr := walkWithState(t, dir)
+			a, b := tr.Under("a"), tr.Under("b")
+			change(dir)
+			refresh(t, tr, "a", "b")
+			if now := tr.Under("a"); len(now) != len(a) || &now[0] != &a[0] {
+				t.Errorf("the list of a is another one: %v, was %v", now, a)
+			}
+			if now := tr.Under("b"); &now[0] == &b[0] {
+				t.Errorf("the list of b is the same: %v", now)
+			}
+			sameTree(t, tr, walk(t, dir))
+		})
+	}
+}
+
+// TestRefreshSeesWhatNobodyHasRead holds that files that were not looked at before a change are read
+// by the refresh after it.
+func TestRefreshSeesWhatNobodyHasRead(t *testing.T) {
+	dir := known(t, "a/one", "a/sub/two")
+	tr := walkWithState(t, dir)
+	write(t, dir, "a/sub/two", "longer than it was")
+	refresh(t, tr, "a")
+	sameTree(t, tr, walk(t, dir))
+}
+
 // TestReplacedAboveLate holds that what has come in the place of a directory is found,
 // though nobody has looked at the files beside it.
 func TestReplacedAboveLate(t *testing.T) {

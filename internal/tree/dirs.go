@@ -60,5 +60,10 @@ func (t *Tree) Swapped(d DirStamp) bool {
 	if err != nil || now.Kind != Dir {
 		return d.Stamp != (Stamp{})
 	}
+	return d.SwappedBy(now.Stamp())
+}
+
+// SwappedBy is Swapped for a directory that has the stamp now.
+func (d *DirStamp) SwappedBy(now Stamp) bool {
 	return now.Ino != d.Ino || now.Dev != d.Dev || now.Ctime != d.Ctime && now.Mtime == d.Mtime
 }

@@ -13,6 +13,8 @@ import (
 // does not read ignore files above them again. A directory may be new, missing, or another kind of
 // file. Lists returned earlier do not change.
 //
+// Lists of directories below which nothing has changed stay the same lists.
+//
 // Unreadable files are among the Problems; the error is about the root itself, or that of ctx.
 func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
 	select {
@@ -52,6 +54,10 @@ func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i, n := range read {
+		if t.top.Find(n.Path).unchanged(n) {
+			dirs = slices.DeleteFunc(dirs, func(dir string) bool { return dir == n.Path })
+			continue
+		}
 		t.put(n, instead[i])
 	}
 	t.forget(dirs)
@@ -59,6 +65,24 @@ func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
 	t.problems = append(t.problems, w.problems...)
 	return nil
 }
+
+// unchanged reports whether n and now, which was read later, are the same directory and have the
+// same entries below, by the index: both are unchanged since. It returns false if they may be.
+func (n *dirNode) unchanged(now *dirNode) bool {
+	if n.Path != now.Path || n.Was != now.Was || n.Only != now.Only || len(n.Dirs) != len(now.Dirs) || !n.asIndexed() || !now.asIndexed() {
+		return false
+	}
+	for i, d := range n.Dirs {
+		if !d.unchanged(now.Dirs[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// asIndexed reports whether the stats of n and of the files directly in it were read and are those of
+// the index.
+func (n *dirNode) asIndexed() bool { return n.late.of != nil && n.late.seen.Load() && n.Same }
 
 // outermost cleans dirs and removes those inside others.
 func outermost(dirs []string) []string {

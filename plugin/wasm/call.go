@@ -80,7 +80,7 @@ func (k *call) steps(ctx context.Context, p *program, do exchange) ([]byte, erro
 		return nil, k.t.failure(adapters.LaunchFailed, execute, err.Error(), "")
 	}
 	k.at = Instantiate
-	memory := &memories{}
+	memory := &memories{pool: &p.memories}
 	defer memory.release()
 	k.mod, err = p.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, memory), p.compiled, k.config(ctx, mounts))
 	if err != nil {

@@ -67,12 +67,14 @@ type program struct {
 	cache    wazero.CompilationCache
 	compiled wazero.CompiledModule
 	form     *hardened
+	memories pool
 	init     bool            // it exports _initialize
 	says     map[string]bool // which exports of Self it has
 }
 
 func (p *program) close() {
 	ctx := context.Background()
+	p.memories.close()
 	_ = p.runtime.Close(ctx)
 	if p.cache != nil {
 		_ = p.cache.Close(ctx)

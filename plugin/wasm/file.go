@@ -3,18 +3,21 @@ package wasm
 import (
 	"errors"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/tetratelabs/wazero/experimental/sys"
 	wasisys "github.com/tetratelabs/wazero/sys"
+
+	"github.com/bentobuild/bento/internal/rawfile"
 )
 
 // file is an open file or directory of a jail.
 type file struct {
 	sys.UnimplementedFile
-	f          *os.File
+	f          *rawfile.File // perhaps the root of the jail, which stays open
+	closed     bool
+	at         int64  // offset of the next Read or Write
 	name       string // resolved, below the root of the jail
 	jail       *jail
 	dir        bool
@@ -31,9 +34,7 @@ func (f *file) stat() (wasisys.Stat_t, sys.Errno) {
 	if err != nil {
 		return wasisys.Stat_t{}, errno(err)
 	}
-	st := wasisys.NewStat_t(info)
-	st.Atim = st.Mtim // as in statOf
-	return st, 0
+	return statOf(info), 0
 }
 
 // Dev implements sys.File.
@@ -60,6 +61,7 @@ func (f *file) Stat() (wasisys.Stat_t, sys.Errno) { return f.stat() }
 // Read implements sys.File.
 func (f *file) Read(b []byte) (int, sys.Errno) {
 	n, err := f.f.Read(b)
+	f.at += int64(n)
 	return n, ioErrno(err)
 }
 
@@ -92,6 +94,9 @@ func (f *file) Seek(offset position, whence int) (int64, sys.Errno) {
 		return 0, sys.EISDIR
 	}
 	n, err := f.f.Seek(offset, whence)
+	if err == nil {
+		f.at = n
+	}
 	return n, errno(err)
 }
 
@@ -112,11 +117,8 @@ func (f *file) Readdir(n int) ([]sys.Dirent, sys.Errno) {
 
 func (f *file) fill() sys.Errno {
 	f.jail.looks.names(f.name)
-	if _, err := f.f.Seek(0, io.SeekStart); err != nil {
-		return errno(err)
-	}
-	entries, err := f.f.ReadDir(maxListed)
-	if err != nil && !errors.Is(err, io.EOF) {
+	entries, err := f.f.ReadDirTo(maxListed)
+	if err != nil {
 		return errno(err)
 	}
 	for _, e := range entries {
@@ -134,14 +136,11 @@ func (f *file) Write(b []byte) (int, sys.Errno) {
 	if !f.write {
 		return 0, sys.EBADF
 	}
-	at, err := f.f.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return 0, errno(err)
-	}
-	if e := f.jail.budget.spend(len(b), at+int64(len(b))); e != 0 {
+	if e := f.jail.budget.spend(len(b), f.at+int64(len(b))); e != 0 {
 		return 0, e
 	}
 	n, err := f.f.Write(b)
+	f.at += int64(n)
 	return n, errno(err)
 }
 
@@ -179,11 +178,13 @@ func (f *file) Datasync() sys.Errno { return 0 }
 
 // Close implements sys.File.
 func (f *file) Close() sys.Errno {
-	if f.f == nil {
+	if f.closed {
 		return 0
 	}
-	err := f.f.Close()
-	f.f = nil
+	f.closed = true
 	f.jail.budget.open--
-	return errno(err)
+	if f.f == f.jail.root {
+		return 0
+	}
+	return errno(f.f.Close())
 }

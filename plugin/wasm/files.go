@@ -122,9 +122,12 @@ func (j *jail) OpenFile(name string, flag sys.Oflag, perm fs.FileMode) (sys.File
 	if wants && !j.write {
 		return nil, sys.EROFS
 	}
-	for from, to := range map[sys.Oflag]int{sys.O_CREAT: os.O_CREATE, sys.O_EXCL: os.O_EXCL, sys.O_TRUNC: os.O_TRUNC, sys.O_APPEND: os.O_APPEND} {
-		if flag&from != 0 {
-			mode |= to
+	for _, o := range [...]struct {
+		from sys.Oflag
+		to   int
+	}{{sys.O_CREAT, os.O_CREATE}, {sys.O_EXCL, os.O_EXCL}, {sys.O_TRUNC, os.O_TRUNC}, {sys.O_APPEND, os.O_APPEND}} {
+		if flag&o.from != 0 {
+			mode |= o.to
 		}
 	}
 	if j.budget.open >= maxOpen {
@@ -135,21 +138,39 @@ func (j *jail) OpenFile(name string, flag sys.Oflag, perm fs.FileMode) (sys.File
 			return nil, e
 		}
 	}
-	p, err := j.resolve(name, flag&sys.O_NOFOLLOW == 0)
+	if name == "." && mode == os.O_RDONLY {
+		j.looks.at(name)
+		j.budget.open++
+		return &file{f: j.root, name: ".", jail: j, dir: true}, 0
+	}
+	f, err := j.open(name, false, mode, perm)
+	if rawfile.IsNotDir(err) && flag&sys.O_NOFOLLOW == 0 { // perhaps a link
+		f, err = j.open(name, true, mode, perm)
+	}
 	if err != nil {
 		return nil, errno(err)
+	}
+	if flag&sys.O_DIRECTORY != 0 && !f.dir {
+		f.Close()
+		return nil, sys.ENOTDIR
+	}
+	f.write, f.add = wants, flag&sys.O_APPEND != 0
+	return f, 0
+}
+
+// open opens a name with the flags of package os, for follow also behind a link at its end.
+func (j *jail) open(name string, follow bool, mode int, perm fs.FileMode) (*file, error) {
+	p, err := j.resolve(name, follow)
+	if err != nil {
+		return nil, err
 	}
 	defer p.close()
 	f, info, err := p.open(mode, perm&0o777)
 	if err != nil {
-		return nil, errno(err)
-	}
-	if flag&sys.O_DIRECTORY != 0 && !info.IsDir() {
-		f.Close()
-		return nil, sys.ENOTDIR
+		return nil, err
 	}
 	j.budget.open++
-	return &file{f: f, name: p.at, jail: j, dir: info.IsDir(), write: wants, add: flag&sys.O_APPEND != 0}, 0
+	return &file{f: f, name: p.at, jail: j, dir: info.IsDir()}, nil
 }
 
 func (b *budget) entry() sys.Errno {
@@ -286,7 +307,7 @@ func readFile(_ context.Context, k *call, name string) ([]byte, bool) {
 		return nil, false
 	}
 	defer f.Close()
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
+	if !info.Mode.IsRegular() || info.Size > maxFile {
 		return nil, false
 	}
 	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))

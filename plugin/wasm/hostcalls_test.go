@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tetratelabs/wazero/experimental/sys"
+
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/rawfile"
 	. "github.com/bentobuild/bento/plugin/wasm/wasmtest"
@@ -195,6 +197,56 @@ func TestJailRefuses(t *testing.T) {
 			f.Close()
 			t.Errorf("%s: a link is opened", name)
 		}
+	}
+}
+
+// A jail follows a link at the end of a name only when it is asked to, and its root stays open when a
+// module closes it.
+func TestJailOpens(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "sub", "a.txt"), "text")
+	for name, target := range map[string]string{"link": "sub/a.txt", "dir": "sub", "gone": "new.txt"} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := rawfile.OpenDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	j := &jail{root: root, write: true, budget: &budget{}}
+	for range 2 {
+		f, e := j.OpenFile(".", sys.O_DIRECTORY, 0)
+		if e != 0 {
+			t.Fatal(e)
+		}
+		if list, e := f.Readdir(-1); len(list) != 4 || e != 0 {
+			t.Errorf("the root: got %v, %v, want 4 entries", list, e)
+		}
+		if e := f.Close(); e != 0 || f.Close() != 0 {
+			t.Errorf("the root is closed with %v", e)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		flag sys.Oflag
+		ok   bool
+	}{
+		{"link", 0, true}, {"dir/a.txt", 0, true}, {"dir", sys.O_DIRECTORY, true}, {"link", sys.O_DIRECTORY, false}, {"gone", 0, false},
+		{"link", sys.O_NOFOLLOW, false}, {"dir", sys.O_NOFOLLOW | sys.O_DIRECTORY, false}, {"sub/a.txt/", sys.O_DIRECTORY, false}, {"sub/a.txt/x", 0, false},
+		{"gone", sys.O_CREAT | sys.O_NOFOLLOW | sys.O_WRONLY, false}, {"gone", sys.O_CREAT | sys.O_WRONLY, true}, {"new.txt", 0, true},
+	} {
+		f, e := j.OpenFile(c.name, c.flag, 0o644)
+		if e == 0 {
+			f.Close()
+		}
+		if e == 0 != c.ok {
+			t.Errorf("%s with %x: got %v", c.name, c.flag, e)
+		}
+	}
+	if j.budget.open != 0 {
+		t.Errorf("%d files count as open", j.budget.open)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/bentobuild/bento/adapters"
@@ -50,6 +51,51 @@ func TestLinear(t *testing.T) {
 	}
 	if reserve(0) != nil || reserve(maxMemory+1) != nil {
 		t.Error("a size beyond the limits is reserved")
+	}
+}
+
+// A memory of a pool has nothing of the call before, wherever that has written.
+func TestPool(t *testing.T) {
+	const size = 64 * pageSize
+	var p pool
+	defer p.close()
+	for _, c := range []struct {
+		used uint64
+		at   []int
+	}{
+		{2 * pageSize, []int{0, 1, 4095, 4096, 2*pageSize - 1}},
+		{size, []int{3 * pageSize, 40*pageSize + 17, size - 1}},
+		{0, nil},
+		{pageSize, []int{pageSize / 2}},
+	} {
+		m := &memories{pool: &p}
+		l := m.Allocate(0, size).(*linear)
+		b := l.Reallocate(c.used)
+		for _, at := range c.at {
+			b[at] = 1
+		}
+		m.release()
+		if len(p.idle) != 1 && runtime.GOOS == "linux" {
+			t.Fatalf("%v: %d memories are kept, want 1", c, len(p.idle))
+		}
+		if again := p.take(size); !bytes.Equal(again, make([]byte, size)) {
+			t.Errorf("%v: the next call finds bytes of this one", c)
+		} else {
+			p.put(&linear{mapped: again})
+		}
+	}
+	large := &linear{mapped: reserve(2 * maxIdle)}
+	for b := range slices.Chunk(large.Reallocate(2*maxIdle), 4096) {
+		b[0] = 1
+	}
+	if before := len(p.idle); len(large.mapped) > 0 {
+		if p.put(large); len(p.idle) != before {
+			t.Error("a large memory is kept")
+		}
+	}
+	p.close()
+	if p.put(&linear{mapped: reserve(size)}); len(p.idle) > 0 {
+		t.Error("a memory is kept after the end")
 	}
 }
 

@@ -3,7 +3,6 @@ package wasm
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -95,6 +94,10 @@ func (p *place) walk(todo []string, follow bool) error {
 		next := path.Join(p.at, one)
 		var info rawfile.Info
 		err := p.enter(p.base, p.at)
+		if err == nil && len(todo) == 0 && !follow {
+			p.base, p.at = one, next
+			return nil
+		}
 		if err == nil {
 			info, err = p.dir.LstatAt(one)
 		}
@@ -106,7 +109,7 @@ func (p *place) walk(todo []string, follow bool) error {
 			p.jail.looks.at(next)
 			return err
 		}
-		if !info.IsLink() || len(todo) == 0 && !follow {
+		if !info.IsLink() {
 			p.base, p.at = one, next
 			continue
 		}
@@ -138,19 +141,18 @@ func (p *place) leave() error {
 }
 
 // open opens a regular file or a directory. It never blocks: a named pipe is refused.
-func (p *place) open(flag int, perm fs.FileMode) (f *os.File, info fs.FileInfo, err error) {
-	raw, err := p.dir.OpenFileAt(p.base, flag, perm)
+func (p *place) open(flag int, perm fs.FileMode) (f *rawfile.File, info rawfile.Info, err error) {
+	f, err = p.dir.OpenFileAt(p.base, flag, perm)
 	if err != nil {
-		return nil, nil, err
+		return nil, info, err
 	}
-	f = raw.Std()
 	info, err = f.Stat()
-	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+	if err == nil && !info.Mode.IsRegular() && !info.IsDir() {
 		err = sys.EPERM
 	}
 	if err != nil {
 		f.Close()
-		return nil, nil, err
+		return nil, info, err
 	}
 	return f, info, nil
 }

@@ -3,7 +3,11 @@
 package devtool
 
 import (
+	"path"
+	"slices"
 	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
@@ -18,7 +22,22 @@ type Tool struct {
 	Spec       string // the version that the configuration requires
 	Pinned     string // the versions that a requirement allows; set by the caller
 
+	// Files are the paths that the configuration tells the tool to check, relative to the project, possibly
+	// with globs. None: the configuration does not say, or says it by the names of packages.
+	Files []string
+
 	settings string // settings that the recipe needs
+}
+
+// Reaches reports whether the tool, run in its project, checks files of dir, which is relative to the
+// project. It does where its configuration does not name files.
+func (t Tool) Reaches(dir string) bool {
+	return len(t.Files) == 0 || slices.ContainsFunc(t.Files, func(file string) bool {
+		if file = path.Clean(file); strings.ContainsAny(file, "*?[") {
+			file, _ = doublestar.SplitPattern(file)
+		}
+		return file == "." || strings.HasPrefix(file+"/", dir+"/") || strings.HasPrefix(dir+"/", file+"/")
+	})
 }
 
 // Tools are the tools of one project.
@@ -77,6 +96,10 @@ func mypy(f *adapters.Files, p *pyproject.Project) Tool {
 	for _, key := range []string{"files", "packages", "modules"} {
 		if p.Has("tool", "mypy", key) {
 			t.settings = key
+			t.name(key, p.Text("tool", "mypy", key))
+			for _, e := range p.List("tool", "mypy", key) {
+				t.name(key, e.Value)
+			}
 		}
 		for _, name := range []string{"setup.cfg", ".mypy.ini", "mypy.ini"} {
 			data, err := f.ReadIfExists(name)
@@ -87,8 +110,18 @@ func mypy(f *adapters.Files, p *pyproject.Project) Tool {
 			t.Configured = t.Configured || ok
 			if value != "" {
 				t.settings = key
+				t.name(key, value)
 			}
 		}
 	}
 	return t
+}
+
+// name adds what mypy is to check: a list of paths with commas between them, if key is "files".
+func (t *Tool) name(key, list string) {
+	for file := range strings.SplitSeq(list, ",") {
+		if file = strings.TrimSpace(file); file != "" && key == "files" {
+			t.Files = append(t.Files, file)
+		}
+	}
 }

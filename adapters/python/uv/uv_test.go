@@ -161,6 +161,61 @@ func TestTasks(t *testing.T) {
 	}
 }
 
+// TestCheckOfTheRoot: where the root's configuration names the files that mypy checks, a member without
+// such a file, and without a configuration or a requirement of its own, has no check.
+func TestCheckOfTheRoot(t *testing.T) {
+	const members = `
+-- uv.lock --
+version = 1
+-- a/pyproject.toml --
+[project]
+name = "a"
+-- a/a.py --
+-- b/pyproject.toml --
+[project]
+name = "b"
+[tool.mypy]
+-- b/b.py --
+-- c/pyproject.toml --
+[project]
+name = "c"
+[dependency-groups]
+types = ["mypy"]
+-- c/c.py --
+-- pyproject.toml --
+[project]
+name = "root"
+[tool.uv.workspace]
+members = ["a", "b", "c"]
+[dependency-groups]
+dev = ["mypy"]
+`
+	for _, tt := range []struct{ name, root, want string }{
+		{"nothing named", "[tool.mypy]\nstrict = true\n", "a b c"},
+		{"a file of its own", "[tool.mypy]\nfiles = 'tests/typed.py'\n", "b c"},
+		{"in a list", "[tool.mypy]\nfiles = ['tests', './a/a.py']\n", "a b c"},
+		{"with commas and globs", "[tool.mypy]\nfiles = 'tests, a/*.py'\n", "a b c"},
+		{"a directory with a longer name", "[tool.mypy]\nfiles = ['ab']\n", "b c"},
+		{"everything", "[tool.mypy]\nfiles = '.'\n", "a b c"},
+		{"packages", "[tool.mypy]\npackages = ['x']\n", "a b c"},
+		{"mypy.ini", "-- mypy.ini --\n[mypy]\nfiles = tests\n", "b c"},
+	} {
+		root, a := adaptertest.Project(t, members+tt.root), newUV()
+		var got []string
+		for _, dir := range []string{"a", "b", "c"} {
+			if run := adaptertest.Runs(t, a, filepath.Join(root, dir))["check"]; run != "" {
+				got = append(got, dir)
+			}
+		}
+		if diff := cmp.Diff(tt.want, strings.Join(got, " ")); diff != "" {
+			t.Errorf("%s: %s", tt.name, diff)
+		}
+		if adaptertest.Runs(t, a, root)["check"] == "" {
+			t.Errorf("%s: the root has no check", tt.name)
+		}
+	}
+}
+
 func TestTasksOfOneProject(t *testing.T) {
 	for _, tt := range []struct {
 		name, manifest string

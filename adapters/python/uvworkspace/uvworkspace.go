@@ -149,16 +149,26 @@ func (w *Workspace) member(f *adapters.Files, dir string) (Member, bool) {
 func (w *Workspace) choose(m *Member) {
 	for i := range m.Tools {
 		t := &m.Tools[i]
+		own := t.Configured
 		t.Configured = false
 		switch {
-		case has(m.Dependencies, t.Name) || w.byDefault(m, t.Name) || m != w.Root && w.byDefault(w.Root, t.Name):
+		case has(m.Dependencies, t.Name) || w.byDefault(m, t.Name):
 			t.Declared = true
-		case m != w.Root && w.toolOfRoot(m, t.Name):
+		case m != w.Root && (own || w.reaches(m, t.Name)) && (w.byDefault(w.Root, t.Name) || w.toolOfRoot(m, t.Name)):
 			t.Declared = true
 		default:
 			t.Declared = m.askFor(t.Name)
 		}
 	}
+}
+
+// reaches reports whether the root's configuration of a tool leaves m to be checked. Where the root's own
+// task checks the files that its configuration names, and none is of m, the members have nothing to check.
+func (w *Workspace) reaches(m *Member, name string) bool {
+	rel, err := filepath.Rel(w.Dir, m.Dir)
+	return err != nil || !w.Root.HasProject || !slices.ContainsFunc(w.Root.Tools, func(t devtool.Tool) bool {
+		return t.Name == name && !t.Reaches(filepath.ToSlash(rel))
+	})
 }
 
 func has(list []requirements.Requirement, name string) bool {

@@ -38,7 +38,7 @@ fn value(tokens: &mut Tokens, first: Token) -> Result<Value, String> {
     }
     loop {
         match tokens.next()? {
-            Token::Close("]") => return Ok(Value::List(list)),
+            Token::Close(b']') => return Ok(Value::List(list)),
             Token::Close(_) => return Ok(Value::Members(members)),
             Token::Comma => {}
             Token::Name(quoted) => {
@@ -51,40 +51,40 @@ fn value(tokens: &mut Tokens, first: Token) -> Result<Value, String> {
 }
 
 /// Returns the document with a member or element a line. It keeps the texts of strings and numbers.
-pub fn format(text: &str, indent: usize) -> Result<String, String> {
+pub fn format(text: &str, indent: usize) -> Result<Vec<u8>, String> {
     let mut tokens = Tokens::new(text);
-    let mut out = String::with_capacity(text.len() * 2);
-    let line = format!("\n{}", " ".repeat(indent * MAX_DEPTH));
+    let mut out = Vec::with_capacity(text.len() * 2);
+    let line = format!("\n{}", " ".repeat(indent * MAX_DEPTH)).into_bytes();
     let (mut depth, mut begins) = (0, false);
     loop {
         let token = tokens.next()?;
         if begins && !matches!(token, Token::Close(_)) {
-            out.push_str(&line[..1 + indent * depth]);
+            out.extend_from_slice(&line[..1 + indent * depth]);
         }
         let empty = begins;
         begins = matches!(token, Token::Open(_) | Token::Comma);
         match token {
             Token::Open(bracket) => {
                 depth += 1;
-                out.push_str(bracket);
+                out.push(bracket);
             }
             Token::Close(bracket) => {
                 depth -= 1;
                 if !empty {
-                    out.push_str(&line[..1 + indent * depth]);
+                    out.extend_from_slice(&line[..1 + indent * depth]);
                 }
-                out.push_str(bracket);
+                out.push(bracket);
             }
-            Token::Comma => out.push(','),
+            Token::Comma => out.push(b','),
             Token::Name(quoted) => {
-                out.push_str(quoted);
-                out.push_str(": ");
+                out.extend_from_slice(quoted.as_bytes());
+                out.extend_from_slice(b": ");
             }
-            Token::Text(word) | Token::Plain(word) => out.push_str(word),
+            Token::Text(word) | Token::Plain(word) => out.extend_from_slice(word.as_bytes()),
             Token::End => break,
         }
     }
-    out.push('\n');
+    out.push(b'\n');
     Ok(out)
 }
 
@@ -134,8 +134,8 @@ fn unquote(quoted: &str) -> String {
 const MAX_DEPTH: usize = 500;
 
 enum Token<'a> {
-    Open(&'a str),
-    Close(&'a str),
+    Open(u8),
+    Close(u8),
     Comma,
     /// With its quotes; the colon is read too.
     Name(&'a str),
@@ -194,6 +194,8 @@ impl<'a> Tokens<'a> {
         })
     }
 
+    // A call for each token took a tenth of the time to format.
+    #[inline(always)]
     fn next(&mut self) -> Result<Token<'a>, String> {
         let c = self.peek();
         match (&self.next, c) {
@@ -210,7 +212,8 @@ impl<'a> Tokens<'a> {
             {
                 self.open.pop();
                 self.next = Next::CommaOrClose;
-                Ok(Token::Close(self.take(1)))
+                self.at += 1;
+                Ok(Token::Close(c))
             }
             (Next::CommaOrClose, _) if self.open.is_empty() && self.at == self.text.len() => {
                 Ok(Token::End)
@@ -235,7 +238,8 @@ impl<'a> Tokens<'a> {
                     b'{' => Next::NameOrClose,
                     _ => Next::ValueOrClose,
                 };
-                Ok(Token::Open(self.take(1)))
+                self.at += 1;
+                Ok(Token::Open(c))
             }
             (_, b'"') => {
                 self.next = Next::CommaOrClose;
@@ -342,8 +346,8 @@ mod tests {
     fn formats() {
         let text = r#"{"b":1.0,"a":[1,{"c":"x\u00e9\ud83d\ude00"}],"e":{},"f":[ ]}"#;
         let want = "{\n  \"b\": 1.0,\n  \"a\": [\n    1,\n    {\n      \"c\": \"x\\u00e9\\ud83d\\ude00\"\n    }\n  ],\n  \"e\": {},\n  \"f\": []\n}\n";
-        assert_eq!(format(text, 2).as_deref(), Ok(want));
-        assert_eq!(format(want, 2).as_deref(), Ok(want));
+        assert_eq!(format(text, 2).as_deref(), Ok(want.as_bytes()));
+        assert_eq!(format(want, 2).as_deref(), Ok(want.as_bytes()));
         for good in ["0", "-0.5e+7", " true ", "[1E2,false,null,\"\"]"] {
             assert!(format(good, 2).is_ok(), "{good}");
         }

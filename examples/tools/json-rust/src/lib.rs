@@ -37,7 +37,7 @@ pub fn answer(input: &str) -> Result<String, String> {
             let name = Path::new(path).file_name().ok_or("a path without a name")?;
             fs::create_dir_all(&out).map_err(|e| format!("{out}: {e}"))?;
             fs::write(Path::new(&out).join(name), new).map_err(|e| format!("{out}: {e}"))?;
-        } else if old != new {
+        } else if old.as_bytes() != new {
             odd.push(path.as_str());
         }
     }
