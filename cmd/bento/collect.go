@@ -66,7 +66,10 @@ func (c *collector) collected() {
 	defer c.mu.Unlock()
 	// The collector has set NextGC from what it left; HeapAlloc has grown since.
 	live := max(1, int(heap.NextGC)/(100+c.percent)*100)
-	c.percent, c.began = max(c.usual, (c.little-live)*100/live), true
+	c.percent, c.began = c.next(live), true
 	debug.SetGCPercent(c.percent)
 	c.afterCollection()
 }
+
+// next returns the percentage after a collection that left live bytes.
+func (c *collector) next(live int) int { return max(c.usual, (c.little-live)*100/live) }

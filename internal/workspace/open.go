@@ -153,12 +153,7 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 		}
 		return find, err
 	}
-	if o.First != nil && files.Index().Empty() {
-		o.First()
-	}
-	if o.All {
-		files.LookAhead(ctx)
-	}
+	o.walked(ctx, files)
 	find = discovery.Options{
 		Tree: files, Clone: below, Snapshot: snapshot, Config: cfg, Memory: memory, Candidates: candidates, Failures: w.Plugins.Failures(),
 		Registry: adapters.NewRegistry(append(own, w.Plugins.Adapters()...)...),
@@ -169,6 +164,16 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 		find.Basis = func() string { return h.settings(Program(), w.State, cfg) }
 	}
 	return find, nil
+}
+
+// walked prepares for the questions about a walked workspace.
+func (o *Options) walked(ctx context.Context, files *tree.Tree) {
+	if o.First != nil && files.Index().Empty() {
+		o.First()
+	}
+	if o.All {
+		files.LookAhead(ctx)
+	}
 }
 
 // ofDishes returns the problems of the walk that concern dishes. An unreadable directory may hide
