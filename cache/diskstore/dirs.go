@@ -128,6 +128,23 @@ func (s *Store) with(make bool, do func(*format) error) error {
 	return do(f)
 }
 
+// Ahead opens the directories that WriteRecord needs for key, and makes missing ones.
+func (s *Store) Ahead(key [32]byte) {
+	_ = s.with(true, func(f *format) error {
+		for _, enter := range []func() (*owndir.Dir, func(), error){
+			func() (*owndir.Dir, func(), error) { return f.temp(true) },
+			func() (*owndir.Dir, func(), error) { return f.shard(records, key[0], true) },
+		} {
+			_, done, err := enter()
+			if err != nil {
+				return err
+			}
+			done()
+		}
+		return nil
+	})
+}
+
 // current returns the current format. After a first look, a missing directory costs one call of the
 // system for each file.
 func (s *Store) current(make bool) (*format, error) {

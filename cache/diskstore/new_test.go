@@ -75,3 +75,29 @@ func TestNewStoreIsNotListed(t *testing.T) {
 		t.Error("a store beside an older format counts as new")
 	}
 }
+
+// TestAhead holds that the directories of a record exist before it is written, and that a store in which
+// nothing can be made reports that when it is written.
+func TestAhead(t *testing.T) {
+	key := [32]byte{0xab, 1}
+	s := opened(t, filepath.Join(t.TempDir(), "cache"))
+	s.Ahead(key)
+	for _, dir := range []string{tmpDir, nameOf(records) + "/ab"} {
+		if fi, err := os.Stat(filepath.Join(s.Dir(), dir)); err != nil || !fi.IsDir() {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+	if err := s.WriteRecord(key, []byte("record")); err != nil {
+		t.Error(err)
+	}
+
+	dir := filepath.Join(t.TempDir(), "cache")
+	s = opened(t, dir)
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Ahead(key)
+	if err := s.WriteRecord(key, []byte("record")); err == nil {
+		t.Error("a record was written below a file")
+	}
+}
