@@ -135,6 +135,10 @@ func (s *Disk) Use(key Key) { s.files.Use(key) }
 // the store meanwhile evict the used records last.
 func (s *Disk) WriteUses() { s.files.WriteUses() }
 
+// Ahead opens the directories that Record needs for key, and makes missing ones, so that Record takes less
+// time. It reports no error: Record does.
+func (s *Disk) Ahead(key Key) { s.files.Ahead(key) }
+
 // HasBlob reports whether the store has a blob, without reading it.
 func (s *Disk) HasBlob(d Digest) bool {
 	return s.files.HasBlob(d)

@@ -79,8 +79,15 @@ func (f *finder) embed(at string, e adapters.Embed) Embed {
 	}
 	return Embed{
 		Path: at, Glob: e.Glob, Pos: config.Pos{File: f.inWorkspace(e.File), Line: e.Line}, Owner: f.ws.Owner(at), Named: e.Named,
-		Ignored: f.Tree.Ignored(at, false) || f.Tree.Ignored(at, true) || f.Tree.Ignored(like, false) || f.takesIgnored(at, e),
+		Ignored: !f.isSource(at) && (f.Tree.Ignored(at, false) || f.Tree.Ignored(at, true) || f.Tree.Ignored(like, false) || f.takesIgnored(at, e)),
 	}
+}
+
+// isSource reports whether at is a regular file that git does not ignore. Rules for a directory of that
+// name do not apply to it.
+func (f *finder) isSource(at string) bool {
+	e, ok := f.Tree.Lookup(at)
+	return ok && e.Kind == tree.File
 }
 
 // takesIgnored reports whether an embed takes in a file that lies there now and that git ignores.

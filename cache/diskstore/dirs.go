@@ -37,6 +37,7 @@ type format struct {
 	*owndir.Dir
 	kept   *kept
 	signed atomic.Bool // madeFile exists
+	fresh  atomic.Bool // this process made it, and nothing was counted in it yet
 	tmp    atomic.Pointer[owndir.Dir]
 	kinds  [kinds]atomic.Pointer[owndir.Dir]
 	shards [kinds][shards]atomic.Pointer[owndir.Dir]
@@ -125,6 +126,23 @@ func (s *Store) with(make bool, do func(*format) error) error {
 		return err
 	}
 	return do(f)
+}
+
+// Ahead opens the directories that WriteRecord needs for key, and makes missing ones.
+func (s *Store) Ahead(key [32]byte) {
+	_ = s.with(true, func(f *format) error {
+		for _, enter := range []func() (*owndir.Dir, func(), error){
+			func() (*owndir.Dir, func(), error) { return f.temp(true) },
+			func() (*owndir.Dir, func(), error) { return f.shard(records, key[0], true) },
+		} {
+			_, done, err := enter()
+			if err != nil {
+				return err
+			}
+			done()
+		}
+		return nil
+	})
 }
 
 // current returns the current format. After a first look, a missing directory costs one call of the
@@ -264,6 +282,8 @@ func (f *format) mark() error {
 	if err != nil {
 		return err
 	}
+	names, err := f.Names()
+	f.fresh.Store(err == nil && !slices.ContainsFunc(names, func(e fs.DirEntry) bool { return !isNote(e.Name()) && e.Name() != tmpDir }))
 	return file.Close()
 }
 

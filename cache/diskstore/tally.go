@@ -64,6 +64,9 @@ func (s *Store) keepOnce(ctx context.Context, b Bounds, needs Needs) error {
 	defer unlock()
 	added := s.added.Swap(0)
 	t, ok := s.readTally()
+	if isNew := s.isNew(); isNew && !ok {
+		t, ok = tally{listed: s.now()}, true // whatever else was added, its process counts
+	}
 	t.size += added
 	if ok && !t.due(b, s.now()) {
 		if added > 0 {
@@ -76,6 +79,21 @@ func (s *Store) keepOnce(ctx context.Context, b Bounds, needs Needs) error {
 		s.added.Add(added)
 	}
 	return err
+}
+
+// isNew reports whether this process made the store, which has no other format, and asks for the first
+// time: then other processes have counted, or will count, all that it did not add itself.
+func (s *Store) isNew() bool {
+	f := s.newest.Load()
+	if f == nil || !f.fresh.Swap(false) {
+		return false
+	}
+	st, err := s.stock()
+	if err != nil {
+		return false
+	}
+	defer st.close()
+	return len(st.others) == 0
 }
 
 // due reports whether the store is to be listed.

@@ -218,11 +218,3 @@ func (s *session) cacheCheck(ctx context.Context) error {
 	report.WriteCacheCheck(s.out, doc)
 	return err
 }
-
-// pruneToBounds evicts results beyond the bounds after a run. If that fails, the next run
-// does it.
-func pruneToBounds(ctx context.Context, store cache.Store) {
-	if disk := cache.DiskOf(store); disk != nil {
-		_ = disk.PruneToBounds(ctx)
-	}
-}

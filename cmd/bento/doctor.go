@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/bentobuild/bento/internal/workspace"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,8 +16,10 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/git"
+	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/sandbox"
+	"github.com/bentobuild/bento/internal/workspace"
 )
 
 func doctorCommand(s *session) *cobra.Command {
@@ -99,9 +101,11 @@ func (s *session) doctor(ctx context.Context) error {
 		defer w.close()
 		w.keepNames()
 		doc.Root = w.Root
-		doc.checkWorkspace(w)
+		p, problems := wholePlan(w)
+		doc.checkWorkspace(w, problems)
 		doc.checkOwn(s, w.Config, nil)
 		doc.checkTools(ctx, w)
+		doc.checkPrograms(w.env.Lacking(p))
 		doc.checkCache(ctx, s, w.Config)
 		doc.checkGit(ctx, w.Root)
 		doc.checkPlugins(w)
@@ -120,13 +124,13 @@ func (s *session) doctor(ctx context.Context) error {
 	return nil
 }
 
-func (doc *diagnosis) checkWorkspace(w *opened) {
+func (doc *diagnosis) checkWorkspace(w *opened, problems []diagnostics.Diagnostic) {
 	status, hint := "ok", ""
 	if len(w.Dishes) == 0 {
 		status, hint = "warn", w.lookedFor()
 	}
 	doc.add("workspace", status, fmt.Sprintf("%s, %s, %s", w.Root, report.Count(len(w.Dishes), "dish"), report.Count(len(w.Bentos), "bento")), hint)
-	problems := diagnostics.Sorted(slices.Concat(w.Problems, planProblems(w)))
+	problems = diagnostics.Sorted(slices.Concat(w.Problems, problems))
 	if len(problems) == 0 {
 		doc.add("config", "ok", "no problem found", "")
 	}
@@ -179,8 +183,25 @@ func (doc *diagnosis) checkTools(ctx context.Context, w *opened) {
 	_ = w.env.Toolchains.Save() // without, they are asked again
 }
 
+// checkPrograms reports the programs that tasks start by their names and that PATH lacks.
+func (doc *diagnosis) checkPrograms(list []key.Lacking) {
+	for _, l := range list {
+		byStatus := make(map[string][]string)
+		for _, d := range l.Dishes {
+			status := "fail"
+			if d.Toolchain.SkipMissing {
+				status = "warn"
+			}
+			byStatus[status] = append(byStatus[status], d.Name)
+		}
+		for _, status := range slices.Sorted(maps.Keys(byStatus)) {
+			doc.put(check{Name: "program." + l.Tool, Status: status, Detail: l.Tool + " is not installed", Hint: l.Hint, Dishes: byStatus[status]})
+		}
+	}
+}
+
 func toolCheck(r toolRow) check {
-	c := check{Name: "toolchain." + r.Tool, Status: "ok", Hint: r.Hint, Dishes: []string{r.Dish}, Detail: r.Found}
+	c := check{Name: "toolchain." + r.short(), Status: "ok", Hint: r.Hint, Dishes: []string{r.Dish}, Detail: r.Found}
 	switch r.Status {
 	case "missing":
 		c.Status, c.Detail = "fail", r.Tool+" is not installed"

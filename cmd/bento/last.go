@@ -52,7 +52,7 @@ func lastCommand(s *session) *cobra.Command {
 
 // keepLast stores a run that executed a task. A run of hits writes nothing: the run before
 // it has the interesting summary.
-func keepLast(st *state.Dir, r *run.Report, doc func() report.Run) error {
+func keepLast(st *state.Dir, r *run.Report, doc func() *report.Run) error {
 	if r.Idle() {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/companion"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/export"
@@ -120,7 +121,7 @@ func (s *session) closing(told *report.Events, file io.Closer) func() {
 }
 
 // writeFiles writes the requested files about a run that has ended.
-func (s *session) writeFiles(ctx context.Context, r *run.Report, doc func() report.Run) {
+func (s *session) writeFiles(ctx context.Context, r *run.Report, doc func() *report.Run) {
 	for _, name := range s.flags.reportFiles {
 		s.writeFile(ctx, name, func(w io.Writer) error { return writeReport(w, name, r, doc) })
 	}
@@ -140,7 +141,7 @@ func (s *session) writeFiles(ctx context.Context, r *run.Report, doc func() repo
 }
 
 // writeReport writes a report in the format of its file name's extension.
-func writeReport(w io.Writer, name string, r *run.Report, doc func() report.Run) error {
+func writeReport(w io.Writer, name string, r *run.Report, doc func() *report.Run) error {
 	switch ext := filepath.Ext(name); {
 	case ext == ".xml":
 		return export.JUnit(w, r)
@@ -181,20 +182,31 @@ func replaceFile(ctx context.Context, name string, data []byte) error {
 	return state.WriteFile(name, data, 0o644)
 }
 
-// summarize writes the result of a run to the requested documents and files.
-func (s *session) summarize(ctx context.Context, w *opened, r *run.Report) error {
+// draft returns the document of a run, as far as it is known while the state is saved, and keeps the
+// names of the workspace. It returns nil for a run that did nothing.
+func draft(w *opened, r *run.Report) *report.Run {
+	if r.Idle() {
+		return nil
+	}
+	w.keepNames()
+	return report.NewRun(r)
+}
+
+// summarize writes the result of a run to the requested documents and files. early is its draft.
+func (s *session) summarize(ctx context.Context, w *opened, r *run.Report, early *report.Run) error {
 	s.outcome = exitOf(r)
 	if !r.Idle() {
-		w.keepNames()
-	}
-	if r.Stored() {
-		defer pruneToBounds(ctx, w.env.Store) // after all reports
+		defer settle(ctx, w, r)()
 	}
 	if s.outcome == exitOK && len(s.stopping(w)) < len(w.Problems) {
 		s.outcome = exitTask // --keep-going skipped a dish
 	}
-	doc := sync.OnceValue(func() report.Run {
-		doc := report.NewRun(r)
+	doc := sync.OnceValue(func() *report.Run {
+		doc := early
+		if doc == nil {
+			doc = report.NewRun(r)
+		}
+		doc.End(r)
 		doc.Schema, doc.Command = report.Schema(s.command), s.line
 		doc.Warnings = append(doc.Warnings, w.Problems...)
 		return doc
@@ -207,6 +219,23 @@ func (s *session) summarize(ctx context.Context, w *opened, r *run.Report) error
 		return report.Write(s.out, doc())
 	}
 	return nil
+}
+
+// settle evicts results beyond the bounds of the cache, and notes which records the run has used,
+// beside its caller. wait waits for that. What fails, the next run tries again.
+func settle(ctx context.Context, w *opened, r *run.Report) (wait func()) {
+	disk := cache.DiskOf(w.env.Store)
+	if disk == nil {
+		return func() {}
+	}
+	var settled sync.WaitGroup
+	settled.Go(func() {
+		if r.Stored() {
+			_ = disk.PruneToBounds(ctx)
+		}
+		disk.Settle()
+	})
+	return settled.Wait
 }
 
 // github reports whether stdout is read by GitHub Actions.

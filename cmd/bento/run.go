@@ -110,10 +110,11 @@ func (s *session) run(ctx context.Context, sel selection) error {
 	}
 	end()
 	s.warnNoTasks(w, p)
+	var doc *report.Run
 	r, err := run.Run(ctx, w.env, p, run.Options{
 		Workers: s.workers(w.Config), KeepGoing: s.flags.keepGoing || !w.Config.Defaults.FailFast,
 		Force: s.flags.noCache || sel.force, SkipInstall: s.flags.skipInstall, ForceInstall: s.flags.forceInstall, Output: t.output, Busy: s.busy(), Memory: machineMemory,
-		Stdio: s.stdio(),
+		Stdio: s.stdio(), Saving: func(r *run.Report) { doc = draft(w, r) },
 	})
 	if err != nil {
 		return err
@@ -121,7 +122,7 @@ func (s *session) run(ctx context.Context, sel selection) error {
 	t.hearOf(w)
 	t.companions.Leave()
 	w.Problems = append(w.Problems, t.companions.Problems()...)
-	return s.summarize(ctx, w, r)
+	return s.summarize(ctx, w, r, doc)
 }
 
 // dryRun prints the plan of a run. There is nothing to write about a run.

@@ -276,12 +276,19 @@ func refuseLost(problems []diagnostics.Diagnostic) {
 
 // planProblems returns the problems in the user's files that only the plan of every task finds.
 func planProblems(w *opened) []diagnostics.Diagnostic {
+	_, problems := wholePlan(w)
+	return problems
+}
+
+// wholePlan returns the plan of every task, as far as it can be made, with its problems in the user's
+// files.
+func wholePlan(w *opened) (*plan.Plan, []diagnostics.Diagnostic) {
 	p, problems := plan.Build(w.Workspace.Workspace, plan.Request{})
 	if p == nil {
 		p = plan.Sound(w.Workspace.Workspace, plan.Request{})
 	}
 	problems = append(problems, run.FindOverlaps(p).Problems...)
-	return slices.DeleteFunc(problems, func(d diagnostics.Diagnostic) bool { return d.File == "" })
+	return p, slices.DeleteFunc(problems, func(d diagnostics.Diagnostic) bool { return d.File == "" })
 }
 
 // build makes a plan, nil if problems prevent it. clean are the tasks that it leaves out

@@ -65,6 +65,12 @@ func (r toolRow) unmet() bool {
 	return r.Status == "mismatch" || r.Status == "missing" || r.Status == "failed"
 }
 
+// short returns the name of the tool as pins have it: a missing one may be named with its version.
+func (r toolRow) short() string {
+	name, _, _ := strings.Cut(r.Tool, " ")
+	return strings.ToLower(name)
+}
+
 // toolchain lists tools. toolchain check ends with exitInput if a tool is missing or has a
 // wrong version.
 func (s *session) toolchain(ctx context.Context, command string, targets []string) error {
@@ -136,6 +142,9 @@ func (w *opened) tools(ctx context.Context, d *discovery.Dish) []toolRow {
 		row.Status, row.Hint = "failed", err.Error()
 	}
 	pins := key.PinsOf(w.Root, d)
+	if missing != nil { // a pin of another tool is not why
+		pins = slices.DeleteFunc(pins, func(p key.Pin) bool { return p.Tool != row.short() })
+	}
 	if len(pins) == 0 {
 		row.Found = foundVersion(d.Adapter, row.Tool, fingerprint)
 		return []toolRow{row}

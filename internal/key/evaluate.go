@@ -277,7 +277,7 @@ func (e *Evaluator) evaluate(ctx context.Context, ev *Evaluation) {
 		e.lookup(ctx, ev)
 	}
 	if ev.Status == Miss && ev.Err == nil && t.Dish.Toolchain.SkipMissing {
-		if missing := e.lacking(ev); missing != nil {
+		if missing := lacking(ev.Task, e.o.Lacks); missing != nil {
 			ev.Status, ev.Reason, ev.Notes = LeftOut, MissToolMissing, []string{missing.Error()}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
@@ -64,7 +65,7 @@ func (e *Evaluator) preflight(missing func(*Evaluation) *adapters.MissingTool) P
 		d := ev.Task.Dish
 		m := missing(ev)
 		if m == nil {
-			m = e.lacking(ev)
+			m = lacking(ev.Task, e.o.Lacks)
 		}
 		if m != nil {
 			problem := MissingTool(d, m)
@@ -153,13 +154,38 @@ func MissingTool(d *discovery.Dish, m *adapters.MissingTool) diagnostics.Diagnos
 
 // lacking returns the program that a task starts by its name and that PATH lacks, nil for none. A
 // command of the user that runs before the task may install it.
-func (e *Evaluator) lacking(ev *Evaluation) *adapters.MissingTool {
-	program := e.o.Lacks(ev.Task)
-	if program == "" || followsCommand(ev.Task, make(map[*plan.Task]bool)) {
+func lacking(t *plan.Task, lacks func(*plan.Task) string) *adapters.MissingTool {
+	program := lacks(t)
+	if program == "" || followsCommand(t, make(map[*plan.Task]bool)) {
 		return nil
 	}
 	return &adapters.MissingTool{Tool: program, Hint: fmt.Sprintf(
-		"its task %s starts it by name: install it into a directory of PATH, or change the command", ev.Task.Name)}
+		"its task %s starts it by name: install it into a directory of PATH, or change the command", t.Name)}
+}
+
+// Lacking is a program that PATH lacks, and the dishes whose tasks start it by its name.
+type Lacking struct {
+	*adapters.MissingTool
+	Dishes []*discovery.Dish
+}
+
+// LackingOf returns the programs that the tasks of a plan lack, whether or not they are hits. lacks
+// returns the one of a task, "" for none.
+func LackingOf(p *plan.Plan, lacks func(*plan.Task) string) (list []Lacking) {
+	for _, t := range p.Tasks {
+		m := lacking(t, lacks)
+		if m == nil || t.Held {
+			continue
+		}
+		i := slices.IndexFunc(list, func(l Lacking) bool { return l.Tool == m.Tool })
+		if i < 0 {
+			i, list = len(list), append(list, Lacking{MissingTool: m})
+		}
+		if l := &list[i]; !slices.Contains(l.Dishes, t.Dish) {
+			l.Dishes = append(l.Dishes, t.Dish)
+		}
+	}
+	return list
 }
 
 // followsCommand reports whether a task runs after one whose command is the user's own.

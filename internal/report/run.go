@@ -78,9 +78,9 @@ type runSummary struct {
 	DurationMS      int64 `json:"duration_ms"`
 }
 
-// NewRun makes the document of a run.
-func NewRun(r *run.Report) Run {
-	doc := Run{Schema: Schema("run"), StartedAt: r.Started.UTC(), CriticalPath: []string{}, Warnings: r.Warnings, Interrupted: r.Interrupted, Summary: summarize(r)}
+// NewRun makes the document of a run. Until End it lacks what is known last.
+func NewRun(r *run.Report) *Run {
+	doc := &Run{Schema: Schema("run"), StartedAt: r.Started.UTC(), CriticalPath: []string{}, Summary: summarize(r)}
 	byDish := make(map[*discovery.Dish][]runTask)
 	for _, res := range r.Results {
 		row := newRunTask(res)
@@ -111,6 +111,11 @@ func NewRun(r *run.Report) Run {
 	return doc
 }
 
+// End sets how long the run took, whether it was interrupted, and its warnings.
+func (doc *Run) End(r *run.Report) {
+	doc.Summary.DurationMS, doc.Interrupted, doc.Warnings = r.Duration.Milliseconds(), r.Interrupted, r.Warnings
+}
+
 func newInstalled(i *run.Install) *installed {
 	in := &installed{Reason: i.Reason, Command: i.Command, DurationMS: i.Duration.Milliseconds()}
 	if i.Err != nil {
@@ -122,7 +127,7 @@ func newInstalled(i *run.Install) *installed {
 func summarize(r *run.Report) runSummary {
 	s := runSummary{
 		Dishes: len(shown(r.Plan)), Tasks: len(r.Results), Hits: r.Count(run.CacheHit), Built: r.Count(run.Built), Failed: r.Count(run.Failed),
-		Skipped: r.Count(run.Skipped), Installs: len(r.Installs), DurationMS: r.Duration.Milliseconds(),
+		Skipped: r.Count(run.Skipped), Installs: len(r.Installs),
 	}
 	for _, res := range r.Results {
 		if res.Flaky {

@@ -36,6 +36,9 @@ type Options struct {
 	Memory func() int64
 	// Cancel receives ids of tasks to end, with their dependents, as Skipped: their inputs have changed.
 	Cancel <-chan string
+	// Saving is called with the report, whose Duration, Warnings and Interrupted are not final, while
+	// the state of the workspace is saved. Nil does nothing.
+	Saving func(*Report)
 }
 
 // engine runs a plan. It belongs to the goroutine of Run, which applies the functions that jobs return.
@@ -450,32 +453,6 @@ func (e *engine) skipDependents(r *Result) {
 
 func dependsOn(t, on *plan.Task) bool {
 	return slices.ContainsFunc(t.Deps, func(d plan.Dep) bool { return d.Task == on })
-}
-
-// finish saves the state and makes the report.
-func (e *engine) finish(ctx context.Context) *Report {
-	for _, n := range e.nodes { // which no path of the graph reached
-		if n.result == nil {
-			e.end(&Result{Task: n.task, Outcome: Skipped, Reason: reasonNotStarted})
-		}
-	}
-	results := make([]*Result, len(e.nodes))
-	for i, n := range e.nodes {
-		results[i] = n.result
-	}
-	e.storePostponed()
-	e.store()
-	e.keys.Save()
-	e.unstage()
-	e.recorder.Journal.Close()
-	r := &Report{
-		Plan: e.plan, Results: results, Installs: e.installReports, Started: e.start, Evaluated: e.known,
-		Duration: time.Since(e.start), Interrupted: ctx.Err() != nil || e.stop == ReasonInterrupted,
-	}
-	e.env.SumUp()
-	r.Warnings = e.env.warnings.All()
-	e.env.report(Finished{Report: r})
-	return r
 }
 
 // refuse returns the errors among problems that keep the run from starting. With

@@ -13,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/key"
+	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/record"
 	"github.com/bentobuild/bento/internal/state"
 )
@@ -50,6 +51,9 @@ func (e *Env) commands() *action.Commands {
 	e.once.Do(func() { e.cmds = &action.Commands{Root: e.Root, Environ: e.Environ, Inherit: e.Inherit} })
 	return e.cmds
 }
+
+// Lacking returns the programs that the tasks of a plan start by their names and that PATH lacks.
+func (e *Env) Lacking(p *plan.Plan) []key.Lacking { return key.LackingOf(p, e.commands().Lacks) }
 
 // pruneToBounds keeps the store within its bounds, if it has some, after something was added.
 // Where that fails, the end of the run tries again.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -93,6 +94,11 @@ func (x *execution) run(ctx context.Context) {
 	r.Started = time.Now()
 	log := x.openLog()
 	defer log.Close()
+	var ahead sync.WaitGroup
+	defer ahead.Wait()
+	if disk := cache.DiskOf(x.env.Store); disk != nil && x.ev.Known && t.Uncached == "" {
+		ahead.Go(func() { disk.Ahead(x.ev.Key) }) // beside the command
+	}
 	for again := true; again && r.Attempts <= t.Retry && r.Outcome != Built && ctx.Err() == nil; {
 		r.Attempts++
 		again = x.attempt(ctx, log)

@@ -1,7 +1,9 @@
 package run
 
 import (
+	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
@@ -19,6 +21,35 @@ type Report struct {
 	Evaluated   time.Duration // since Started: until it was known what is a hit
 	Duration    time.Duration
 	Interrupted bool
+}
+
+// finish saves the state and makes the report.
+func (e *engine) finish(ctx context.Context) *Report {
+	for _, n := range e.nodes { // which no path of the graph reached
+		if n.result == nil {
+			e.end(&Result{Task: n.task, Outcome: Skipped, Reason: reasonNotStarted})
+		}
+	}
+	results := make([]*Result, len(e.nodes))
+	for i, n := range e.nodes {
+		results[i] = n.result
+	}
+	e.storePostponed()
+	e.store()
+	r := &Report{Plan: e.plan, Results: results, Installs: e.installReports, Started: e.start, Evaluated: e.known}
+	var saving sync.WaitGroup
+	if e.opts.Saving != nil {
+		saving.Go(func() { e.opts.Saving(r) })
+	}
+	e.keys.Save()
+	saving.Wait()
+	e.unstage()
+	e.recorder.Journal.Close()
+	r.Duration, r.Interrupted = time.Since(e.start), ctx.Err() != nil || e.stop == ReasonInterrupted
+	e.env.SumUp()
+	r.Warnings = e.env.warnings.All()
+	e.env.report(Finished{Report: r})
+	return r
 }
 
 // Count returns how many tasks ended so.

@@ -225,7 +225,7 @@ func badStarts() []behaviour {
 				k.log("info", strings.Repeat("x", 1000))
 			}
 		}, code: failed, says: "no answer to initialize"},
-		{id: "closes-stdout", child: func(k *kid) { os.Stdout.Close(); k.hang() }, code: failed, says: "it exited (killed by SIGKILL)"},
+		{id: "closes-stdout", child: func(k *kid) { os.Stdout.Close(); k.hang() }, code: failed, says: "it closed its standard output (killed by SIGKILL)"},
 		{id: "closes-stdin", child: func(k *kid) { k.in = nil; os.Stdin.Close(); k.hang() }, code: failed, says: "no answer to initialize|standard input"},
 		{id: "slow", child: func(k *kid) { q := k.read(); time.Sleep(time.Minute); k.result(q, "1") }, code: failed, says: "no answer to initialize"},
 		{id: "pipe-holder", child: func(k *kid) { k.spawn("holder", false) }, code: failed, says: "exit status 0"},
@@ -389,7 +389,7 @@ func badLives() []behaviour {
 		{id: "exits-after-start", child: func(k *kid) { k.greet(); os.Exit(7) }, ask: "detect", code: crashed + "|" + adapters.Quarantined, says: "exit status 7", left: "?"},
 		{id: "exits-always", child: func(k *kid) { k.greet(); k.read(); os.Exit(7) }, ask: "detect detect", code: adapters.Quarantined, says: "it exited 3 times within 1h0m0s", left: Failed},
 		{id: "answers-and-exits", child: func(k *kid) { k.greet(); k.answer(k.read()); os.Exit(0) }, ask: "detect"},
-		{id: "closes-stdout-later", child: once(func(k *kid, q query) { os.Stdout.Close(); k.hang() }), ask: "install", code: crashed, says: "killed by SIGKILL"},
+		{id: "closes-stdout-later", child: once(func(k *kid, q query) { os.Stdout.Close(); k.hang() }), ask: "install", code: crashed, says: "it closed its standard output (killed by SIGKILL)"},
 		{id: "closes-stdin-later", child: func(k *kid) { k.greet(); os.Stdin.Close(); k.log("info", "closed"); k.hang() }, ask: "install", code: crashed + "|" + adapters.Timeout, says: "closed its standard input|exited|no answer", left: "?"},
 		{id: "leaves-a-holder", child: once(func(k *kid, q query) { k.spawn("holder", false); os.Exit(1) }), ask: "install", code: crashed, says: "exit status 1"},
 		{id: "leaves-a-session", child: once(func(k *kid, q query) { k.spawn("holder", true); os.Exit(1) }), ask: "install", code: crashed, says: "exit status 1"},

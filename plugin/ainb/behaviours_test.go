@@ -157,7 +157,7 @@ func ends() []misbehaviour {
 		})},
 		{name: "kid-stays-unread", run: greeted(func(k *kid) { signal.Ignore(syscall.SIGTERM); k.answer(k.read()); k.linger() })},
 		{name: "kid-fails-at-the-end", run: greeted(func(k *kid) { k.serve(); k.status = 9 })},
-		{name: "kid-closes-stdout", run: greeted(func(k *kid) { k.read(); os.Stdout.Close(); k.linger() }), code: crashed, says: "it exited (killed by SIGKILL)", state: later},
+		{name: "kid-closes-stdout", run: greeted(func(k *kid) { k.read(); os.Stdout.Close(); k.linger() }), code: crashed, says: "it closed its standard output (killed by SIGKILL)", state: later},
 		{name: "kid-closes-stdin", run: greeted(func(k *kid) { os.Stdin.Close(); k.linger() }), code: adapters.Timeout, says: "no answer", hurry: true},
 		{name: "kid-removes-itself", run: greeted(func(k *kid) { k.answer(k.read()); os.RemoveAll(filepath.Dir(os.Args[0])); k.serve() })},
 		{name: "kid-leaves-a-child", more: "[capabilities]\nspawn_managed_subprocess = [\"sleep\"]\n", run: greeted(func(k *kid) {

@@ -69,7 +69,9 @@ func (p *process) watch(l link, quiet func()) {
 	case <-l.Done():
 		p.blame(l.Err())
 		if !p.closing.Load() { // otherwise shutdown does
-			wait(p.stream.Exited, p.n.Drain)
+			if !wait(p.stream.Exited, p.n.Drain) {
+				p.because(adapters.Crashed, silenced(l.Err()))
+			}
 			p.stream.End(true)
 		}
 	}
@@ -93,6 +95,14 @@ func (p *process) blame(err error) {
 }
 
 const deafened = "it does not read its standard input"
+
+// silenced returns what a process did that runs on after the end of its output.
+func silenced(err error) string {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return "it closed its standard output in the middle of a message"
+	}
+	return "it closed its standard output"
+}
 
 // conclude sets the reason if none is set yet.
 func (p *process) conclude(err error) {

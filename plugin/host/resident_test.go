@@ -225,7 +225,7 @@ func TestResidentFailures(t *testing.T) {
 		"refuses and exits":  {refuse, adapters.HandshakeFailed, "error -32003: no", 0},
 		"noise":              {func(c *child) { c.read(); c.stdout.Write([]byte("hello\n")); c.hang() }, adapters.MalformedResponse, "malformed frame", 0},
 		"noise later":        {greeted(func(c *child) { c.read(); c.stdout.Write([]byte("hello\r\n")); c.hang() }), adapters.MalformedResponse, "malformed frame", 0},
-		"closes its stdout":  {greeted(func(c *child) { c.read(); c.Close(); c.hang() }), adapters.Crashed, "it exited", time.Second},
+		"closes its stdout":  {greeted(func(c *child) { c.read(); c.Close(); c.hang() }), adapters.Crashed, "it closed its standard output", time.Second},
 		"half of a message":  {greeted(func(c *child) { c.read(); c.stdout.Write([]byte("Content-Length: 9\r\n\r\n{")) }), adapters.Crashed, "in the middle of a message", 0},
 		"no answer":          {greeted(func(c *child) { c.read(); c.hang() }), adapters.Timeout, "timed out: no answer to x", 10 * time.Second},
 		"stops reading":      {greeted((*child).hang), adapters.Timeout, "it does not read", 3 * time.Second},
