@@ -25,7 +25,7 @@ type Source struct {
 // Files returns a reader of the files in dir, an absolute path, as the snapshot of the
 // workspace has them.
 func (s Source) Files(dir string) *Files {
-	return &Files{Source: s, dir: dir, seen: make(Reads)}
+	return &Files{Source: s, dir: dir, seen: &noted{reads: make(Reads)}}
 }
 
 // Read returns the content of a regular file on the disk by its absolute path.
@@ -92,9 +92,23 @@ func (s Source) orAround(path string) *clone.Clone {
 type Files struct {
 	Source
 	dir    string
-	seen   Reads
+	seen   *noted
 	above  []string // the directory and those above it, as far as they were visited
 	topped bool     // above holds them all
+}
+
+// noted are the Reads of an answer.
+type noted struct {
+	reads Reads
+	taken bool // reads was returned, and is not changed any more
+}
+
+// own returns the Reads that may be changed.
+func (n *noted) own() Reads {
+	if n.taken {
+		n.reads, n.taken = maps.Clone(n.reads), false
+	}
+	return n.reads
 }
 
 // NewFiles returns a reader of the files in dir, an absolute path, without a workspace: for
@@ -138,12 +152,14 @@ func (f *Files) note(path string, now State) {
 	if f.clone != nil && !f.beyond && !f.clone.Holds(path) {
 		return
 	}
-	was, known := f.seen[path]
-	f.seen[path] = was.and(now, known)
+	was, known := f.seen.reads[path]
+	if now = was.And(now, known); !known || now != was {
+		f.seen.own()[path] = now
+	}
 }
 
 // Note adds the Reads of another reader to those of f.
-func (f *Files) Note(reads Reads) { f.seen.Merge(reads) }
+func (f *Files) Note(reads Reads) { f.seen.own().Merge(reads) }
 
 // Read returns the content of a regular file of at most MaxManifest bytes. For a missing
 // file the error is fs.ErrNotExist.
@@ -273,8 +289,11 @@ func holdsMark(dir string) bool {
 	return false
 }
 
-// Reads returns every path that was noted, with what was seen there.
-func (f *Files) Reads() Reads { return maps.Clone(f.seen) }
+// Reads returns every path that was noted, with what was seen there. The caller must not change it.
+func (f *Files) Reads() Reads {
+	f.seen.taken = true
+	return f.seen.reads
+}
 
 // DirsBelow returns dir and all directories under it, except hidden ones and links. It stops after
 // more than atMost.

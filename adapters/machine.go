@@ -12,7 +12,7 @@ func (m *Machine[T]) See(s Source, look func() (T, error)) (T, error) { return m
 // Of is See for one of several values.
 func (m *Machine[T]) Of(s Source, key string, look func() (T, error)) (T, error) {
 	return m.memo.Get(s.Files(key), key, func(f *Files) (T, error) {
-		f.seen[""] = State{Kind: Unsteady} // no file decides
+		f.seen.own()[""] = State{Kind: Unsteady} // no file decides
 		return look()
 	})
 }

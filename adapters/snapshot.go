@@ -145,12 +145,14 @@ func ReadsOf(paths ...string) Reads {
 func (r Reads) Merge(other Reads) {
 	for path, state := range other {
 		was, known := r[path]
-		r[path] = was.and(state, known)
+		if state = was.And(state, known); !known || state != was {
+			r[path] = state
+		}
 	}
 }
 
-// and returns what was seen in both states of one path.
-func (s State) and(o State, known bool) State {
+// And returns what was seen in both states of one path; known is false if s was not seen.
+func (s State) And(o State, known bool) State {
 	switch {
 	case !known || s == o:
 		return o

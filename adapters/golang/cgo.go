@@ -11,7 +11,7 @@ import (
 // cgoPaths returns what the C parts of a source take in from outside of the module in dir: files by
 // #include, and the directories of -I, -L and of libraries in #cgo lines.
 func cgoPaths(dir, file string, data []byte) []adapters.Embed {
-	if !bytes.Contains(data, []byte(`import "C"`)) {
+	if !importsC(data) {
 		return nil
 	}
 	var places []adapters.EmbedPlace
@@ -26,6 +26,20 @@ func cgoPaths(dir, file string, data []byte) []adapters.Embed {
 		offset += len(line)
 	}
 	return adapters.Outside(dir, adapters.EmbedsAt(nil, file, data, places))
+}
+
+// importsC reports whether data contains import "C". It looks for the rarest byte of that.
+func importsC(data []byte) bool {
+	const before = `import "`
+	for at := 0; ; at++ {
+		i := bytes.Index(data[at:], []byte(`C"`))
+		if i < 0 {
+			return false
+		}
+		if at += i; bytes.HasSuffix(data[:at], []byte(before)) {
+			return true
+		}
+	}
 }
 
 // cgoLine returns the relative paths in a line of C, or of settings for its compiler.

@@ -36,7 +36,7 @@ func bento() int {
 	if len(args) > 0 && args[0] == keyedCommand {
 		args, keyed = args[1:], true
 	}
-	collectLate()
+	heap := collectLate()
 	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
 	// A second signal ends bento at once; the kernel then ends its children.
@@ -49,7 +49,7 @@ func bento() int {
 	code := execute(ctx, args, process{
 		out: &pipes.out, err: &pipes.err, pipes: pipes, environ: adapters.NewEnviron(os.Environ()),
 		terminal: term.IsTerminal(int(os.Stdout.Fd())), columns: columns(os.Stderr),
-		files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr}, keyed: keyed,
+		files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr}, keyed: keyed, heap: heap,
 	})
 	proc.Dismiss()
 	return pipes.judge(code)
@@ -88,6 +88,7 @@ type process struct {
 	terminal bool        // out is one
 	columns  func() int  // of the terminal that err is, nil when it is none
 	files    [3]*os.File // stdin, stdout and stderr; nil where there are none
+	heap     *collector  // nil where it may not be changed
 	keyed    bool        // it may change the mode of the terminal: its parent restores it
 }
 

@@ -241,6 +241,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 	env := &run.Env{Root: at.root, Environ: s.environ, Program: workspace.Program(), Reporter: reporter, Executing: guard, Moves: &s.moves}
 	ws, err := s.host().Open(ctx, workspace.Options{
 		Root: at.root, Exclude: at.exclude, All: at.all, Warn: s.warn, Damaged: env.WarnDamage, Configured: at.configured,
+		First: s.heap.expectFirstLook,
 	})
 	if err != nil {
 		return nil, err

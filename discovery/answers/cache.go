@@ -65,9 +65,9 @@ func ask(a adapters.Adapter, dir string) question {
 // answered is an Answer with the paths that it depends on.
 type answered struct {
 	Answer
-	reads adapters.Reads // of an answer from this process
-	from  []int          // of a saved answer: the same, in saved
-	used  bool           // in this process
+	reads []adapters.Reads // of an answer from this process
+	from  []int            // of a saved answer: the same, in saved
+	used  bool             // in this process
 }
 
 // Open reads the saved answers and drops those that no longer hold. It returns nil where nothing
@@ -181,13 +181,15 @@ func (m *Cache) recall(q question) *answered {
 }
 
 func (m *Cache) keep(q question, answer Answer) {
-	reads := make(adapters.Reads, len(answer.Tasks.Reads))
+	var reads []adapters.Reads
 	for _, of := range []adapters.Reads{answer.Tasks.Reads, answer.Links.Reads, answer.Scope.Reads, answer.Lock.Reads, answer.Nested.Reads} {
-		reads.Merge(of)
+		if len(of) > 0 {
+			reads = append(reads, of)
+		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.answered[q] = &answered{Answer: answer, reads: reads, used: true}
+	m.answered[q] = &answered{Answer: answer.withoutReads(), reads: reads, used: true}
 	m.news = true
 }
 

@@ -88,7 +88,7 @@ func checkIndexed(t *testing.T, m *Cache, asked []question) {
 	}
 	defer files.Close()
 	for _, q := range asked {
-		for path, state := range m.answered[q].reads {
+		for path, state := range m.pathsOf(m.answered[q]) {
 			rel, _ := m.looker.relative(path)
 			e, found := files.Lookup(rel)
 			if !found || state.Kind != adapters.Regular || state.Sum == [32]byte{} || !m.o.Tree.Settled(e) {
@@ -141,7 +141,7 @@ func (m *Cache) blamed(q question) (paths []string) {
 	if m.answered[q] == nil {
 		return []string{"it does not say what it was made from"}
 	}
-	for path, state := range m.answered[q].reads {
+	for path, state := range m.pathsOf(m.answered[q]) {
 		if !state.Holds(state) {
 			paths = append(paths, path)
 		}

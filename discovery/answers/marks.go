@@ -20,21 +20,26 @@ type Mark struct {
 // marks digest the files that Detect may read: those with names that adapters look for, in a
 // directory, above it, and anywhere below it.
 type marks struct {
-	who    [32]byte                // digest of the adapters
-	own    map[string][32]byte     // by directory relative to the root: digest of the marks directly in it
-	inside map[string]*pack.Writer // digest of the marks in the directory and below it
-	unsure map[string]bool         // directories that directly contain a link, which may lead anywhere
+	who    [32]byte            // digest of the adapters
+	own    map[string][32]byte // by directory relative to the root: digest of the marks directly in it
+	inside map[string]span     // by directory: what text has of the marks in it and below it
+	text   pack.Writer
+	unsure map[string]bool // directories that directly contain a link, which may lead anywhere
 	sums   map[string]markSum
 }
+
+// span is a part of a text.
+type span struct{ from, to int }
 
 type markSum struct {
 	sum   [32]byte
 	known bool
 }
 
-// newMarks returns the marks of a workspace; ok is false when a file cannot be read.
+// newMarks returns the marks of a workspace; ok is false when a file cannot be read. Those below a
+// directory follow each other.
 func newMarks(o *Options) (m *marks, ok bool) {
-	m = &marks{own: make(map[string][32]byte), inside: make(map[string]*pack.Writer), unsure: make(map[string]bool), sums: make(map[string]markSum)}
+	m = &marks{own: make(map[string][32]byte), inside: make(map[string]span), unsure: make(map[string]bool), sums: make(map[string]markSum)}
 	var w pack.Writer
 	for _, a := range o.Adapters {
 		w.String(a.Manifest().AdapterID)
@@ -84,14 +89,16 @@ func digestOf(files *tree.Tree, mark Mark) markDigest {
 func (m *marks) add(dir string, payload []byte) {
 	before := m.own[dir]
 	m.own[dir] = blake3.Sum256(append(before[:], payload...))
+	from := len(m.text.Payload())
+	m.text.String(dir)
+	m.text.Raw(payload)
 	for at := range aboveAnd(dir) {
-		in := m.inside[at]
-		if in == nil {
-			in = new(pack.Writer)
-			m.inside[at] = in
+		in, more := m.inside[at]
+		if !more {
+			in.from = from
 		}
-		in.String(dir)
-		in.Raw(payload)
+		in.to = len(m.text.Payload())
+		m.inside[at] = in
 	}
 }
 
@@ -121,8 +128,8 @@ func (m *marks) sum(dir string) markSum {
 			return markSum{}
 		}
 	}
-	if in := m.inside[dir]; in != nil {
-		w.Raw(in.Payload())
+	if in, found := m.inside[dir]; found {
+		w.Raw(m.text.Payload()[in.from:in.to])
 	}
 	return markSum{blake3.Sum256(w.Payload()), true}
 }

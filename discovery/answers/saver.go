@@ -3,15 +3,12 @@ package answers
 import (
 	"bytes"
 	"cmp"
-	"iter"
 	"maps"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -36,12 +33,6 @@ type depends struct {
 	on []int // in paths
 }
 
-// pathState is what an answer saw at a path.
-type pathState struct {
-	path string
-	adapters.State
-}
-
 // seen is a path with its trace. The spot of an absent path with a stamp is the directory with it.
 type seen struct {
 	path string
@@ -56,17 +47,21 @@ func (m *Cache) Look() *Saver {
 	if m == nil || !m.news && len(m.asked) == len(m.detected) && !m.anyUnused() {
 		return nil
 	}
-	s := &Saver{saved: saved{Basis: m.o.Basis}, m: m}
 	count := 0
 	for _, a := range m.answered {
-		count += len(a.reads)
+		for _, reads := range a.reads {
+			count += len(reads)
+		}
 	}
-	known := make(map[pathState]int, count/2) // many answers share paths
+	count /= 2 // many answers share paths
+	s := &Saver{saved: saved{Basis: m.o.Basis}, m: m, paths: make([]seen, 0, count)}
+	l := pathLooker{Saver: s, numbers: make(map[string]int, count), states: make([]pathState, 0, count)}
+	m.looker.dirs = make(map[string]walkedDir)
 	for q, a := range m.answered {
 		if !a.used {
 			continue
 		}
-		if on, ok := s.look(a, known); ok {
+		if on, ok := l.look(a); ok {
 			s.lists = append(s.lists, depends{q, a, on})
 		}
 	}
@@ -80,57 +75,6 @@ func (m *Cache) anyUnused() bool {
 		}
 	}
 	return false
-}
-
-// look adds the paths that an answer depends on, unless they are known; ok is false when one of them
-// changed meanwhile.
-func (s *Saver) look(a *answered, known map[pathState]int) (on []int, ok bool) {
-	on = make([]int, 0, len(a.reads)+len(a.from))
-	for path, state := range s.m.pathsOf(a) {
-		x := pathState{path, state}
-		n, had := known[x]
-		if !had {
-			n = len(s.paths)
-			known[x] = n
-			s.paths = append(s.paths, s.m.lookAt(path, state))
-		}
-		if k := s.paths[n].Kind; k == adapters.Unseen || k == adapters.Unsteady {
-			return nil, false
-		}
-		on = append(on, n)
-	}
-	return on, true
-}
-
-// pathsOf yields the paths that an answer depends on, and what it saw there.
-func (m *Cache) pathsOf(a *answered) iter.Seq2[string, adapters.State] {
-	return func(yield func(string, adapters.State) bool) {
-		for path, state := range a.reads {
-			if !yield(path, state) {
-				return
-			}
-		}
-		for _, n := range a.from {
-			before := m.saved.trace(n)
-			for path := range m.saved.Spots[n].paths() {
-				if !yield(path, before.State) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func (m *Cache) lookAt(path string, state adapters.State) seen {
-	t := seen{path: path, spot: spot{Path: path}, trace: m.looker.traced(path, state)}
-	if t.Kind == adapters.Absent && t.Around != (tree.Stamp{}) {
-		_, first := m.looker.nearest(path)
-		t.Path = clone.Join(m.o.Tree.Root(), filepath.FromSlash(parent(first)))
-	}
-	if state.Sum != [32]byte{} && state.Kind == adapters.Regular {
-		m.o.Source.State(path, true) // the index learns the digest, and the next invocation reads nothing
-	}
-	return t
 }
 
 // Store writes the answers if they are not those of the file. When writing fails, adapters are asked
@@ -170,17 +114,22 @@ func (a Answer) withoutReads() Answer {
 
 // sort ranks the paths, so that the lists of answers are sorted by numbers.
 func (s *Saver) sort() {
-	order := make([]int, len(s.paths))
-	for i := range order {
-		order[i] = i
+	groups := make(map[string][]int) // by around
+	for i := range s.paths {
+		near := s.paths[i].around()
+		groups[near] = append(groups[near], i)
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		x, y := &s.paths[a], &s.paths[b]
-		return cmp.Or(strings.Compare(x.around(), y.around()), strings.Compare(x.path, y.path), cmp.Compare(a, b))
-	})
-	s.rank = make([]int, len(order))
-	for rank, i := range order {
-		s.rank[i] = rank
+	s.rank = make([]int, len(s.paths))
+	rank := 0
+	for _, near := range slices.Sorted(maps.Keys(groups)) {
+		group := groups[near]
+		slices.SortFunc(group, func(a, b int) int {
+			return cmp.Or(strings.Compare(s.paths[a].path[len(near):], s.paths[b].path[len(near):]), cmp.Compare(a, b))
+		})
+		for _, i := range group {
+			s.rank[i] = rank
+			rank++
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -25,9 +26,42 @@ type looker struct {
 	files *tree.Tree
 	from  adapters.Source
 
-	dir   string // the last directory that was looked up in the tree, and its stamp
-	stamp tree.Stamp
-	found bool
+	last walkedDir            // consecutive files often share a directory
+	dirs map[string]walkedDir // those that were looked up; nil where few files share one
+}
+
+// walkedDir is what the tree knows of a directory.
+type walkedDir struct {
+	dir     string
+	stamp   tree.Stamp
+	found   bool
+	settled bool // see tree.SettledDir; only in dirs
+}
+
+// at returns what the tree knows of a directory relative to the root.
+func (l *looker) at(dir string) walkedDir {
+	if l.last.found && dir == l.last.dir {
+		return l.last
+	}
+	w, known := l.dirs[dir]
+	if !known {
+		w.dir = dir
+		w.stamp, w.found = l.files.Stamp(dir)
+		if l.dirs != nil {
+			w.settled = l.files.SettledDir(dir)
+			l.dirs[dir] = w
+		}
+	}
+	l.last = w
+	return w
+}
+
+// settled is tree.SettledDir.
+func (l *looker) settled(dir string) bool {
+	if l.dirs != nil {
+		return l.at(dir).settled
+	}
+	return l.files.SettledDir(dir)
 }
 
 // holds reports whether the path still has its trace. It is cheap unless the disk was read
@@ -97,12 +131,12 @@ func (l *looker) traced(path string, s adapters.State) trace {
 	switch {
 	case !inside:
 	case s.Kind == adapters.Directory && s.Sum != [32]byte{}:
-		if stamp, walked := l.files.Stamp(rel); walked && l.files.SettledDir(rel) {
-			t.Around = stamp
+		if w := l.at(rel); w.found && l.settled(rel) {
+			t.Around = w.stamp
 		}
 	case s.Kind == adapters.Absent:
 		near, first := l.nearest(path)
-		if first != "" && l.isMissing(first) && l.files.SettledDir(parent(first)) {
+		if first != "" && l.isMissing(first) && l.settled(parent(first)) {
 			t.Around = near
 		}
 	}
@@ -124,16 +158,23 @@ func (l *looker) nearest(path string) (stamp tree.Stamp, first string) {
 	rel, inside := l.relative(path)
 	for inside && rel != "" {
 		up := parent(rel)
-		if !l.found || up != l.dir { // consecutive files often share a directory
-			l.dir = up
-			l.stamp, l.found = l.files.Stamp(up)
-		}
-		if l.found {
-			return l.stamp, rel
+		if w := l.at(up); w.found {
+			return w.stamp, rel
 		}
 		rel = up
 	}
 	return tree.Stamp{}, ""
+}
+
+// near returns the absolute path of the directory whose stamp nearest returns for a path in the workspace.
+func (l *looker) near(path string) string {
+	rel, _ := l.relative(path)
+	_, first := l.nearest(path)
+	up := parent(first)
+	if up == "" {
+		return l.files.Root()
+	}
+	return path[:len(path)-len(rel)+len(up)]
 }
 
 // parent returns the parent of a path relative to the root, "" for the root.
@@ -148,14 +189,12 @@ func relative(root, path string) (rel string, inside bool) {
 	if path == root {
 		return "", true
 	}
-	rel, inside = strings.CutPrefix(path, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
-	if !inside || !isPlain(rel) && (!filepath.IsLocal(rel) || filepath.Clean(rel) != rel) {
+	rel, inside = strings.CutPrefix(path, root)
+	if inside && root[len(root)-1] != filepath.Separator {
+		rel, inside = strings.CutPrefix(rel, string(filepath.Separator))
+	}
+	if !inside || clone.Clean(path) != path {
 		return "", false
 	}
 	return filepath.ToSlash(rel), true
-}
-
-// isPlain reports whether a path is local and clean by a fast check that nearly all paths pass.
-func isPlain(rel string) bool {
-	return rel != "" && rel[0] != '.' && rel[0] != '/' && rel[len(rel)-1] != '/' && !strings.Contains(rel, "/.") && !strings.Contains(rel, "//")
 }

@@ -3,6 +3,7 @@
 package embeds
 
 import (
+	"iter"
 	"path"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,9 @@ const (
 	maxSource = 4 << 20
 	maxEmbeds = 10_000
 )
+
+// readAhead is the number of sources of a project that are read at once.
+const readAhead = 1024
 
 // Options are the inputs of Find.
 type Options struct {
@@ -101,25 +105,58 @@ func (f *finder) project(p Project) (r result) {
 		before = loadFiles(f.State, p.id())
 	}
 	now, size := make(fileTable), int64(0)
-	for _, e := range f.Tree.Under(p.Path) {
-		if e.Kind != tree.File || !p.reads(e.Path) || len(r.embeds) > maxEmbeds {
-			continue
+	for e, s := range f.sourcesOf(&p, before) {
+		if len(r.embeds) > maxEmbeds {
+			break
 		}
-		id := idOf(&e)
-		list, seen := before[id]
-		if !seen {
-			list = f.scan(&p, e.Path)
-		}
-		if f.State != nil && (seen || f.Tree.Settled(e)) { // else a later change may leave the same id
-			now[id] = list
+		if s.settled {
+			now[s.id] = s.embeds
 			size += e.Size
 		}
-		r.embeds = append(r.embeds, list...)
+		r.embeds = append(r.embeds, s.embeds...)
 	}
 	if len(now) > fewSources || size > littleText {
 		now.save(f.State, p.id(), before)
 	}
 	return r
+}
+
+// source is what one file takes in.
+type source struct {
+	id      fileID
+	embeds  []adapters.Embed
+	settled bool // it may be saved: a later change does not leave the same id
+}
+
+// sourcesOf yields the files that the adapter of the project finds embeds in, sorted. It reads some ahead.
+func (f *finder) sourcesOf(p *Project, before fileTable) iter.Seq2[*tree.Entry, source] {
+	all := f.Tree.Under(p.Path)
+	files := make([]*tree.Entry, 0, len(all))
+	for i := range all {
+		if e := &all[i]; e.Kind == tree.File && p.reads(e.Path) {
+			files = append(files, e)
+		}
+	}
+	read := func(f *finder, e *tree.Entry) source { return f.source(p, e, before) }
+	return func(yield func(*tree.Entry, source) bool) {
+		for some := range slices.Chunk(files, readAhead) {
+			for i, s := range parallel.Map(some, func() *finder { return f }, read) {
+				if !yield(some[i], s) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (f *finder) source(p *Project, e *tree.Entry, before fileTable) (s source) {
+	var seen bool
+	s.id = idOf(e)
+	if s.embeds, seen = before[s.id]; !seen {
+		s.embeds = f.scan(p, e.Path)
+	}
+	s.settled = f.State != nil && (seen || f.Tree.Settled(*e))
+	return s
 }
 
 // digest returns the digest of everything that decides what the project takes in: which files are its
@@ -144,7 +181,12 @@ func (p *Project) reads(file string) bool {
 // endsIn reports whether the name of a file has one of the suffixes.
 func endsIn(file string, suffixes []string) bool {
 	name := file[strings.LastIndexByte(file, '/')+1:]
-	return slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(name, s) })
+	for _, s := range suffixes {
+		if strings.HasSuffix(name, s) {
+			return true
+		}
+	}
+	return false
 }
 
 // foreign reports whether a file below belongs to another project.
@@ -162,8 +204,20 @@ func (p *Project) foreign(file string) bool {
 
 // passedOver reports whether a file is a fixture, or a copy of the sources of others.
 func (p *Project) passedOver(file string) bool {
-	below := strings.Split(path.Dir(strings.TrimPrefix(file, p.Path+"/")), "/")
-	return slices.ContainsFunc([]string{"testdata", "vendor", "node_modules"}, func(name string) bool { return slices.Contains(below, name) })
+	rest := file
+	if below, ok := strings.CutPrefix(file, p.Path); ok && strings.HasPrefix(below, "/") {
+		rest = below[1:]
+	}
+	for {
+		dir, below, found := strings.Cut(rest, "/")
+		if !found {
+			return false
+		}
+		if dir == "testdata" || dir == "vendor" || dir == "node_modules" {
+			return true
+		}
+		rest = below
+	}
 }
 
 // scan reads a source. What cannot be read, or is too large, is the tool's to report.

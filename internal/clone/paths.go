@@ -8,17 +8,22 @@ import (
 // isClean reports whether filepath.Clean surely returns an absolute path as it is, by a check that is
 // much faster and that nearly all paths pass.
 func isClean(path string) bool {
-	if path == "" || path[0] != filepath.Separator || path[len(path)-1] == filepath.Separator || strings.Contains(path, "//") {
+	if path == "" || path[0] != filepath.Separator {
 		return false
 	}
 	for rest := path; ; {
-		i := strings.Index(rest, "/.")
+		rest = rest[1:] // an element and what follows
+		if rest == "" || rest[0] == filepath.Separator {
+			return false
+		}
+		if rest[0] == '.' && (len(rest) == 1 || rest[1] == filepath.Separator || rest[1] == '.') {
+			return false
+		}
+		i := strings.IndexByte(rest, filepath.Separator)
 		if i < 0 {
 			return true
 		}
-		if rest = rest[i+2:]; rest == "" || rest[0] == '/' || rest[0] == '.' {
-			return false
-		}
+		rest = rest[i:]
 	}
 }
 

@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"sort"
 	"strings"
 	"sync"
 
@@ -114,17 +113,30 @@ func (n *dirNode) Child(path string) *dirNode {
 	if n.Path != "" {
 		from = len(n.Path) + 1
 	}
-	i, ok := sort.Find(len(n.Dirs), func(i int) int { return disk.CompareDirs(path[from:], n.Dirs[i].Path[from:]) })
-	if !ok {
-		return nil
+	low, high := 0, len(n.Dirs)
+	for low < high {
+		mid := int(uint(low+high) / 2)
+		switch c := disk.CompareDirs(path[from:], n.Dirs[mid].Path[from:]); {
+		case c == 0:
+			return n.Dirs[mid]
+		case c < 0:
+			high = mid
+		default:
+			low = mid + 1
+		}
 	}
-	return n.Dirs[i]
+	return nil
 }
 
 // Find returns the directory path below n, or its last walked parent.
 func (n *dirNode) Find(path string) *dirNode {
-	for at := range disk.Ends(path) {
-		next := n.Child(path[:at])
+	for end := 0; end < len(path); end++ {
+		if i := strings.IndexByte(path[end:], '/'); i >= 0 {
+			end += i
+		} else {
+			end = len(path)
+		}
+		next := n.Child(path[:end])
 		if next == nil {
 			break
 		}

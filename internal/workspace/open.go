@@ -33,6 +33,9 @@ type Options struct {
 	// Configured receives the configuration as soon as it is read, before dishes are searched for. It
 	// must not wait. It may be nil.
 	Configured func(*config.Workspace)
+	// First is called after the walk of a workspace of which nothing is known from earlier runs. It may
+	// be nil.
+	First func()
 	// Warn receives what goes wrong beside the user's files. Damaged receives the entries that
 	// the cache has dropped, also later.
 	Warn    func(code, message, hint string)
@@ -150,9 +153,7 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 		}
 		return find, err
 	}
-	if o.All {
-		files.LookAhead(ctx)
-	}
+	o.walked(ctx, files)
 	find = discovery.Options{
 		Tree: files, Clone: below, Snapshot: snapshot, Config: cfg, Memory: memory, Candidates: candidates, Failures: w.Plugins.Failures(),
 		Registry: adapters.NewRegistry(append(own, w.Plugins.Adapters()...)...),
@@ -163,6 +164,16 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 		find.Basis = func() string { return h.settings(Program(), w.State, cfg) }
 	}
 	return find, nil
+}
+
+// walked prepares for the questions about a walked workspace.
+func (o *Options) walked(ctx context.Context, files *tree.Tree) {
+	if o.First != nil && files.Index().Empty() {
+		o.First()
+	}
+	if o.All {
+		files.LookAhead(ctx)
+	}
 }
 
 // ofDishes returns the problems of the walk that concern dishes. An unreadable directory may hide

@@ -45,3 +45,32 @@ func TestCloseWaits(t *testing.T) {
 		t.Errorf("after Close: %v", err)
 	}
 }
+
+// TestFirst: First is called while the workspace has no index, and not after one was saved.
+func TestFirst(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for _, name := range []string{"bento.toml", "a.txt"} {
+		if err := os.WriteFile(filepath.Join(root, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := &Host{Environ: adapters.NewEnviron([]string{"HOME=" + root, "PATH=/nowhere"})}
+	defer h.Close()
+	for i, want := range []int{1, 1, 0} {
+		calls := 0
+		w, err := h.Open(t.Context(), Options{Root: root, First: func() { calls++ }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if calls != want {
+			t.Errorf("look %d: First was called %d times, want %d", i, calls, want)
+		}
+		if i == 1 {
+			if err := w.Tree.Index().Save(); err != nil {
+				t.Error(err)
+			}
+		}
+		w.Close()
+	}
+}

@@ -1,0 +1,20 @@
+package main
+
+import "testing"
+
+// TestNextCollection: a small heap grows to the size that is not collected, a large one by the usual share.
+func TestNextCollection(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ little, live, want int }{
+		{littleHeap, 8 << 20, 300},
+		{littleHeap, 16 << 20, 100},
+		{littleHeap, 40 << 20, 100},
+		{firstHeap, 16 << 20, 300},
+		{firstHeap, 40 << 20, 100},
+	} {
+		if got := (&collector{usual: 100, little: c.little}).next(c.live); got != c.want {
+			t.Errorf("%d of %d bytes are left: %d, want %d", c.live, c.little, got, c.want)
+		}
+	}
+	(*collector)(nil).expectFirstLook() // $GOGC is set
+}
