@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -169,5 +170,24 @@ func TestBentos(t *testing.T) {
 	}
 	if diff := cmp.Diff(dishes, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestFewAreSuggested holds that the first paths without a dish have a suggestion, and no further one.
+func TestFewAreSuggested(t *testing.T) {
+	var paths []string
+	for i := range maxSuggested + 2 {
+		paths = append(paths, fmt.Sprintf("%q", fmt.Sprintf("services/payment-%03d", i)))
+	}
+	_, told := find(t, map[string]string{
+		"bentos/b.toml": "name = \"bad\"\ndishes = [" + strings.Join(paths, ", ") + "]", "services/payment/dish.toml": "",
+	}, nil)
+	if len(told) != len(paths) {
+		t.Fatalf("%d problems for %d paths: %q", len(told), len(paths), told)
+	}
+	for i, text := range told {
+		if got := strings.Contains(text, `did you mean "services/payment"?`); got != (i < maxSuggested) {
+			t.Errorf("path %d has a suggestion: %v: %s", i, got, text)
+		}
 	}
 }

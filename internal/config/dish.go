@@ -183,7 +183,26 @@ func (d *Dish) fill(f *tomlfile.File, base Toolchain) []diagnostics.Diagnostic {
 		problems = append(problems, more...)
 		problems = append(problems, task.tooMuch(d.Path)...)
 	}
+	markMisnamed(d.Tasks, problems)
 	return append(problems, unserved(f, DishFile)...)
+}
+
+// markMisnamed sets Misnamed of the tasks in whose tables a key has another tool's name for run.
+func markMisnamed(tasks []Task, problems []diagnostics.Diagnostic) {
+	for _, p := range problems {
+		if p.Rule != tomlfile.RuleUnknownKey || p.Hint != `did you mean "run"?` {
+			continue
+		}
+		var in *Task // the last one that begins before the key
+		for i := range tasks {
+			if t := &tasks[i]; t.Pos.Line <= p.Line && (in == nil || t.Pos.Line > in.Pos.Line) {
+				in = t
+			}
+		}
+		if in != nil {
+			in.Misnamed = true
+		}
+	}
 }
 
 // setLanguages sets Languages, and reports those that are empty, twice or no adapter's.

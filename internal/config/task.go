@@ -54,6 +54,8 @@ type Task struct {
 	// Lifecycle says whether a task with a lifecycle name is one; nil: bento decides.
 	Lifecycle *bool
 	Language  Text // the adapter whose dish of the directory has the task, empty when not given
+	// Misnamed says that a problem was reported of an unknown key that may stand for run.
+	Misnamed bool
 }
 
 // The bounds of two integers.

@@ -31,6 +31,14 @@ func ParseLoose(path string, data []byte) (*Value, error) { return parse(path, d
 // name in an object, invalid UTF-8, and a byte order mark.
 func ParseStrict(path string, data []byte) (*Value, error) { return parse(path, data, strict) }
 
+// IsBlank reports whether a file has nothing but space and comments.
+func IsBlank(data []byte) bool {
+	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
+	p := &parser{data: data, src: string(data), loose: true, line: 1}
+	p.space()
+	return p.at >= len(p.src)
+}
+
 // dialect is how exact a file has to be.
 type dialect int
 

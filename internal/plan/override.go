@@ -26,7 +26,7 @@ func override(b *builder, d *discovery.Dish, byName map[string]*Task, c *config.
 		t.DefaultInputs = len(d.Config.Inputs) == 0
 		t.Inputs = globTexts(d.Config.Inputs)
 	}
-	if c.Run == "" && len(c.Argv) == 0 && c.Tool.Text == "" && !recipe {
+	if c.Run == "" && len(c.Argv) == 0 && c.Tool.Text == "" && !recipe && !c.Misnamed { // an error stops a misnamed one
 		b.problem(diagnostics.Error, at(c.Pos), "missing_run",
 			"task \""+c.Name+"\" has no \"run\", and the dish has no recipe of that name to take it from",
 			"add run = \"…\"")

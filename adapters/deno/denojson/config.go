@@ -42,9 +42,12 @@ type Entry struct {
 	Line  int
 }
 
-// Parse reads the file at path. The error is a diagnostics.Problems with a place for each
-// problem.
+// Parse reads the file at path; deno accepts one that is blank. The error is a diagnostics.Problems
+// with a place for each problem.
 func Parse(path string, data []byte) (*Config, error) {
+	if jsonfile.IsBlank(data) {
+		data = []byte("{}")
+	}
 	root, err := jsonfile.ParseLoose(path, data)
 	if err != nil {
 		return nil, err

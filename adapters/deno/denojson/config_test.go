@@ -37,7 +37,7 @@ func TestParse(t *testing.T) {
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}
-	for text, want := range map[string]string{`{}`: "/w/deno.lock", `{"lock": false}`: "", `{"lock": true}`: "/w/deno.lock", `{"lock": "l"}`: "/w/l"} {
+	for text, want := range map[string]string{`{}`: "/w/deno.lock", "": "/w/deno.lock", "\n// Nothing yet.\n": "/w/deno.lock", `{"lock": false}`: "", `{"lock": true}`: "/w/deno.lock", `{"lock": "l"}`: "/w/l"} {
 		if c, err := Parse("/w/deno.json", []byte(text)); err != nil || c.Lock != want || c.Workspace != nil {
 			t.Errorf("%s: %+v, %v", text, c, err)
 		}
@@ -46,7 +46,7 @@ func TestParse(t *testing.T) {
 
 func TestWrongTypes(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                  "d:1:1: not valid JSON",
+		"{":                                 "d:1:2: not valid JSON",
 		"[]":                                `d:1:1: "d" is a list, expected an object`,
 		"{\n\"tasks\": []}":                 `d:2:10: "tasks" is a list, expected an object of commands`,
 		`{"tasks": {"a": 1}}`:               `d:1:17: "tasks.a" is a number, expected a command`,

@@ -177,6 +177,8 @@ func TestUnsure(t *testing.T) {
 	root := adaptertest.Project(t, `-- settings.gradle --
 include 'a', 'b', 'c'
 names.each { include it }
+-- build.gradle --
+dependencies { all.each { jacocoAggregation(project(":${it.name}")) } }
 -- a/build.gradle --
 dependencies {
     implementation project(":$x")
@@ -194,6 +196,9 @@ dependencies {
 		return strings.Join(list, "\n")
 	}
 	if got := said(root); !strings.Contains(got, "warning settings.gradle:2: computed include: only running the settings shows") {
+		t.Error(got)
+	}
+	if got := said(root); !strings.Contains(got, "warning build.gradle:1: computed project(…): only running the script shows which project it names; the root depends on all") {
 		t.Error(got)
 	}
 	if got := said(root + "/a"); !strings.Contains(got, "warning a/build.gradle:2: computed project(…): only running the script shows") {

@@ -67,10 +67,14 @@ func (p *project) warnings() []diagnostics.Diagnostic {
 				"%s: only running the settings shows which projects it names; the root builds all of them", u.Text))
 		}
 	}
+	self := p.path
+	if self == ":" {
+		self = "the root"
+	}
 	for _, u := range p.facts.unsure {
 		list = append(list, jdk.ProblemAt(diagnostics.Warning, ruleUnsure, u.file, u.line,
 			"write the path of the project as a plain string",
-			"%s: only running the script shows which project it names; %s depends on all of them", u.text, p.path))
+			"%s: only running the script shows which project it names; %s depends on all of them", u.text, self))
 	}
 	return list
 }
