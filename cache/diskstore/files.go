@@ -106,14 +106,19 @@ func (s *Store) tryCreate() (d *draft, err error) {
 	return d, err
 }
 
+// justNow is by how much the time of a written file may differ from that of its use: it is as good as
+// that then, and a call less.
+const justNow = 20 * time.Millisecond
+
 // publish moves a written file to its place and sets its last use, unless err says that writing
 // failed. It removes the file on an error.
 func (s *Store) publish(d *draft, to place, used time.Time, err error) error {
-	if info, e := d.Stat(); e == nil {
+	info, e := d.Stat()
+	if e == nil {
 		s.added.Add(blocks(info.Size)) // counted first, in case the process is killed
 	}
-	if e := d.Touch(used); err == nil {
-		err = e
+	if err == nil && (e != nil || used.Sub(info.Modified).Abs() > justNow) {
+		err = d.Touch(used)
 	}
 	return s.end(d, err, func(f *format, tmp *owndir.Dir) error {
 		err := s.moveTo(tmp, d, to)

@@ -47,17 +47,17 @@ func List(dir string, alone bool, accept func(p string, mode fs.FileMode, size i
 	return m, nil
 }
 
-// list lists the directory at p. It reports whether all of it are files, and directories with files,
+// list lists the directory at p, which was just opened. It reports whether all of it are files, and directories with files,
 // that have the mode of a new directory.
 func (m *Made) list(d *rawfile.File, p string, accept func(string, fs.FileMode, int64) error) (whole bool, err error) {
-	entries, err := d.ReadDir()
+	names, err := d.ReadNames()
 	if err != nil {
 		return false, err
 	}
-	whole = len(entries) > 0
-	for _, e := range entries {
-		at := path.Join(p, e.Name())
-		info, err := d.LstatAt(e.Name())
+	whole = len(names) > 0
+	for _, name := range names {
+		at := path.Join(p, name)
+		info, err := d.LstatAt(name)
 		if err == nil {
 			err = accept(at, info.Mode, info.Size)
 		}
@@ -71,7 +71,7 @@ func (m *Made) list(d *rawfile.File, p string, accept func(string, fs.FileMode, 
 			m.Files = append(m.Files, cache.Output{Path: at, Kind: cache.File, Mode: info.Mode.Perm(), Size: info.Size})
 			continue
 		}
-		sub, err := d.OpenDirAt(e.Name())
+		sub, err := d.OpenDirAt(name)
 		if err != nil {
 			return false, err
 		}
@@ -183,8 +183,10 @@ func (r *restore) moveDirs() error {
 // moveDir moves the outermost directory of p that the workspace does not have. It returns its path with
 // "/" at the end, or "" when nothing was moved.
 func (r *restore) moveDir(p string) (string, error) {
-	if _, err := r.work.At(path.Dir(p), false); !errors.Is(err, fs.ErrNotExist) {
-		return "", nil // swap finds any other error
+	if !r.justMissing(p) {
+		if _, err := r.work.At(path.Dir(p), false); !errors.Is(err, fs.ErrNotExist) {
+			return "", nil // swap finds any other error
+		}
 	}
 	dir, to := r.work.Missing(path.Dir(p)), r.work.Deepest()
 	from := r.made.from(dir)
@@ -204,6 +206,13 @@ func (r *restore) moveDir(p string) (string, error) {
 	}
 	r.made.work.Leave()
 	return dir + "/", err
+}
+
+// justMissing reports whether compareAll has found the directory of p missing last.
+func (r *restore) justMissing(p string) bool {
+	at := r.work.Deepest().path
+	return r.missing != "" && len(r.blockers) == 0 && (at == "" || strings.HasPrefix(p, at+"/")) &&
+		strings.HasPrefix(p, r.missing) && r.work.Missing(path.Dir(p))+"/" == r.missing
 }
 
 // moveFile moves a file to its place.

@@ -90,11 +90,11 @@ func (w *Root) At(p string, make bool) (*Dir, error) {
 	return d, nil
 }
 
-// leap opens p, or else its parent, in one step. On failure the caller opens name by name and finds
-// the cause.
+// leap opens p, or else the last directory above it that it can, in one step. The caller opens the rest
+// name by name and finds the cause.
 func (w *Root) leap(p string) {
 	d := w.Deepest()
-	for range 2 {
+	for {
 		rest := strings.TrimPrefix(p[len(d.path):], "/")
 		if !strings.Contains(rest, "/") {
 			return

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -67,11 +68,14 @@ func endings() []os.Signal {
 // tasks when bento is killed.
 const guardCommand = "__guard"
 
+// executable returns the path of this program.
+var executable = sync.OnceValues(os.Executable)
+
 // guard starts the guard on its first call. The guard keeps the files of hold open until every task
 // has ended; later files replace them. Without the guard the kernel ends the tasks if bento is killed,
 // but not their descendants.
 func guard(hold []*os.File) {
-	if path, err := os.Executable(); err == nil {
+	if path, err := executable(); err == nil {
 		_ = proc.Guard(path, hold, os.Args[0], guardCommand)
 	}
 }

@@ -50,9 +50,10 @@ type segment struct {
 
 // Log is the log of one execution. It is safe for concurrent use.
 type Log struct {
-	dir  *state.Dir
-	name string // of the file in dir
-	o    LogOptions
+	dir   *state.Dir
+	name  string       // of the file in dir
+	fresh *state.Fresh // the file
+	o     LogOptions
 
 	mu       sync.Mutex
 	file     *os.File // nil when nothing was printed, or it cannot be written
@@ -95,7 +96,7 @@ const LogDir = "logs"
 // is printed; that of an earlier execution is removed.
 func CreateLog(d *state.Dir, name string, o LogOptions) *Log {
 	l := &Log{dir: d, name: path.Join(LogDir, name), o: o}
-	_ = d.Remove(l.name) // what cannot be removed cannot be made either
+	l.fresh = d.Fresh(l.name)
 	return l
 }
 
@@ -111,6 +112,7 @@ func (l *Log) Path() string {
 
 // Close closes the file.
 func (l *Log) Close() {
+	l.fresh.Close()
 	if l.file != nil {
 		l.file.Close()
 	}
@@ -149,7 +151,7 @@ func (l *Log) append(s Stream, p []byte) (err error) {
 		return nil
 	}
 	if l.file == nil {
-		l.file, err = l.dir.Create(l.name)
+		l.file, err = l.fresh.Create()
 	}
 	if most := l.o.Most; err == nil && most > 0 && l.size+int64(len(p)) > most {
 		err = l.shorten(most / 2)

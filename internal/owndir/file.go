@@ -17,6 +17,12 @@ func (d *Dir) Stat(name string) (rawfile.Info, error) { return d.file.LstatAt(na
 // Names lists the directory, in no order.
 func (d *Dir) Names() ([]fs.DirEntry, error) { return d.file.ReadDir() }
 
+// IsEmpty reports whether the directory, of which nothing was read before, is empty.
+func (d *Dir) IsEmpty() bool {
+	names, err := d.file.ReadNames()
+	return err == nil && len(names) == 0
+}
+
 // Open opens the regular file name for reading. It returns fs.ErrNotExist for any other kind of
 // file and for one of an untrusted owner: bento has not written those.
 func (d *Dir) Open(name string) (*rawfile.File, rawfile.Info, error) {

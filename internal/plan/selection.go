@@ -48,6 +48,11 @@ func (b *builder) dish(name string) []*discovery.Dish {
 	if d := b.byName[name]; d != nil {
 		return b.ws.Named(d)
 	}
+	dir := path.Clean(name)
+	if i := slices.IndexFunc(b.ws.Dishes, func(d *discovery.Dish) bool { return d.Path == dir }); i >= 0 {
+		b.problem(diagnostics.Error, diagnostics.Diagnostic{}, "unknown_dish", fmt.Sprintf("no dish is named %q", name), fmt.Sprintf("the dish in that directory is named %q", b.ws.Dishes[i].Name))
+		return nil
+	}
 	b.unknown("unknown_dish", "no dish is named", name, b.dishNames())
 	return nil
 }

@@ -90,6 +90,22 @@ func (f *File) ReadDirTo(n int) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
+// ReadNames lists the names in the directory f, in no order and once: a second call returns none.
+func (f *File) ReadNames() (names []string, err error) {
+	buf := make([]byte, 8<<10)
+	for {
+		var n int
+		err := f.do("readdir", func() (err error) {
+			n, err = unix.ReadDirent(f.fd, buf)
+			return err
+		})
+		if err != nil || n <= 0 {
+			return names, err
+		}
+		_, _, names = unix.ParseDirent(buf[:n], -1, names)
+	}
+}
+
 // IsOtherDisk reports whether err comes from a rename to another file system.
 func IsOtherDisk(err error) bool { return is(err, unix.EXDEV) }
 

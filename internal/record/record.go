@@ -248,6 +248,9 @@ func (x *Execution) Own() []string {
 	})
 }
 
+// IsOutput reports whether the outputs of the task cover a path. Prepare must have been called.
+func (x *Execution) IsOutput(p string) bool { return x.set.Match(p) }
+
 // KeyHolds reports whether the key of the execution is that of the result. It is not
 // when the task has left alone what lay among its outputs, or when strays lay beside
 // what it depends on: that is an input, which the key does not know yet.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"slices"
@@ -143,7 +144,9 @@ func newPlanTask(ev *key.Evaluation) planTask {
 
 // WritePlan prints a plan for people. verbose adds dishes without a task in it, the notes of dishes,
 // the dishes inside others that count, and the rules of root tasks.
-func WritePlan(w io.Writer, style Style, doc Plan, verbose bool) {
+func WritePlan(to io.Writer, style Style, doc Plan, verbose bool) {
+	w := bufio.NewWriter(to) // a plan has thousands of lines
+	defer w.Flush()
 	for _, b := range doc.Bentos {
 		for _, d := range b.Dishes {
 			if len(d.Tasks) == 0 && !verbose {

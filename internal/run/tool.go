@@ -117,10 +117,6 @@ func (x *execution) takeOut(out string) {
 
 // listOut returns the files below out, if all of them may be outputs.
 func (x *execution) listOut(out string) (*outputs.Made, error) {
-	set, err := tree.CompileSet(x.ev.Task.Dish.Path, outputsOf(x.ev.Task))
-	if err != nil {
-		return nil, err
-	}
 	entries, size := 0, int64(0)
 	return outputs.List(out, x.ev.Task.Tool.Within, func(p string, mode fs.FileMode, n int64) error {
 		entries++
@@ -133,17 +129,9 @@ func (x *execution) listOut(out string) (*outputs.Made, error) {
 			return nil
 		case !mode.IsRegular():
 			return cache.Refuse(p, "the tool has made no regular file, but one of mode %v", mode.Type())
-		case !set.Match(path.Join(x.ev.Task.Dish.Path, p)):
+		case !x.kept.IsOutput(path.Join(x.ev.Task.Dish.Path, p)):
 			return cache.Refuse(p, "the tool has made it, and no output of the task matches it")
 		}
 		return nil
 	})
-}
-
-func outputsOf(t *plan.Task) []string {
-	globs := make([]string, len(t.Outputs))
-	for i, o := range t.Outputs {
-		globs[i] = o.Glob
-	}
-	return globs
 }

@@ -105,8 +105,7 @@ func isEmpty(d *owndir.Dir, name string) bool {
 		return false
 	}
 	defer sub.Close()
-	entries, err := sub.Names()
-	return err == nil && len(entries) == 0
+	return sub.IsEmpty()
 }
 
 // onceTemp is LazyTemp without the opening of the directory.
