@@ -85,6 +85,7 @@ func (s *Saver) Store() {
 	}
 	s.collect()
 	w := pack.Writer{}
+	w.Grow(len(s.m.payload) + len(s.paths)*32)
 	w.Add(s.saved)
 	if !bytes.Equal(w.Payload(), s.m.payload) {
 		_ = s.m.o.State.Store(memoryFile, memoryVersion, w.Payload())

@@ -234,13 +234,33 @@ func (p *parser) token() (string, error) {
 
 // unquote returns the text of a quoted string, with U+FFFD for invalid UTF-8.
 func unquote(raw string) (text string) {
-	if strings.IndexByte(raw, '\\') < 0 && utf8.ValidString(raw) {
-		return raw[1 : len(raw)-1]
+	if utf8.ValidString(raw) {
+		if text, ok := unescape(raw[1 : len(raw)-1]); ok {
+			return text
+		}
 	}
 	if err := json.Unmarshal([]byte(raw), &text); err != nil {
 		panic(err) // it is valid
 	}
 	return text
+}
+
+// unescape returns a text without its escapes; ok is false where a letter follows a backslash. Composer
+// escapes every slash.
+func unescape(text string) (plain string, ok bool) {
+	i := strings.IndexByte(text, '\\')
+	if i < 0 {
+		return text, true
+	}
+	out := make([]byte, 0, len(text))
+	for ; i >= 0; i = strings.IndexByte(text, '\\') {
+		if c := text[i+1]; c != '/' && c != '"' && c != '\\' {
+			return "", false
+		}
+		out = append(append(out, text[:i]...), text[i+1])
+		text = text[i+2:]
+	}
+	return string(append(out, text...)), true
 }
 
 // next moves to the next element of an object or array, or to its end.

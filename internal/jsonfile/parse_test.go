@@ -122,7 +122,10 @@ func plain(v *Value) any {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{`{"a": [1, "x", {"b": null}], "a": 2}`, "// c\n{\"a\": 1,}", "\xef\xbb\xbf[]", "{\"\\ud800\": \"/*\"}", "[1e5, -0.1, true, \"\xff\"]"} {
+	for _, seed := range []string{
+		`{"a": [1, "x", {"b": null}], "a": 2}`, "// c\n{\"a\": 1,}", "\xef\xbb\xbf[]", "{\"\\ud800\": \"/*\"}", "[1e5, -0.1, true, \"\xff\"]",
+		`{"a\/b": "\/\\c\"d", "e": ["\/\n", "\\u0041", "\u002f\/"]}`,
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

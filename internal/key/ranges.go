@@ -70,7 +70,9 @@ func (r *rangeDigests) of(at string) (d rangeDigest) {
 
 // addBelow adds the files below a directory one by one, and what links among them lead to.
 func addBelow(w *pack.Writer, t *tree.Tree, dir string) bool {
-	for _, e := range t.Under(dir) {
+	below := t.Under(dir)
+	w.Grow(len(below) * 96) // mostly a path and a digest
+	for _, e := range below {
 		if !addFile(w, t, e) && !addLink(w, t, e) {
 			return false
 		}
