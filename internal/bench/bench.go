@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"syscall"
 )
 
 // bench is the state that all measurements share.
@@ -191,5 +192,6 @@ func (c *commands) forget() error {
 			return err
 		}
 	}
+	syscall.Sync() // what the command before has written must not take processors from the next one
 	return nil
 }
