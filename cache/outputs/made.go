@@ -47,8 +47,8 @@ func List(dir string, alone bool, accept func(p string, mode fs.FileMode, size i
 	return m, nil
 }
 
-// list lists the directory at p, which was just opened. It reports whether all of it are files, and directories with files,
-// that have the mode of a new directory.
+// list lists the directory at p, which was just opened. It reports whether all of it are files, and
+// directories with files, that have the mode of a new directory.
 func (m *Made) list(d *rawfile.File, p string, accept func(string, fs.FileMode, int64) error) (whole bool, err error) {
 	names, err := d.ReadNames()
 	if err != nil {

@@ -96,10 +96,6 @@ func mypy(f *adapters.Files, p *pyproject.Project) Tool {
 	for _, key := range []string{"files", "packages", "modules"} {
 		if p.Has("tool", "mypy", key) {
 			t.settings = key
-			t.name(key, p.Text("tool", "mypy", key))
-			for _, e := range p.List("tool", "mypy", key) {
-				t.name(key, e.Value)
-			}
 		}
 		for _, name := range []string{"setup.cfg", ".mypy.ini", "mypy.ini"} {
 			data, err := f.ReadIfExists(name)
@@ -110,17 +106,23 @@ func mypy(f *adapters.Files, p *pyproject.Project) Tool {
 			t.Configured = t.Configured || ok
 			if value != "" {
 				t.settings = key
-				t.name(key, value)
+			}
+			if key == "files" {
+				t.addFiles(value)
 			}
 		}
+	}
+	t.addFiles(p.Text("tool", "mypy", "files"))
+	for _, e := range p.List("tool", "mypy", "files") {
+		t.addFiles(e.Value)
 	}
 	return t
 }
 
-// name adds what mypy is to check: a list of paths with commas between them, if key is "files".
-func (t *Tool) name(key, list string) {
+// addFiles adds a list of paths with commas between them.
+func (t *Tool) addFiles(list string) {
 	for file := range strings.SplitSeq(list, ",") {
-		if file = strings.TrimSpace(file); file != "" && key == "files" {
+		if file = strings.TrimSpace(file); file != "" {
 			t.Files = append(t.Files, file)
 		}
 	}
