@@ -108,8 +108,10 @@ func (e *engine) refresh(ctx context.Context, t *plan.Task) {
 	if e.keys.Refresh(ctx, t) {
 		e.staleAll()
 	}
-	for _, next := range e.plan.Graph.After(t.Index) {
-		e.nodes[next].stale = true
+	for _, i := range e.plan.Graph.After(t.Index) {
+		if next := e.nodes[i]; !e.keys.Spares(t, next.task) {
+			next.stale = true
+		}
 	}
 }
 
