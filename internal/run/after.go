@@ -97,7 +97,13 @@ func (n *node) spoil() {
 
 // store stores what waits for that, also after an interrupt.
 func (e *engine) store() {
-	if e.batch.Flush(context.Background()) {
+	e.check()
+	e.batch.Store()
+}
+
+// check finds out of what waits to be stored whether it may be.
+func (e *engine) check() {
+	if e.batch.Check(context.Background()) {
 		e.staleAll()
 	}
 }
