@@ -107,7 +107,7 @@ func (s *Disk) Lookup(key Key) (*Record, error) {
 		return nil, err
 	}
 	old := isOld(modified)
-	if old && !touchBlobs(r, s.touchBlob) {
+	if old && !allBlobs(r, s.touchBlob) {
 		_ = s.files.RemoveRecord(key)
 		return nil, ErrMiss
 	}
@@ -155,26 +155,35 @@ func (s *Disk) read(key Key) (r *Record, modified time.Time, err error) {
 	return r, modified, nil
 }
 
-// touchBlobs touches the blobs of a record and reports whether all exist.
-func touchBlobs(r *Record, touch func(Digest) bool) bool {
+// allBlobs reports whether has returns true for each blob of a record.
+func allBlobs(r *Record, has func(Digest) bool) bool {
 	whole := true
-	r.blobs(func(d Digest) { whole = whole && touch(d) })
+	r.blobs(func(d Digest) { whole = whole && has(d) })
 	return whole
 }
 
 // touchBlob touches a blob, so that a running Prune keeps it, and reports whether it exists.
 func (s *Disk) touchBlob(d Digest) bool { return s.files.TouchBlob(d) }
 
-// Record implements Store. It returns an error when a blob of r is missing.
+// Record implements Store. It returns an error when a blob of r is missing. It touches the blobs
+// after it wrote the record: a Prune that has listed a blob earlier, perhaps without the record,
+// then keeps the blob.
 func (s *Disk) Record(key Key, r *Record) error {
 	data, err := EncodeRecord(key, r)
 	if err != nil {
 		return err
 	}
-	if !touchBlobs(r, s.touchBlob) {
+	if !allBlobs(r, s.HasBlob) {
 		return fmt.Errorf("record %s: a blob is %w", key, ErrMiss)
 	}
-	return s.files.WriteRecord(key, data)
+	if err := s.files.WriteRecord(key, data); err != nil {
+		return err
+	}
+	if !allBlobs(r, s.touchBlob) {
+		_ = s.files.RemoveRecord(key)
+		return fmt.Errorf("record %s: a blob is %w", key, ErrMiss)
+	}
+	return nil
 }
 
 // Stats counts the entries of the store.
@@ -316,9 +325,7 @@ func (s *Disk) checkRecord(key Key) error {
 	if err != nil {
 		return err
 	}
-	whole := true
-	r.blobs(func(d Digest) { whole = whole && s.files.HasBlob(d) })
-	if whole {
+	if allBlobs(r, s.HasBlob) {
 		return nil
 	}
 	if err := s.files.RemoveRecord(key); err != nil {

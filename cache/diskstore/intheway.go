@@ -16,8 +16,11 @@ func (s *Store) InTheWay(ctx context.Context) ([]string, error) {
 	var paths []string
 	err := s.with(false, func(now *format) error {
 		st := stock{all: []*format{now}, current: now}
-		for i, there := range st.parts() {
-			for kind := 0; kind < kinds && there; kind++ {
+		for kind := range kinds {
+			for i, there := range st.parts(kind) {
+				if !there {
+					continue
+				}
 				found, err := now.inTheWay(kind, byte(i))
 				if err = errors.Join(err, context.Cause(ctx)); err != nil {
 					return err

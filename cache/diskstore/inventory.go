@@ -38,41 +38,39 @@ type claim struct {
 	needs [][32]byte
 }
 
-// takeInventory lists the store and reads its records.
+// takeInventory lists the store and reads its records. It lists all blobs first: a process writes a
+// record, then touches its blobs, so that the record of a listed blob is listed too, or the blob
+// has a later time than the one that was listed.
 func (s *Store) takeInventory(ctx context.Context, st *stock, needs Needs) (*inventory, error) {
 	inv := &inventory{opened: s.opened}
-	there := st.parts()
-	var files [shards][]File
+	var files [kinds][shards][]File
 	var claims [shards][]claim
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for shard := range shards {
-		if !there[shard] {
-			continue
-		}
-		group.Go(func() (err error) {
-			if err = context.Cause(ctx); err == nil {
-				files[shard], err = st.list(ctx, nil, shard)
-			}
-			if err == nil {
-				claims[shard], err = s.claims(ctx, files[shard], needs)
-			}
-			return err
-		})
+	err := eachShard(ctx, st.parts(blobs), func(shard int) (err error) {
+		files[blobs][shard], err = st.list(ctx, nil, blobs, shard)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	if err := group.Wait(); err != nil {
+	err = eachShard(ctx, st.parts(records), func(shard int) (err error) {
+		files[records][shard], err = st.list(ctx, nil, records, shard)
+		if err == nil {
+			claims[shard], err = s.claims(ctx, files[records][shard], needs)
+		}
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	at := make(map[[32]byte]int)
-	for shard := range shards {
-		for _, f := range files[shard] {
-			if !f.Record || f.other {
-				if !f.other {
-					at[f.Sum] = len(inv.files)
-				}
-				inv.files = append(inv.files, f)
-			}
+	for _, f := range slices.Concat(slices.Concat(files[blobs][:]...), slices.Concat(files[records][:]...)) {
+		if f.Record && !f.other {
+			continue // a claim
 		}
+		if !f.other {
+			at[f.Sum] = len(inv.files)
+		}
+		inv.files = append(inv.files, f)
 	}
 	for shard := range shards {
 		for i := range claims[shard] {
@@ -83,6 +81,24 @@ func (s *Store) takeInventory(ctx context.Context, st *stock, needs Needs) (*inv
 	inv.now = s.now() // after the last use of every listed file
 	inv.countUses(s.lastUses())
 	return inv, nil
+}
+
+// eachShard calls do with every existing shard, on all processors.
+func eachShard(ctx context.Context, there [shards]bool, do func(shard int) error) error {
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for shard := range shards {
+		if !there[shard] {
+			continue
+		}
+		group.Go(func() error {
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
+			return do(shard)
+		})
+	}
+	return group.Wait()
 }
 
 // claims reads the records among files. It removes damaged records and skips records removed
@@ -110,7 +126,8 @@ func (s *Store) claims(ctx context.Context, files []File, needs Needs) (list []c
 	return list, nil
 }
 
-// hold adds a record. It looks up blobs that were stored after their shard was listed.
+// hold adds a record. It looks up blobs that were stored after their shard was listed. A record that
+// was not listed may need such a blob, too: without the time of its listing it stays.
 func (s *Store) hold(inv *inventory, at map[[32]byte]int, c *claim) {
 	h := holding{record: len(inv.files), whole: true}
 	inv.files = append(inv.files, c.file)
@@ -122,6 +139,7 @@ func (s *Store) hold(inv *inventory, at map[[32]byte]int, c *claim) {
 				h.whole = false
 				continue
 			}
+			f.modified = time.Time{}
 			i, at[d] = len(inv.files), len(inv.files)
 			inv.files = append(inv.files, f)
 		}

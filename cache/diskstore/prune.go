@@ -333,39 +333,40 @@ func (s *Store) Each(ctx context.Context, f func(File) error) error {
 	return err
 }
 
+// each calls f with every record, then with every blob.
 func (st *stock) each(ctx context.Context, f func(File) error) error {
 	var files []File
-	for i, there := range st.parts() {
-		if !there {
-			continue
-		}
-		var err error
-		if files, err = st.list(ctx, files[:0], i); err == nil {
-			err = context.Cause(ctx)
-		}
-		for j := 0; j < len(files) && err == nil; j++ {
-			err = f(files[j])
-		}
-		if err != nil {
-			return err
+	for kind := range kinds {
+		for i, there := range st.parts(kind) {
+			if !there {
+				continue
+			}
+			var err error
+			if files, err = st.list(ctx, files[:0], kind, i); err == nil {
+				err = context.Cause(ctx)
+			}
+			for j := 0; j < len(files) && err == nil; j++ {
+				err = f(files[j])
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// parts reports which shards exist in any of the formats. It includes a shard that it cannot check;
-// listing that shard reports the error.
-func (st *stock) parts() (there [shards]bool) {
+// parts reports which shards of a kind exist in any of the formats. It includes a shard that it
+// cannot check; listing that shard reports the error.
+func (st *stock) parts(kind int) (there [shards]bool) {
 	for _, f := range st.all {
-		for kind := range kinds {
-			entries, err := f.names(nameOf(kind))
-			for i := range there {
-				there[i] = there[i] || err != nil && !errors.Is(err, fs.ErrNotExist)
-			}
-			for _, e := range entries {
-				if b, err := hex.DecodeString(e.Name()); err == nil && len(b) == 1 {
-					there[b[0]] = true
-				}
+		entries, err := f.names(nameOf(kind))
+		for i := range there {
+			there[i] = there[i] || err != nil && !errors.Is(err, fs.ErrNotExist)
+		}
+		for _, e := range entries {
+			if b, err := hex.DecodeString(e.Name()); err == nil && len(b) == 1 {
+				there[b[0]] = true
 			}
 		}
 	}
@@ -382,18 +383,16 @@ func (f *format) names(name string) ([]fs.DirEntry, error) {
 	return dir.Names()
 }
 
-// list appends the entries of a shard to files. It skips all other files.
-func (st *stock) list(ctx context.Context, files []File, shard int) ([]File, error) {
+// list appends the entries of a shard of a kind to files. It skips all other files.
+func (st *stock) list(ctx context.Context, files []File, kind, shard int) ([]File, error) {
 	for _, f := range st.all {
-		for kind := range kinds {
-			from := len(files)
-			var err error
-			if files, err = f.list(ctx, files, kind, byte(shard)); err != nil {
-				return files, err
-			}
-			for i := from; i < len(files); i++ {
-				files[i].Record, files[i].other = kind == records, f != st.current
-			}
+		from := len(files)
+		var err error
+		if files, err = f.list(ctx, files, kind, byte(shard)); err != nil {
+			return files, err
+		}
+		for i := from; i < len(files); i++ {
+			files[i].Record, files[i].other = kind == records, f != st.current
 		}
 	}
 	return files, nil
