@@ -18,14 +18,14 @@ import (
 // TestTour runs the transcripts of docs/tour.md in order: what a command prints is what
 // stands there, but for times, the order of lines, and what … stands for.
 func TestTour(t *testing.T) {
+	if testing.Short() {
+		t.Skip("most of its time belongs to the tools")
+	}
 	t.Parallel()
 	for _, name := range []string{"foreign", "polyglot"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			needTool(t, "git")
-			if name == "polyglot" && testing.Short() {
-				t.Skip("most of its time belongs to the tools")
-			}
 			tr := &tour{t: t, dir: filepath.Join(t.TempDir(), "repository")}
 			tr.env = append(os.Environ(), "BENTO_CACHE_DIR="+filepath.Join(t.TempDir(), "cache"), "CI=", "NO_COLOR=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "PATH="+pathTo(builtBento(t)),
 				"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
