@@ -41,7 +41,7 @@ var table = []row{
 	{"internal/growth", nil},        // what tests of readers share
 	{"internal/proc/proctest", nil}, // the processes that a test has left
 	{"internal/sampling", nil},      // the cases that a test tries
-	{"internal/testdir", nil},       // where the files of tests are
+	{"internal/testrun", nil},       // where the files of tests are, and how many tests run at once
 	{"internal/tree/ignore", nil},   // the matcher alone: fuzzed without a walk
 
 	// 1

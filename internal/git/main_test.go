@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/bentobuild/bento/internal/testdir"
+	"github.com/bentobuild/bento/internal/testrun"
 )
 
-func TestMain(m *testing.M) { os.Exit(testdir.InMemory(m).Run()) }
+func TestMain(m *testing.M) { os.Exit(testrun.InMemory(m).Run()) }

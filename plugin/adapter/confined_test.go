@@ -78,6 +78,7 @@ func (k *kid) ruins(name, method string) bool {
 // in an install, ends at its deadline with its code, and all that it has started with
 // it; the others go on.
 func TestConfinedPluginsEndAlone(t *testing.T) {
+	t.Parallel()
 	dir, root := t.TempDir(), t.TempDir()
 	self, err := os.Executable()
 	if err != nil {

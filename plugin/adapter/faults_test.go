@@ -53,6 +53,7 @@ func TestFaultC2AnnouncedLengths(t *testing.T) {
 
 // C3: a plugin that does not read costs its deadline, not a hang, and others go on.
 func TestFaultC3StalledInput(t *testing.T) {
+	t.Parallel()
 	n := short()
 	n.Query = time.Second
 	began := time.Now()
@@ -69,6 +70,7 @@ func TestFaultC3StalledInput(t *testing.T) {
 // C4: a plugin that hangs when asked for the toolchain of one dish fails that question;
 // another plugin answers meanwhile. (Scripts: plugin_toolchain.)
 func TestFaultC4WedgedToolchain(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	set := start(t, Options{Numbers: short()}, install(t, dir, "hangs"), install(t, dir, "good"))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -94,6 +96,7 @@ func TestFaultC4WedgedToolchain(t *testing.T) {
 
 // C8: a child that a plugin leaves behind with its pipes ends with it and hangs nothing.
 func TestFaultC8Grandchildren(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	set := start(t, Options{Numbers: short()}, install(t, dir, "leaves-a-holder"), install(t, dir, "leaves-a-session"))
 	for _, a := range set.Adapters() {

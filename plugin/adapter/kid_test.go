@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/bentobuild/bento/internal/testrun"
 )
 
 // forks is the thread that forks all children: it lives as long as this process.
@@ -27,7 +29,7 @@ func TestMain(m *testing.M) {
 	confineSelf()
 	id, isPlugin := strings.CutPrefix(filepath.Base(os.Args[0]), "bento-adapter-")
 	if !isPlugin {
-		goleak.VerifyTestMain(m, forks)
+		goleak.VerifyTestMain(testrun.Waiting(m), forks)
 		return
 	}
 	k := &kid{id: id, in: bufio.NewReader(os.Stdin)}

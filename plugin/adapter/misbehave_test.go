@@ -66,6 +66,7 @@ func install(t testing.TB, dir, id string) adapters.Candidate {
 // TestMisbehave runs every behaviour, with -short a sample, a few at a time: what has to
 // come of it comes, soon enough, and no process is left.
 func TestMisbehave(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	began := time.Now()
 	atOnce := make(chan struct{}, 12)

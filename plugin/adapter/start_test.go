@@ -371,6 +371,7 @@ func need(t *testing.T, tool string) {
 
 // TestNoop drives the two examples as a run would.
 func TestNoop(t *testing.T) {
+	t.Parallel()
 	t.Run("Go", func(t *testing.T) { testNoop(t, noop(t), "noop (Go)") })
 	t.Run("Python", func(t *testing.T) {
 		need(t, "python3")

@@ -16,7 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/bentobuild/bento/internal/testdir"
+	"github.com/bentobuild/bento/internal/testrun"
 )
 
 // forks is the thread that forks all children: it lives as long as this process.
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if !isPlugin {
-		goleak.VerifyTestMain(testdir.InMemory(m), forks)
+		goleak.VerifyTestMain(testrun.InMemory(m), forks)
 		return
 	}
 	k := &kid{id: id, in: bufio.NewReader(os.Stdin), manifest: everything, header: "Content-Length: %d\r\n\r\n%s"}

@@ -1,4 +1,4 @@
-package testdir
+package testrun
 
 import (
 	"fmt"

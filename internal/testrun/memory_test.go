@@ -1,6 +1,6 @@
 //go:build linux
 
-package testdir
+package testrun
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 
 // A run removes its own directory, and those that dead runs have left, not those of others.
 func TestUse(t *testing.T) {
-	parent, err := os.MkdirTemp(memory, "testdir-")
+	parent, err := os.MkdirTemp(memory, "testrun-")
 	if err != nil {
 		t.Skip(err)
 	}

@@ -1,6 +1,5 @@
-// Package testdir puts the temporary files of tests in memory: the disk's file system takes half
-// of the system time of a short run.
-package testdir
+// Package testrun runs the tests of a package with many files, or many waits, in less time.
+package testrun
 
 import (
 	"errors"
@@ -15,7 +14,8 @@ import (
 // main is a *testing.M, or what a package has around one.
 type main interface{ Run() int }
 
-// InMemory returns m such that, with -short, Run has TMPDIR in memory. Without -short, where TMPDIR
+// InMemory returns m such that, with -short, Run has TMPDIR in memory: the disk's file system takes
+// half of the system time of a short run. Without -short, where TMPDIR
 // is set, and on a machine without room it changes nothing. TMPDIR=/tmp keeps the disk.
 func InMemory(m main) main { return inMemory{m} }
 
@@ -23,7 +23,9 @@ type inMemory struct{ main }
 
 // Run implements main.
 func (m inMemory) Run() int {
-	flag.Parse()
+	if !flag.Parsed() {
+		flag.Parse()
+	}
 	if !testing.Short() || os.Getenv("TMPDIR") != "" {
 		return m.main.Run()
 	}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package testdir
+package testrun
 
 const memory = ""
 
