@@ -20,7 +20,7 @@ func (e *Evaluator) readAhead(from int) (wait func()) {
 	if from >= len(tasks) || !e.tree.Index().Empty() {
 		return func() {}
 	}
-	a := aheadOf{Evaluator: e, had: make(map[string]bool), circles: make(map[*plan.Circle]bool)}
+	a := aheadOf{Evaluator: e, had: make(map[string]bool, 1024), circles: make(map[*plan.Circle]bool)}
 	for _, t := range tasks[from:min(from+ahead, len(tasks))] {
 		needsOutputs := func(d plan.Dep) bool { return e.needsOutputs(t, d) }
 		if t.Fault() != nil || slices.ContainsFunc(t.Deps, needsOutputs) {
