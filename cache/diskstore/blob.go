@@ -29,6 +29,7 @@ const (
 const (
 	sampleSize = 128 << 10 // of a large blob so many bytes are compressed first, to decide about the rest
 	blockSize  = 4 << 10   // least size of a file on the disk; no compression saves less
+	maxHashed  = 4 << 20   // largest blob that is compressed in memory
 	maxWindow  = 8 << 20   // largest window of a compressed blob that is read
 	maxBlock   = 160 << 10 // more than s2.MaxEncodedLen(sampleSize)
 )
@@ -65,8 +66,11 @@ func (s *Store) Add(d [32]byte, r io.Reader) error {
 	if s.TouchBlob(d) && (!s.damaged.Load() || s.isWhole(d)) {
 		return nil
 	}
-	if h, ok := r.(*Hashed); ok && len(h.data) < sampleSize {
+	switch h, ok := r.(*Hashed); {
+	case ok && len(h.data) < sampleSize:
 		return s.addSmall(d, h)
+	case ok && len(h.data) <= maxHashed:
+		return s.addHashed(d, h)
 	}
 	head, ok := s.samples.Get().(*[sampleSize]byte)
 	if !ok {
@@ -130,6 +134,26 @@ func (s *Store) addSmall(d [32]byte, h *Hashed) error {
 		if z := s2.Encode(room[len(head):], data); pays(len(data), len(z)) {
 			suffix, data = compressed, room[:len(head)+len(z)]
 		}
+	}
+	_, err = f.Write(data)
+	return s.publish(f, place{blobs, d, suffix}, s.now(), err)
+}
+
+// addHashed stores a larger blob from memory, which it compresses once.
+func (s *Store) addHashed(d [32]byte, h *Hashed) error {
+	if h.sum != d {
+		return &DigestError{Want: d, Got: h.sum}
+	}
+	enc := s.encoder()
+	z := enc.EncodeAll(h.data, appendHeader(make([]byte, 0, len(h.data)/2), zMagic, int64(len(h.data))))
+	s.encoders.Put(enc)
+	data, suffix := h.data, ""
+	if pays(len(data), len(z)-zHeader) {
+		data, suffix = z, compressed
+	}
+	f, err := s.create()
+	if err != nil {
+		return err
 	}
 	_, err = f.Write(data)
 	return s.publish(f, place{blobs, d, suffix}, s.now(), err)

@@ -21,6 +21,7 @@ import (
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/cachetest"
 	"github.com/bentobuild/bento/cache/outputs"
+	"github.com/bentobuild/bento/internal/testdir"
 )
 
 // TestMain lets the test binary be a bento that is killed.
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 		restoreForever(dir)
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(testdir.InMemory(m).Run())
 }
 
 // version returns one of two results of a task. They share some paths, and one has a

@@ -9,7 +9,7 @@ import (
 // TestPrompt: at a question Ctrl-C ends bento with 130 at once, and every answer but yes is no.
 func TestPrompt(t *testing.T) {
 	t.Parallel()
-	p := openPane(t, needTool(t, "tmux"), 100, 30)
+	p := openPane(t, needTool(t, "tmux"), 120, 30)
 	bin := builtBento(t)
 	write(t, p.dir, "bento.toml", "")
 	write(t, p.dir, "d/dish.toml", "language = \"none\"\n[tasks.build]\nrun = \"echo made > out\"\noutputs = [\"out\"]\n")

@@ -22,6 +22,7 @@ import (
 	"github.com/bentobuild/bento/internal/sampling"
 	"github.com/bentobuild/bento/internal/sandbox"
 	"github.com/bentobuild/bento/internal/sandbox/sandboxtest"
+	"github.com/bentobuild/bento/internal/testdir"
 	"github.com/bentobuild/bento/plugin/wasm/wasmtest"
 )
 
@@ -42,7 +43,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, sandboxtest.Become(os.Args[2], os.Args[3:]))
 		os.Exit(1)
 	}
-	testscript.Main(suite{m}, map[string]func(){
+	testscript.Main(testdir.InMemory(suite{m}), map[string]func(){
 		"bento-panics": panics,
 	})
 }

@@ -71,7 +71,12 @@ func (c *Commands) direct(env adapters.Environ, run string) (program string, wor
 			return "", nil, false // a shell looks in the task's directory
 		}
 	}
-	program, err := env.LookPath(words[0])
+	var err error
+	if words[0] == "sh" {
+		program, err = c.shell(env)
+	} else {
+		program, err = env.LookPath(words[0])
+	}
 	return program, words, err == nil
 }
 

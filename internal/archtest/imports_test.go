@@ -40,6 +40,7 @@ var table = []row{
 	{"internal/bounds", nil},      // which programs and values of the environment are the clone's
 	{"internal/growth", nil},      // what tests of readers share
 	{"internal/sampling", nil},    // the cases that a test tries
+	{"internal/testdir", nil},     // where the files of tests are
 	{"internal/tree/ignore", nil}, // the matcher alone: fuzzed without a walk
 
 	// 1

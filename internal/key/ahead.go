@@ -8,8 +8,9 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// ahead is the number of tasks whose files are read together: enough to keep all cores busy.
-const ahead = 64
+// ahead is the number of tasks whose files are read together: enough to keep all cores busy, and few,
+// because nothing is read before the files of the first ones are known.
+const ahead = 16
 
 // readAhead begins to read the inputs of the next tasks, from an index of the plan, if the
 // index of digests is empty. The files of one task are too few for all cores. wait waits for

@@ -71,6 +71,7 @@ type Evaluation struct {
 	sources      []*sourceSet    // of the linked dishes
 	inputsDigest cache.Digest
 	lock         lockPart
+	deps         [][32]byte // see depParts; nil unless loaded
 
 	// loaded says that the files were read, or are about to be, into the fields below. A hit,
 	// or a miss whose files have not changed, does not need them.

@@ -32,7 +32,7 @@ func (e *Evaluator) key(ctx context.Context, t *plan.Task, ev *Evaluation) (pend
 	if err := e.addSources(b, t, ev); err != nil {
 		return nil, err
 	}
-	e.addDeps(b, t)
+	e.addDeps(b, ev)
 	ev.Key, ev.Known, ev.ingredients = b.Key(), true, b.list
 	return nil, nil
 }
@@ -137,8 +137,11 @@ func (e *Evaluator) addInputs(b *builder, ev *Evaluation) error {
 	return nil
 }
 
-func (e *Evaluator) addDeps(b *builder, t *plan.Task) {
-	deps, byID := t.Deps, func(x, y plan.Dep) int { return strings.Compare(x.Task.ID(), y.Task.ID()) }
+func (e *Evaluator) addDeps(b *builder, ev *Evaluation) {
+	if ev.loaded {
+		ev.deps = e.depParts(ev.Task)
+	}
+	deps, byID := ev.Task.Deps, func(x, y plan.Dep) int { return strings.Compare(x.Task.ID(), y.Task.ID()) }
 	if !slices.IsSortedFunc(deps, byID) {
 		deps = slices.SortedFunc(slices.Values(deps), byID)
 	}

@@ -34,7 +34,7 @@ func (ev *Evaluation) Pack(p *Pack) cache.Digest {
 	sets := 0
 	ev.eachSet(make(Seen), func(s *sourceSet) {
 		if sets++; sets <= maxSets {
-			s.made.Each(p.Put)
+			p.putSet(s)
 		}
 	})
 	return p.Add(encodeIngredients(written(ev.ingredients)))

@@ -20,6 +20,18 @@ const packMagic = "bento pack 1\n"
 type Pack struct {
 	blobs map[cache.Digest][]byte
 	size  int
+	sets  map[*sourceSet]bool // whose blobs it has
+}
+
+// putSet adds the blobs of a set.
+func (p *Pack) putSet(s *sourceSet) {
+	if p.sets == nil {
+		p.sets = make(map[*sourceSet]bool)
+	}
+	if !p.sets[s] {
+		p.sets[s] = true
+		s.made.Each(p.Put)
+	}
 }
 
 // Add adds a blob and returns its digest.

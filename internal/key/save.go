@@ -5,22 +5,37 @@ import (
 	"sync"
 )
 
-// Save writes the history, the remembered digests, the toolchains and the index for the next
-// invocation. It has no context because it also runs after an interrupt; it waits for locks no
-// longer than lockWait.
+// Save writes the state of the workspace for the next invocation: SaveResults and SaveIndex beside
+// each other.
 func (e *Evaluator) Save() {
+	var saving sync.WaitGroup
+	saving.Go(e.SaveIndex)
+	e.SaveResults()
+	saving.Wait()
+}
+
+// SaveIndex writes the index of digests. It may run beside other methods that refresh nothing.
+func (e *Evaluator) SaveIndex() { e.warnUnsaved(e.tree.Index().Save()) }
+
+// SaveResults writes the history, the remembered digests and the toolchains. It has no context
+// because it also runs after an interrupt; it waits for locks no longer than lockWait.
+func (e *Evaluator) SaveResults() {
 	e.rememberResults()
-	var errs [4]error
+	var errs [3]error
 	var files sync.WaitGroup // they are written beside each other
 	files.Go(func() { errs[0] = e.history.Save(context.Background()) })
 	files.Go(func() { errs[1] = e.memo.digests.Save() })
-	files.Go(func() { errs[2] = e.o.Toolchains.Save() })
-	errs[3] = e.tree.Index().Save()
+	errs[2] = e.o.Toolchains.Save()
 	files.Wait()
 	for _, err := range errs {
-		if err != nil {
-			e.warn("state_unwritable", "the state of this workspace cannot be written: "+err.Error(),
-				"the next run computes it again")
-		}
+		e.warnUnsaved(err)
+	}
+}
+
+// warnUnsaved warns of an error of Save.
+func (e *Evaluator) warnUnsaved(err error) {
+	if err != nil {
+		e.warn("state_unwritable", "the state of this workspace cannot be written: "+err.Error(),
+			"the next run computes it again")
 	}
 }

@@ -1,16 +1,13 @@
 package record
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/discovery"
@@ -30,7 +27,7 @@ type Batch struct {
 	eval    *key.Evaluator
 	rec     *Recorder
 	waiting []waiting
-	last    time.Time // of the last flush
+	last    time.Time // when results were stored last
 }
 
 type waiting struct {
@@ -38,6 +35,7 @@ type waiting struct {
 	ev      *key.Evaluation
 	stored  func()
 	refused func()
+	packed  error // of the store of its pack
 	bad     bool
 }
 
@@ -46,8 +44,8 @@ func NewBatch(e *key.Evaluator, r *Recorder) *Batch {
 	return &Batch{eval: e, rec: r, last: time.Now()}
 }
 
-// Add adds the result of x, to be stored under the key of ev. Flush calls stored when it is
-// stored, and refused when something has changed that it may depend on.
+// Add adds the result of x, to be stored under the key of ev. Store calls stored when it is
+// stored, and Check calls refused when something has changed that it may depend on.
 func (b *Batch) Add(x *Execution, ev *key.Evaluation, stored, refused func()) {
 	b.waiting = append(b.waiting, waiting{x: x, ev: ev, stored: stored, refused: refused})
 }
@@ -55,20 +53,27 @@ func (b *Batch) Add(x *Execution, ev *key.Evaluation, stored, refused func()) {
 // Due reports whether what waits should wait no longer.
 func (b *Batch) Due() bool { return len(b.waiting) > 0 && time.Since(b.last) > flushTime }
 
-// Flush stores what waits. It reports whether it has found sources that are others
-// than before.
-func (b *Batch) Flush(ctx context.Context) (changed bool) {
+// Check finds the results among those that wait that Store must not store, and stores the provenance
+// of the keys beside that. It reports whether it has found sources that are others than before.
+func (b *Batch) Check(ctx context.Context) (changed bool) {
 	if len(b.waiting) == 0 {
 		return false
 	}
+	packed := b.startPacks()
 	changed = b.recheck(ctx)
 	b.recheckOutputs()
+	packed()
 	for i := range b.waiting {
 		if w := &b.waiting[i]; w.bad {
 			w.refused()
 		}
 	}
-	b.storeAll()
+	return changed
+}
+
+// Store stores the results that Check has left.
+func (b *Batch) Store() {
+	b.storeRecords()
 	for i := range b.waiting {
 		if w := &b.waiting[i]; !w.bad {
 			w.stored()
@@ -76,7 +81,6 @@ func (b *Batch) Flush(ctx context.Context) (changed bool) {
 	}
 	b.waiting = nil
 	b.last = time.Now()
-	return changed
 }
 
 // recheck finds those results of which a source of another dish, or an input that
@@ -264,47 +268,46 @@ func (x *Execution) first(list []difference) difference {
 // whole pack.
 const packSize = 1 << 20
 
-// storeAll stores the provenance of the keys in packs, then the records, several at a time. A pack
-// holds the sources of a dish once for many keys.
-func (b *Batch) storeAll() {
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	var pack key.Pack
-	var in []*waiting
-	store := func() {
-		p, list := pack, in
-		group.Go(func() error {
-			b.storePack(&p, list)
-			return nil
-		})
-		pack, in = key.Pack{}, nil
-	}
-	for i := range b.waiting {
-		w := &b.waiting[i]
-		if w.bad {
-			continue
+// startPacks begins to store the provenance of the keys in packs, several at a time. A pack holds the
+// sources of a dish once for many keys. A pack that no record needs in the end is a blob like any other
+// that no record needs. wait waits for all.
+func (b *Batch) startPacks() (wait func()) {
+	var group sync.WaitGroup
+	group.Go(func() {
+		var pack key.Pack
+		first := 0
+		for i := range b.waiting {
+			w := &b.waiting[i]
+			w.x.record.Ingredients = w.ev.Pack(&pack)
+			if pack.Size() >= packSize || i == len(b.waiting)-1 {
+				full, in := pack, b.waiting[first:i+1]
+				group.Go(func() { b.storePack(&full, in) })
+				pack, first = key.Pack{}, i+1
+			}
 		}
-		w.x.record.Ingredients = w.ev.Pack(&pack)
-		if in = append(in, w); pack.Size() >= packSize {
-			store()
-		}
-	}
-	if len(in) > 0 {
-		store()
-	}
-	_ = group.Wait() // every result knows of its own error
+	})
+	return group.Wait
 }
 
-// storePack stores a pack and the records that refer to it.
-func (b *Batch) storePack(pack *key.Pack, in []*waiting) {
-	data := pack.Encode()
-	d := cache.Sum(data)
-	err := b.rec.Store.Add(d, bytes.NewReader(data))
-	parallel.Map(in, func() *Batch { return b }, func(b *Batch, w *waiting) (none struct{}) {
-		w.x.record.Pack = d
-		if w.bad = !w.x.stored(err); !w.bad {
-			w.bad = !w.x.stored(b.rec.Store.Record(w.ev.Key, w.x.record))
+// storePack stores a pack, and notes it in the results that refer to it.
+func (b *Batch) storePack(pack *key.Pack, in []waiting) {
+	data := cache.Hash(pack.Encode())
+	err := b.rec.Store.Add(data.Sum(), data)
+	for i := range in {
+		in[i].x.record.Pack, in[i].packed = data.Sum(), err
+	}
+}
+
+// storeRecords stores the records, several at a time.
+func (b *Batch) storeRecords() {
+	var good []*waiting
+	for i := range b.waiting {
+		if w := &b.waiting[i]; !w.bad {
+			good = append(good, w)
 		}
+	}
+	parallel.Map(good, func() *Batch { return b }, func(b *Batch, w *waiting) (none struct{}) {
+		w.bad = !w.x.stored(w.packed) || !w.x.stored(b.rec.Store.Record(w.ev.Key, w.x.record))
 		return none
 	})
 }

@@ -227,7 +227,7 @@ func (x *Execution) newStray(u *Upstream, now *listing) difference {
 }
 
 // sharedChanged returns the first file that was written beside the outputs of other tasks since the
-// command began. held holds the verdicts on listings of the same flush.
+// command began. held holds the verdicts on listings in the same Check.
 func (x *Execution) sharedChanged(held map[*listing]bool) (found difference) {
 	for i, l := range x.shared {
 		if l == nil {

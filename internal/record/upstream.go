@@ -95,7 +95,7 @@ func (x *Execution) owned(u *Upstream, p string) bool {
 }
 
 // outputChanged returns the first output of another task that was touched since the command
-// began. seen holds what was found out of those tasks in the same flush.
+// began. seen holds what was found out of those tasks in the same Check.
 func (x *Execution) outputChanged(seen map[*plan.Task][]difference) (found difference) {
 	var fresh []*Upstream
 	for _, u := range x.Upstream {

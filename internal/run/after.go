@@ -97,7 +97,13 @@ func (n *node) spoil() {
 
 // store stores what waits for that, also after an interrupt.
 func (e *engine) store() {
-	if e.batch.Flush(context.Background()) {
+	e.check()
+	e.batch.Store()
+}
+
+// check finds out of what waits to be stored whether it may be.
+func (e *engine) check() {
+	if e.batch.Check(context.Background()) {
 		e.staleAll()
 	}
 }
@@ -108,8 +114,10 @@ func (e *engine) refresh(ctx context.Context, t *plan.Task) {
 	if e.keys.Refresh(ctx, t) {
 		e.staleAll()
 	}
-	for _, next := range e.plan.Graph.After(t.Index) {
-		e.nodes[next].stale = true
+	for _, i := range e.plan.Graph.After(t.Index) {
+		if next := e.nodes[i]; !e.keys.Spares(t, next.task) {
+			next.stale = true
+		}
 	}
 }
 

@@ -210,7 +210,7 @@ func (e *engine) enqueue(ctx context.Context) {
 		n := e.free[0]
 		e.free = e.free[1:]
 		ev := e.keys.Of(n.task)
-		if n.result != nil || e.stopped(ctx) == "" && ev != nil && !n.stale && e.endIfInPlace(ev) {
+		if n.result != nil || e.stopped(ctx) == "" && !e.outdated(n) && e.endIfInPlace(ev) {
 			continue
 		}
 		e.queue.Add(n.task)
@@ -256,7 +256,7 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 	}
 	n.begun = true
 	ev := e.keys.Of(t)
-	if ev == nil || n.stale || ev.Reason == key.MissPending {
+	if e.outdated(n) {
 		ev = e.keys.Task(ctx, t)
 		n.stale = false
 	}
@@ -275,6 +275,12 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 		}
 		e.restoreOrExecute(ctx, ev)
 	}
+}
+
+// outdated reports whether the task of n has to be evaluated again, or for the first time.
+func (e *engine) outdated(n *node) bool {
+	ev := e.keys.Of(n.task)
+	return ev == nil || n.stale || ev.Reason == key.MissPending || !e.keys.Holds(ev)
 }
 
 // endIfInPlace ends the task of a hit for which nothing has to be done, and reports whether it

@@ -35,13 +35,15 @@ func (e *engine) finish(ctx context.Context) *Report {
 		results[i] = n.result
 	}
 	e.storePostponed()
-	e.store()
-	r := &Report{Plan: e.plan, Results: results, Installs: e.installReports, Started: e.start, Evaluated: e.known}
+	e.check()
 	var saving sync.WaitGroup
+	saving.Go(e.keys.SaveIndex) // beside the results
+	e.batch.Store()
+	r := &Report{Plan: e.plan, Results: results, Installs: e.installReports, Started: e.start, Evaluated: e.known}
 	if e.opts.Saving != nil {
 		saving.Go(func() { e.opts.Saving(r) })
 	}
-	e.keys.Save()
+	e.keys.SaveResults()
 	saving.Wait()
 	e.unstage()
 	e.recorder.Journal.Close()

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/bentobuild/bento/internal/testdir"
 )
 
 // forks is the thread that forks all children: it lives as long as this process.
@@ -24,7 +26,7 @@ var forks = goleak.IgnoreTopFunction("github.com/bentobuild/bento/internal/proc.
 func TestMain(m *testing.M) {
 	id, isTool := strings.CutPrefix(filepath.Base(os.Args[0]), "bento-tool-")
 	if !isTool {
-		goleak.VerifyTestMain(m, forks)
+		goleak.VerifyTestMain(testdir.InMemory(m), forks)
 		return
 	}
 	k := &kid{id: id, in: bufio.NewReaderSize(os.Stdin, 1<<16), manifest: map[string]any{

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/bentobuild/bento/internal/testdir"
 )
 
 // forks is the thread that forks all children: it lives as long as this process.
@@ -32,7 +34,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if !isPlugin {
-		goleak.VerifyTestMain(m, forks)
+		goleak.VerifyTestMain(testdir.InMemory(m), forks)
 		return
 	}
 	k := &kid{id: id, in: bufio.NewReader(os.Stdin), manifest: everything, header: "Content-Length: %d\r\n\r\n%s"}

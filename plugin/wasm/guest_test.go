@@ -14,6 +14,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/sandbox/sandboxtest"
+	"github.com/bentobuild/bento/internal/testdir"
 )
 
 func TestMain(m *testing.M) {
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, sandboxtest.Become("landlock", os.Args[2:]))
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+	goleak.VerifyTestMain(testdir.InMemory(m), goleak.Cleanup(func(code int) {
 		os.RemoveAll(guestDir())
 		os.Exit(code)
 	}))

@@ -1,0 +1,80 @@
+// Package testdir puts the temporary files of tests in memory: the disk's file system takes half
+// of the system time of a short run.
+package testdir
+
+import (
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+)
+
+// main is a *testing.M, or what a package has around one.
+type main interface{ Run() int }
+
+// InMemory returns m such that, with -short, Run has TMPDIR in memory. Without -short, where TMPDIR
+// is set, and on a machine without room it changes nothing. TMPDIR=/tmp keeps the disk.
+func InMemory(m main) main { return inMemory{m} }
+
+type inMemory struct{ main }
+
+// Run implements main.
+func (m inMemory) Run() int {
+	flag.Parse()
+	if !testing.Short() || os.Getenv("TMPDIR") != "" {
+		return m.main.Run()
+	}
+	dir, done := use(memory)
+	if dir == "" {
+		return m.main.Run()
+	}
+	defer done()
+	_ = os.Setenv("TMPDIR", dir)
+	defer os.Unsetenv("TMPDIR")
+	return m.main.Run()
+}
+
+// use makes a directory in parent, of a short name, because it is part of the paths of sockets. done
+// removes it. dir is "" where parent is unsuitable. It removes what dead processes have left.
+func use(parent string) (dir string, done func()) {
+	if !roomy(parent) {
+		return "", nil
+	}
+	sweep(parent)
+	var err error
+	for n := 0; dir == "" || errors.Is(err, fs.ErrExist); n++ {
+		dir = filepath.Join(parent, prefix+strconv.Itoa(n))
+		err = os.Mkdir(dir, 0o700)
+	}
+	if err != nil {
+		return "", nil
+	}
+	unlock, ok := lock(dir)
+	if !ok {
+		_ = os.Remove(dir)
+		return "", nil
+	}
+	// As /tmp is: some tests run programs as another user.
+	_ = os.Chmod(dir, 0o777|os.ModeSticky)
+	return dir, func() {
+		_ = os.RemoveAll(dir)
+		unlock()
+	}
+}
+
+// prefix begins the names of the directories.
+const prefix = "bt-"
+
+// sweep removes the directories that no process has locked.
+func sweep(parent string) {
+	left, _ := filepath.Glob(filepath.Join(parent, prefix+"*"))
+	for _, dir := range left {
+		if unlock, ok := lock(dir); ok {
+			_ = os.RemoveAll(dir)
+			unlock()
+		}
+	}
+}
