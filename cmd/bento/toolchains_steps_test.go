@@ -174,7 +174,7 @@ func (k *kitchen) loseInstall() {
 	k.nowHits()
 	k.remove()
 	undo := k.make(edit{k.tc.library.file, k.tc.library.new, k.tc.library.old})
-	a := k.runTests(k.tc.app, k.tc.lib)
+	a := k.runTests()
 	if len(k.tc.installed) > 0 && a.Summary.Installs == 0 {
 		k.t.Errorf("nothing was installed:\n%s", a.stderr)
 	}
@@ -182,18 +182,14 @@ func (k *kitchen) loseInstall() {
 	undo()
 }
 
-// runTests runs the tests of some dishes, whatever is in the cache. Other tasks, which each
+// runTests runs the tests of both dishes, whatever is in the cache. Other tasks, which each
 // start a tool, would show nothing more of an install.
-func (k *kitchen) runTests(dishes ...string) *served {
+func (k *kitchen) runTests() *served {
 	k.t.Helper()
-	args := []string{"run", "--no-cache"}
-	for _, dish := range dishes {
-		args = append(args, dish+":test")
-	}
-	a := k.bento(args...)
-	for _, task := range args[2:] {
-		if a.exit != 0 || a.task(task).Outcome.Kind != "built" {
-			k.t.Fatalf("exit code %d, built %v, want %v:\n%s", a.exit, a.ids("built"), args[2:], a.stderr)
+	a := k.bento("run", "--no-cache", k.tc.app+":test", k.tc.lib+":test")
+	for _, dish := range []string{k.tc.app, k.tc.lib} {
+		if task := a.task(dish + ":test"); a.exit != 0 || task == nil || task.Outcome.Kind != "built" {
+			k.t.Fatalf("exit code %d, built %v:\n%s", a.exit, a.ids("built"), a.stderr)
 		}
 	}
 	return a
@@ -216,15 +212,18 @@ func (k *kitchen) remove() {
 	}
 }
 
-// killInstall: bento is killed while it installs what the application needs; the next run is
-// right.
+// killInstall: bento is killed while it installs; the next run is right.
 func (k *kitchen) killInstall() {
 	if k.tc.nothing {
 		k.t.Skip("there is nothing to install")
 	}
 	k.nowHits()
 	k.remove()
-	cmd := k.command("run", k.tc.app+":test", "--force-install", "--no-cache")
+	args := []string{"run", "--no-cache", k.tc.app + ":test", k.tc.lib + ":test"}
+	if len(k.tc.installed) == 0 { // nothing was removed
+		args = append(args, "--force-install")
+	}
+	cmd := k.command(args...)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		k.t.Fatal(err)
@@ -241,7 +240,7 @@ func (k *kitchen) killInstall() {
 	if !started {
 		k.t.Fatal("no install was started")
 	}
-	a := k.runTests(k.tc.app)
+	a := k.runTests()
 	if a.Summary.Installs == 0 {
 		k.t.Fatalf("nothing was installed:\n%s", a.stderr)
 	}
