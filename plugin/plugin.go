@@ -29,6 +29,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/plugin/methods"
 )
 
 // Options are where Serve reads and writes.
@@ -74,7 +75,8 @@ func Serve(ctx context.Context, a adapters.Adapter, o *Options) error {
 	if out == nil {
 		out = os.Stdout
 	}
-	s := &server{a: a, slots: make(chan struct{}, max(1, a.Manifest().Parallel))}
+	m := methods.Of(a)
+	s := &server{methods: m, slots: make(chan struct{}, m.Parallel())}
 	return s.serve(ctx, in, out)
 }
 

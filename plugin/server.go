@@ -12,26 +12,24 @@ import (
 	"github.com/creachadair/jrpc2/handler"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/methods"
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
 // server answers the requests of one connection.
 type server struct {
-	a     adapters.Adapter
-	rpc   *jrpc2.Server
-	stop  context.CancelFunc // of every call
-	slots chan struct{}      // holds one for each running call
-	once  sync.Once
-
-	mu      sync.Mutex
-	options json.RawMessage // of initialize
+	methods *methods.Methods
+	rpc     *jrpc2.Server
+	stop    context.CancelFunc // of every call
+	slots   chan struct{}      // holds one for each running call
+	once    sync.Once
 }
 
 func (s *server) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	base, stop := context.WithCancel(ctx)
 	defer stop()
 	s.stop = stop
-	s.rpc = jrpc2.NewServer(s.methods(), &jrpc2.ServerOptions{
+	s.rpc = jrpc2.NewServer(s.assigned(), &jrpc2.ServerOptions{
 		AllowPush:      true,
 		DisableBuiltin: true,
 		Concurrency:    math.MaxInt, // slots limits the calls: a cancel must not wait for one
@@ -61,7 +59,7 @@ func (s *server) end() {
 }
 
 // call returns a method that runs when it has a slot.
-func (s *server) call(name string, method jrpc2.Handler) jrpc2.Handler {
+func (s *server) call(name string) jrpc2.Handler {
 	return func(ctx context.Context, req *jrpc2.Request) (any, error) {
 		select {
 		case s.slots <- struct{}{}:
@@ -69,16 +67,34 @@ func (s *server) call(name string, method jrpc2.Handler) jrpc2.Handler {
 		case <-ctx.Done():
 			return nil, rpcError(name, ctx.Err())
 		}
-		result, err := method(s.withOptions(ctx, req), req)
+		result, err := s.methods.Do(ctx, &methods.Call{Method: name, Params: paramsOf(req), Log: s.log(ctx)})
 		return result, rpcError(name, err)
 	}
+}
+
+// log returns the function that sends progress to bento.
+func (s *server) log(ctx context.Context) adapters.LogFunc {
+	return func(l adapters.Log) {
+		_ = s.rpc.Notify(ctx, wire.NotifyLog, l) // the host may be gone
+	}
+}
+
+func paramsOf(req *jrpc2.Request) json.RawMessage { return json.RawMessage(req.ParamString()) }
+
+// rpcError returns the answer to a call that ended with err.
+func rpcError(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	e := methods.Refusal(name, err)
+	return &jrpc2.Error{Code: jrpc2.Code(e.Code), Message: e.Message, Data: e.Data}
 }
 
 // cancel ends a call. The server knows every request that came before this notification.
 func (s *server) cancel(_ context.Context, req *jrpc2.Request) (any, error) {
 	var p wire.Cancel
-	if err := paramsOf(req, &p); err != nil {
-		return nil, err
+	if err := methods.Decode(paramsOf(req), &p); err != nil {
+		return nil, rpcError(wire.NotifyCancel, err)
 	}
 	s.rpc.CancelRequest(strconv.FormatInt(p.ID, 10))
 	return nil, nil
@@ -99,37 +115,11 @@ func (c closer) Close() error {
 	return nil
 }
 
-// methods returns the protocol's methods by name, without those that the adapter lacks.
-func (s *server) methods() handler.Map {
-	m := handler.Map{
-		wire.MethodInitialize:  s.initialize,
-		wire.MethodDetect:      s.detect,
-		wire.MethodToolchain:   s.toolchain,
-		wire.MethodFingerprint: s.fingerprint,
-		wire.MethodInstall:     s.install,
-		wire.MethodDiagnostics: s.diagnose,
+// assigned returns the methods by name.
+func (s *server) assigned() handler.Map {
+	m := handler.Map{wire.NotifyCancel: s.cancel}
+	for name := range s.methods.Names() {
+		m[name] = s.call(name)
 	}
-	if _, ok := s.a.(adapters.TaskLister); ok {
-		m[wire.MethodTasks] = s.tasks
-	}
-	if _, ok := s.a.(adapters.Linker); ok {
-		m[wire.MethodLinks] = s.links
-	}
-	if _, ok := s.a.(adapters.Scoper); ok {
-		m[wire.MethodInstallScope] = s.installScope
-	}
-	if _, ok := s.a.(adapters.Adder); ok {
-		m[wire.MethodAdd] = s.add
-	}
-	if _, ok := s.a.(adapters.ToolchainResolver); ok {
-		m[wire.MethodResolved] = s.resolved
-	}
-	if _, ok := s.a.(adapters.Scaffolder); ok {
-		m[wire.MethodScaffold] = s.scaffold
-	}
-	for name, method := range m {
-		m[name] = s.call(name, method)
-	}
-	m[wire.NotifyCancel] = s.cancel
 	return m
 }

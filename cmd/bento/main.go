@@ -20,7 +20,10 @@ import (
 	"github.com/bentobuild/bento/internal/sandbox"
 )
 
-func main() { os.Exit(bento()) }
+func main() {
+	deepen(false)
+	os.Exit(bento())
+}
 
 // bento is the whole program but for its exit.
 func bento() int {

@@ -79,7 +79,8 @@ var table = []row{
 	{"adapters/*/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/probe", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern", "internal/semver"}},
 
 	// 3
-	{"plugin", []string{"plugin/signature", "plugin/wire", "adapters", "diagnostics"}},
+	{"plugin", []string{"plugin/methods", "plugin/signature", "plugin/wire", "adapters", "diagnostics"}},
+	{"plugin/methods", []string{"plugin/wire", "adapters", "diagnostics"}}, // what an adapter answers, on any connection
 	{"plugin/signature", nil}, // what both SDKs refuse
 	{"plugin/extension", []string{"plugin/signature", "plugin/wire"}},
 	{"plugin/host", []string{"internal/owner", "plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "internal/proc", "internal/sandbox", "internal/stat", "internal/state"}},
@@ -90,7 +91,7 @@ var table = []row{
 	{"discovery/answers", []string{"adapters", "internal/clone", "internal/tree", "internal/state", "internal/pack", "internal/parallel"}}, // what adapters said
 	{"discovery/embeds", []string{"adapters", "internal/clone", "internal/pack", "internal/tree", "internal/parallel", "internal/state"}},  // what sources take in
 	// Expected answers have places; outputs are compared as a run does it, versions as a pin.
-	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics", "internal/semver", "internal/tomlfile", "internal/tree/glob"}},
+	{"plugin/plugintest", []string{"plugin/*", "plugin/*/*", "adapters", "diagnostics", "internal/semver", "internal/tomlfile", "internal/tree/glob"}},
 	// A hook may name what diagnostics/parse has.
 	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse", "internal/tree/glob"}}, // which globs mean anything
 	// Packages of tools and plugins: what they contain, then where they are installed and fetched from.

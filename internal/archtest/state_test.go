@@ -25,7 +25,7 @@ var waited = map[string]string{
 	"plugin/host/resident.go":          "Close, for the life of the resident",
 	"plugin/host/session.go":           "the life of the plugin, for the session",
 	"plugin/oneshot/run.go":            "settle, for 2 s",
-	"plugin/plugintest/frames.go":      "Stream.Wait",
+	"plugin/plugintest/served.go":      "Stream.Wait",
 	"plugin/plugintest/replay.go":      "Stream.Wait",
 	"plugin/wasm/launcher.go":          "Stream.Wait",
 	"plugin/server.go":                 "nobody, once the caller gives up: the client may hold the connection open",

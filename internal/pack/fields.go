@@ -58,12 +58,13 @@ func (w *Writer) Strings(list []string) {
 type Reader struct {
 	rest    []byte
 	bad     bool
-	text    string   // rest at the first value; decoded strings share its memory
+	text    string   // rest at the first value, with the same memory
 	strings []string // of values
 	types   map[reflect.Type]*coder
 }
 
-// NewReader returns a reader of payload, which it does not change.
+// NewReader returns a reader of payload, which it does not change. The strings of values and the results of Raw share
+// its memory: the caller does not change it either.
 func NewReader(payload []byte) *Reader { return &Reader{rest: payload} }
 
 // fail makes all further fields zero.

@@ -12,6 +12,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"unsafe"
 )
 
 // Add adds v. It panics for a type that cannot be packed: one with an unexported field without the
@@ -39,7 +40,7 @@ func (w *Writer) string(s string) {
 // Next decodes the next value into *into, which must be a zero value.
 func (r *Reader) Next(into any) error {
 	if r.types == nil {
-		r.types, r.text = make(map[reflect.Type]*coder), string(r.rest)
+		r.types, r.text = make(map[reflect.Type]*coder), unsafe.String(unsafe.SliceData(r.rest), len(r.rest))
 	}
 	value := reflect.ValueOf(into).Elem()
 	coderOf(r.types, value.Type()).read(r, value)
