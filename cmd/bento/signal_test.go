@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/proc/proctest"
 )
 
 // signalled runs "signal SIG FIFO CODE COMMAND…": starts the command, waits until
@@ -103,13 +103,6 @@ func leftOf(mark string) (left []string) {
 	return left
 }
 
-func marked(mark []byte) (left []string) {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, f := range files {
-		if env, err := os.ReadFile(f); err == nil && bytes.Contains(env, mark) {
-			line, _ := os.ReadFile(filepath.Join(filepath.Dir(f), "cmdline"))
-			left = append(left, f+" "+string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
-		}
-	}
-	return left
+func marked(mark []byte) []string {
+	return proctest.Find("environ", func(env []byte) bool { return bytes.Contains(env, mark) })
 }

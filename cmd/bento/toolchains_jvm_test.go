@@ -21,13 +21,7 @@ func jvmToolchains() []toolchain {
 		// There is no lockfile: the manifest decides, of the application alone here.
 		locked: []string{"app"}, lockKeeps: true,
 		nothing: true,
-		// Short runs gain nothing from a compiler that optimises, and to verify the classes of
-		// Maven and Gradle takes a seventh of their time.
-		env: func(*kitchen) []string {
-			const quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
-			return []string{"MAVEN_OPTS=-DforkCount=0 " + quick, "GRADLE_OPTS=" + quick}
-		},
-		asks: "99",
+		asks:    "99",
 	}
 	maven, gradle := both, both
 	maven.id, maven.needs, maven.version = "maven", []string{"mvn", "javac"}, []string{"sh", "-c", "mvn -v 2>/dev/null | grep -o 'Apache Maven [0-9.]*'"}

@@ -22,10 +22,8 @@ func pipToolchain() toolchain {
 		},
 		installed: []string{"app/.venv"},
 		begun:     "app/.venv/bin/pip",
-		// The interpreter compiles the few modules that are imported. pip would compile them all.
-		env:  func(*kitchen) []string { return []string{"PIP_NO_COMPILE=1"} },
-		pin:  edit{"lib/pyproject.toml", `">=3.9"`, `">=3.97"`},
-		asks: ">=3.97",
+		pin:       edit{"lib/pyproject.toml", `">=3.9"`, `">=3.97"`},
+		asks:      ">=3.97",
 	}
 }
 

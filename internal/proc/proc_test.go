@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/internal/proc/proctest"
 )
 
 // markOfTest returns the variable that a test's processes carry. These tests may run twice at once.
@@ -52,18 +54,10 @@ func run(t *testing.T, ctx context.Context, s Spec) (Result, string) {
 	return res, out.String()
 }
 
-// survivors returns the commands of the processes that carry the test's name.
+// survivors returns the processes that carry the test's name.
 func survivors(name string) []string {
-	var found []string
-	files, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, f := range files {
-		env, _ := os.ReadFile(f)
-		if bytes.Contains(append(env, 0), []byte(markOfTest(name)+"\x00")) {
-			cmd, _ := os.ReadFile(filepath.Dir(f) + "/cmdline")
-			found = append(found, filepath.Base(filepath.Dir(f))+" "+strings.ReplaceAll(string(cmd), "\x00", " "))
-		}
-	}
-	return found
+	mark := []byte(markOfTest(name) + "\x00")
+	return proctest.Find("environ", func(env []byte) bool { return bytes.Contains(append(env, 0), mark) })
 }
 
 func TestRunResult(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/proc/proctest"
 	"github.com/bentobuild/bento/internal/sandbox"
 	"github.com/bentobuild/bento/plugin/host"
 )
@@ -126,7 +127,7 @@ func TestConfinedPluginsEndAlone(t *testing.T) {
 	}
 	impatient.Close()
 	set.Close()
-	if left := processes(dir); len(left) > 0 {
+	if left := proctest.In(dir); len(left) > 0 {
 		t.Errorf("left: %q", left)
 	}
 }

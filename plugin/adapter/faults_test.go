@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/proc/proctest"
 )
 
 // Faults of another tool of this kind, by their numbers in its review: each test shows that
@@ -99,7 +100,7 @@ func TestFaultC8Grandchildren(t *testing.T) {
 		_ = a.Install(t.Context(), adapters.InstallRequest{DishDir: "/dish"}, nil)
 	}
 	set.Close()
-	if left := processes(dir); len(left) > 0 {
+	if left := proctest.In(dir); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 }
@@ -113,8 +114,8 @@ func TestFaultC9BadFrame(t *testing.T) {
 	if _, err := broken.Detect(t.Context(), "/a"); err == nil {
 		t.Error("a bad frame is an answer")
 	}
-	named := func(process string) bool { return strings.HasPrefix(process, dir+"/bento-adapter-breaks-a-frame") }
-	if left := processes(dir); slices.ContainsFunc(left, named) || len(left) == 0 {
+	named := func(process string) bool { return strings.Contains(process, dir+"/bento-adapter-breaks-a-frame") }
+	if left := proctest.In(dir); slices.ContainsFunc(left, named) || len(left) == 0 {
 		t.Errorf("left: %v", left)
 	}
 	began := time.Now()

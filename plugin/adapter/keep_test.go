@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/proc/proctest"
 )
 
 // keptKid returns the plugins of this file, which write down each start in a file beside
@@ -76,9 +77,9 @@ func TestKeep(t *testing.T) {
 	}
 	third.Close()
 	fourth.Close()
-	if left := processes(filepath.Dir(c.Path)); len(left) != 1 {
+	if left := proctest.In(filepath.Dir(c.Path)); len(left) != 1 {
 		keep.ending.Wait()
-		if left = processes(filepath.Dir(c.Path)); len(left) != 1 {
+		if left = proctest.In(filepath.Dir(c.Path)); len(left) != 1 {
 			t.Errorf("running: %v, want one", left)
 		}
 	}
@@ -87,7 +88,7 @@ func TestKeep(t *testing.T) {
 	refuses := install(t, t.TempDir(), "kept-refuses")
 	use(refuses, 1).Close()
 	keep.ending.Wait()
-	if left := processes(filepath.Dir(c.Path)); len(left) > 0 {
+	if left := proctest.In(filepath.Dir(c.Path)); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 	again := use(refuses, 1) // nothing has changed, so it would refuse again
@@ -101,7 +102,7 @@ func TestKeep(t *testing.T) {
 	use(breaks, 1).Close()
 	use(breaks, 2)
 	keep.Close()
-	if left := slices.Concat(processes(filepath.Dir(c.Path)), processes(filepath.Dir(breaks.Path))); len(left) > 0 {
+	if left := slices.Concat(proctest.In(filepath.Dir(c.Path)), proctest.In(filepath.Dir(breaks.Path))); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/proc/proctest"
 	"github.com/bentobuild/bento/internal/sampling"
 	"github.com/bentobuild/bento/plugin/host"
 )
@@ -62,20 +63,6 @@ func install(t testing.TB, dir, id string) adapters.Candidate {
 	return adapters.Candidate{ID: id, Path: path, Contract: adapters.ContractV1}
 }
 
-// processes returns those that run a program in dir.
-func processes(dir string) []string {
-	var found []string
-	names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, name := range names {
-		line, _ := os.ReadFile(name)
-		state, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "stat"))
-		if strings.HasPrefix(string(line), dir+"/") && !strings.Contains(string(state), ") Z ") {
-			found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
-		}
-	}
-	return found
-}
-
 // TestMisbehave runs every behaviour, with -short a sample, a few at a time: what has to
 // come of it comes, soon enough, and no process is left.
 func TestMisbehave(t *testing.T) {
@@ -100,7 +87,7 @@ func TestMisbehave(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if left := processes(dir); len(left) > 0 {
+	if left := proctest.In(dir); len(left) > 0 {
 		t.Errorf("processes are left:\n%s", strings.Join(left, "\n"))
 	}
 	t.Logf("%d behaviours in %v", len(list), time.Since(began).Round(10*time.Millisecond))

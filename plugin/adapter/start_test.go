@@ -17,6 +17,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/proc/proctest"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/host"
 )
@@ -133,7 +134,7 @@ func TestStartIsCancelled(t *testing.T) {
 	if set != nil || err != context.Canceled {
 		t.Errorf("got %v, %v, want %v", set, err, context.Canceled)
 	}
-	if left := processes(dir); len(left) > 0 {
+	if left := proctest.In(dir); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 }

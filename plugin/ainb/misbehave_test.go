@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/proc/proctest"
 	"github.com/bentobuild/bento/plugin/ainb/manifest"
 	"github.com/bentobuild/bento/plugin/host"
 )
@@ -68,19 +69,6 @@ func (b *misbehaviour) install(t *testing.T, dir string) Extension {
 	m := kidManifest(t, b.name, b.more)
 	e := Extension{Found: manifest.Found{Dir: at, Executable: filepath.Join(at, b.name), Manifest: m}, Eager: b.eager, Env: []string{"PATH=" + os.Getenv("PATH")}, Grants: all(m)}
 	return e
-}
-
-// processes returns those that run a program in dir.
-func processes(dir string) (found []string) {
-	names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, name := range names {
-		line, _ := os.ReadFile(name)
-		state, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "stat"))
-		if strings.HasPrefix(string(line), dir+"/") && !strings.Contains(string(state), ") Z ") {
-			found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
-		}
-	}
-	return found
 }
 
 // TestMisbehave runs every extension that does something wrong: what has to come of it comes, and no
@@ -148,7 +136,7 @@ func (b *misbehaviour) test(t *testing.T) {
 	if !strings.Contains(text, b.says) {
 		t.Errorf("want %q in\n%.2000s", b.says, text)
 	}
-	if left := processes(dir); left != nil {
+	if left := proctest.In(dir); left != nil {
 		t.Errorf("left: %q", left)
 	}
 }

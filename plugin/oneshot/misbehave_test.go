@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/proc/proctest"
 	"github.com/bentobuild/bento/internal/sampling"
 	"github.com/bentobuild/bento/plugin/host"
 )
@@ -32,20 +33,6 @@ func Install(t testing.TB, dir, id string) (path string) {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// Processes returns those that run a program in dir.
-func Processes(dir string) []string {
-	var found []string
-	names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, name := range names {
-		line, _ := os.ReadFile(name)
-		state, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "stat"))
-		if strings.HasPrefix(string(line), dir+"/") && !strings.Contains(string(state), ") Z ") {
-			found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
-		}
-	}
-	return found
 }
 
 // options are those of a tool that does b.
@@ -87,7 +74,7 @@ func TestMisbehave(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if left := Processes(dir); len(left) > 0 {
+	if left := proctest.In(dir); len(left) > 0 {
 		t.Errorf("processes are left:\n%s", strings.Join(left, "\n"))
 	}
 }

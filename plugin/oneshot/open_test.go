@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/proc/proctest"
 	"github.com/bentobuild/bento/plugin/host"
 )
 
@@ -186,7 +187,7 @@ func TestManifest(t *testing.T) {
 			t.Errorf("%s: sent %q", id, sent)
 		}
 	}
-	if left := Processes(dir); len(left) > 0 {
+	if left := proctest.In(dir); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bentobuild/bento/internal/proc/proctest"
 	"github.com/bentobuild/bento/internal/sampling"
 	"github.com/bentobuild/bento/plugin/oneshot"
 	"github.com/bentobuild/bento/plugin/plugintest"
@@ -82,7 +83,7 @@ func TestSuiteNamesTheClause(t *testing.T) {
 		})
 	}
 	running.Wait()
-	if left := oneshot.Processes(dir); len(left) > 0 {
+	if left := proctest.In(dir); len(left) > 0 {
 		t.Errorf("processes are left:\n%s", strings.Join(left, "\n"))
 	}
 }

@@ -426,9 +426,13 @@ func (t *talk) over() bool {
 
 // group returns the running processes of a group, where the system lists them in /proc.
 func group(leader int) (members []int) {
-	names, _ := filepath.Glob("/proc/[0-9]*/stat")
+	names, _ := os.ReadDir("/proc")
 	for _, name := range names {
-		text, err := os.ReadFile(name)
+		pid, err := strconv.Atoi(name.Name())
+		if err != nil {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join("/proc", name.Name(), "stat"))
 		if err != nil {
 			continue // it has ended
 		}
@@ -437,7 +441,7 @@ func group(leader int) (members []int) {
 		if len(fields) < 3 || fields[0] == "Z" || fields[2] != strconv.Itoa(leader) {
 			continue
 		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil && pid != leader {
+		if pid != leader {
 			members = append(members, pid)
 		}
 	}

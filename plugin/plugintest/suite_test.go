@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bentobuild/bento/internal/proc/proctest"
 	"github.com/bentobuild/bento/internal/sampling"
 )
 
@@ -79,7 +80,7 @@ func TestAxes(t *testing.T) {
 		})
 	}
 	running.Wait()
-	if left := processes(dir); len(left) > 0 {
+	if left := proctest.In(dir); len(left) > 0 {
 		t.Errorf("processes are left:\n%s", strings.Join(left, "\n"))
 	}
 }
@@ -95,20 +96,6 @@ func TestEveryAxisCanFail(t *testing.T) {
 			t.Errorf("no kid fails %s: %s", a.clause, a.expected)
 		}
 	}
-}
-
-// processes returns those that run a program in dir.
-func processes(dir string) []string {
-	var found []string
-	names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, name := range names {
-		line, _ := os.ReadFile(name)
-		state, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "stat"))
-		if strings.HasPrefix(string(line), dir+"/") && !strings.Contains(string(state), ") Z ") {
-			found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
-		}
-	}
-	return found
 }
 
 // need skips where a tool is missing, and fails where all are required.
