@@ -14,30 +14,30 @@ const ahead = 16
 
 // readAhead begins to read the inputs of the next tasks, from an index of the plan, if the
 // index of digests is empty. The files of one task are too few for all cores. wait waits for
-// the reads.
-func (e *Evaluator) readAhead(from int) (wait func()) {
-	tasks := e.plan.Tasks
-	if from >= len(tasks) || !e.tree.Index().Empty() {
+// the reads, and is called before the next call.
+func (a *aheadOf) readAhead(from int) (wait func()) {
+	tasks := a.plan.Tasks
+	if from >= len(tasks) || !a.tree.Index().Empty() {
 		return func() {}
 	}
-	a := aheadOf{Evaluator: e, had: make(map[string]bool), circles: make(map[*plan.Circle]bool)}
+	a.list = a.list[:0]
 	for _, t := range tasks[from:min(from+ahead, len(tasks))] {
-		needsOutputs := func(d plan.Dep) bool { return e.needsOutputs(t, d) }
+		needsOutputs := func(d plan.Dep) bool { return a.needsOutputs(t, d) }
 		if t.Fault() != nil || slices.ContainsFunc(t.Deps, needsOutputs) {
 			continue
 		}
-		list, err := e.inputs(t)
+		list, err := a.inputs(t)
 		if err != nil {
 			continue // evaluate finds the error again
 		}
-		e.node(t).inputs = list
+		a.node(t).inputs = list
 		a.add(list)
 		for _, d := range t.Sources {
-			a.addCircle(e.circles[d])
+			a.addCircle(a.Evaluator.circles[d])
 		}
 	}
 	var reading sync.WaitGroup
-	reading.Go(func() { readFiles(e.tree.Index(), a.list) })
+	reading.Go(func() { readFiles(a.tree.Index(), a.list) })
 	return reading.Wait
 }
 
@@ -49,12 +49,16 @@ func (e *Evaluator) inputsOf(t *plan.Task) ([]tree.Entry, error) {
 	return e.inputs(t)
 }
 
-// aheadOf collects the files that are read together, each once.
+// aheadOf collects the files that are read together, each once for all tasks.
 type aheadOf struct {
 	*Evaluator
 	list    []tree.Entry
 	had     map[string]bool
 	circles map[*plan.Circle]bool
+}
+
+func (e *Evaluator) newAhead() *aheadOf {
+	return &aheadOf{Evaluator: e, had: make(map[string]bool), circles: make(map[*plan.Circle]bool)}
 }
 
 func (a *aheadOf) add(list []tree.Entry) {

@@ -106,6 +106,9 @@ func openDigestStore(dir *state.Dir, salt string) *digestStore {
 // Saved returns the entries that were saved last.
 func (m *digestStore) Saved() savedDigests { return m.saved }
 
+// Empty reports whether no earlier invocation has saved an entry.
+func (m *digestStore) Empty() bool { return len(m.saved.ids) == 0 }
+
 // Of returns the entry of an id, nil when there is none. The caller does not change it.
 func (m *digestStore) Of(id string) *digestEntry {
 	if e := m.fresh[id]; e != nil {

@@ -211,7 +211,8 @@ func (n *node) setMade(d cache.Digest) { n.made, n.isMade = d, true }
 // plan.Task.Index. The error is that of ctx.
 func (e *Evaluator) All(ctx context.Context) ([]*Evaluation, error) {
 	defer e.o.Toolchains.AskAhead(ctx, e.plan.Tasks)()
-	read := e.readAhead(0)
+	a := e.newAhead()
+	read := a.readAhead(0)
 	defer func() { read() }()
 	for i, t := range e.plan.Tasks {
 		if err := ctx.Err(); err != nil {
@@ -219,7 +220,7 @@ func (e *Evaluator) All(ctx context.Context) ([]*Evaluation, error) {
 		}
 		if i%ahead == 0 {
 			read()
-			read = e.readAhead(i + ahead)
+			read = a.readAhead(i + ahead)
 		}
 		e.Task(ctx, t)
 		e.node(t).inputs = nil

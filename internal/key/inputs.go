@@ -168,6 +168,7 @@ func (e *Evaluator) addExplicit(own *ownership, t *plan.Task, list []tree.Entry)
 	if err != nil {
 		return nil, err
 	}
+	list = slices.Grow(list, len(named)+len(e.reach(t).Inputs)) // most are admitted
 	for _, entry := range named {
 		if globs.Admits(e.tree, own, entry.Path) {
 			list = append(list, entry)

@@ -109,7 +109,8 @@ const (
 )
 
 // renewValidators computes the validators again of the sets that were read: the next invocation
-// knows the digests of their files, which changes their validators.
+// knows the digests of their files, which changes their validators. Where nothing was remembered, it
+// computes them for the first time.
 func (e *Evaluator) renewValidators() {
 	read := 0
 	for _, ev := range e.evaluations() {
@@ -117,7 +118,8 @@ func (e *Evaluator) renewValidators() {
 			read++
 		}
 	}
-	if read < manyRead && read*manyOf < len(e.nodes) || e.memo.stale {
+	few := read < manyRead && read*manyOf < len(e.nodes) && !e.memo.digests.Empty()
+	if read == 0 || few || e.memo.stale {
 		return
 	}
 	clear(e.memo.below)
@@ -160,6 +162,9 @@ func (e *Evaluator) validatorOf(t *plan.Task) (s validator, known bool) {
 		return s, false
 	}
 	if !e.memo.ready {
+		if e.memo.digests.Empty() {
+			return s, false
+		}
 		e.computeValidators()
 	}
 	own := e.ownerships[t.Dish]
@@ -246,6 +251,9 @@ func (e *Evaluator) sourcesValidator(c *plan.Circle) (s validator, known bool) {
 		return s, false
 	}
 	if !e.memo.ready {
+		if e.memo.digests.Empty() {
+			return s, false
+		}
 		e.computeValidators()
 	}
 	r := e.circleValidator(c)

@@ -132,15 +132,15 @@ func (e *Evaluator) refresh(ctx context.Context, dirs []string) {
 	}
 }
 
-// manyDishes is the number of dishes from which on, if they are also more than half of all, it is
-// cheaper to refresh the whole workspace.
+// manyDishes is the number of dishes from which on, if they are also nine in ten of all, it is cheaper
+// to refresh the whole workspace.
 const manyDishes = 64
 
 // RefreshDishes refreshes the tree below dishes, and directories outside of them, and returns the
 // sources of the dishes as they are now. It reports whether they have changed.
 func (e *Evaluator) RefreshDishes(ctx context.Context, dishes []*discovery.Dish, outside []string) (now []DishSources, changed bool) {
 	dirs := []string{"."}
-	if len(dishes)+len(outside) < max(manyDishes, len(e.plan.Workspace.Dishes)/2) {
+	if len(dishes)+len(outside) < max(manyDishes, len(e.plan.Workspace.Dishes)*9/10) {
 		dirs = slices.Clone(outside)
 		for _, d := range dishes {
 			dirs = append(dirs, d.Path)

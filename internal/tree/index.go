@@ -93,7 +93,7 @@ func (ix *Index) read(e *Entry) (fileState, error) {
 	defer ix.hash.Put(h)
 	ix.reads.Add(1)
 	looked := time.Now().UnixNano()
-	found, sum, err := h.File(ix.tree.root, e.Path)
+	found, sum, err := h.Same(ix.tree.root, e)
 	if err != nil {
 		return fileState{}, &fs.PathError{Op: "read", Path: e.Path, Err: disk.Bare(err)}
 	}

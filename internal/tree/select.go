@@ -25,7 +25,9 @@ func (t *Tree) Select(s *Set) ([]Entry, error) {
 	}
 	list := extra
 	for _, root := range s.Roots() {
-		for _, e := range t.candidates(root) {
+		found := t.candidates(root)
+		list = slices.Grow(list, min(len(found), 32))
+		for _, e := range found {
 			if s.Match(e.Path) {
 				list = append(list, e)
 			}

@@ -142,6 +142,45 @@ func TestHasher(t *testing.T) {
 	}
 }
 
+// TestHasherOfAKnownFile holds that a read without a stat before it returns the state of the file after it,
+// also if the file is not what it was.
+func TestHasherOfAKnownFile(t *testing.T) {
+	dir := t.TempDir()
+	h := NewHasher(nil)
+	write := func(text string) Entry {
+		if err := os.WriteFile(filepath.Join(dir, "f"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		e, err := Stat(dir, "f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	was := write("one")
+	for _, text := range []string{"one", "longer", "", "two"} {
+		if text != "one" {
+			write(text)
+		}
+		now, _ := Stat(dir, "f")
+		if e, sum, err := h.Same(dir, &was); err != nil || !e.Same(&now) || sum != blake3.Sum256([]byte(text)) {
+			t.Errorf("%q: %+v, %v, want %+v", text, e, err, now)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "f")); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := h.Same(dir, &was); !os.IsNotExist(err) {
+		t.Errorf("no file: %v", err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "f"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := h.Same(dir, &was); err == nil {
+		t.Error("a directory was read")
+	}
+}
+
 // TestHasherOfAMovingFile holds that what is read while it is written is one state
 // of it, or an error.
 func TestHasherOfAMovingFile(t *testing.T) {

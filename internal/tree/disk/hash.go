@@ -36,11 +36,28 @@ func (h *Hasher) File(root, path string) (e Entry, sum [32]byte, err error) {
 		return Entry{}, sum, err
 	}
 	defer f.Close()
-	e, after := Entry{Path: path}, Entry{Path: path}
+	e = Entry{Path: path}
 	if err := e.stat(f); err != nil {
 		return Entry{}, sum, err
 	}
-	for range 3 {
+	return h.read(f, e)
+}
+
+// Same is File for a file of which was is an earlier stat. If that is still its stat, it has not changed
+// since, and needs no other before the read.
+func (h *Hasher) Same(root string, was *Entry) (e Entry, sum [32]byte, err error) {
+	f, err := openFile(root, was.Path)
+	if err != nil {
+		return Entry{}, sum, err
+	}
+	defer f.Close()
+	return h.read(f, *was)
+}
+
+// read reads f, which had the stat e.
+func (h *Hasher) read(f *rawfile.File, e Entry) (_ Entry, sum [32]byte, err error) {
+	after := Entry{Path: e.Path}
+	for range 4 {
 		if e.Kind != File {
 			return Entry{}, sum, ErrKind
 		}
@@ -53,7 +70,10 @@ func (h *Hasher) File(root, path string) (e Entry, sum [32]byte, err error) {
 		}
 		if size == e.Size && after.SameStat(&e) {
 			h.blake.Sum(sum[:0])
-			return e, sum, nil
+			return after, sum, nil
+		}
+		if after.Kind != File {
+			return Entry{}, sum, ErrKind
 		}
 		if err := f.Rewind(); err != nil {
 			return Entry{}, sum, err
