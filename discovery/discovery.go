@@ -129,15 +129,16 @@ type Link struct {
 	To   *Dish
 	Kind string
 	Via  string // config.ViaOutputs, or empty for the sources
-	Dev  bool   // every manifest entry of the link is for development
+	// Where is "file:line", relative to the root.
+	Where string
+	Dev   bool // every manifest entry of the link is for development
 	// Private says that only tasks of the dish itself use it: it is not followed from other dishes.
 	Private bool
-	Where   string // "file:line", relative to the root
 	// Cyclic marks an inferred link that closes a cycle; it does not order tasks.
 	Cyclic bool
 
-	pos  config.Pos
 	deep bool // the dish uses the private links of To, too
+	pos  config.Pos
 }
 
 // Options are the inputs of Find.

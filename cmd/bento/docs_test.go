@@ -41,7 +41,7 @@ func TestShownCommands(t *testing.T) {
 	t.Parallel()
 	for _, doc := range []string{"README.md", "docs/tour.md", "docs/commands.md", "docs/configuration.md", "docs/discovery.md", "docs/languages.md", "docs/adapters.md", "docs/extensions.md"} {
 		for _, words := range shown(t, doc) {
-			root := newRoot(&session{process: process{out: io.Discard, err: io.Discard, environ: adapters.NewEnviron(nil)}})
+			root := newRoot(&session{process: process{out: io.Discard, err: io.Discard, environ: adapters.NewEnviron(nil)}}, "")
 			cmd, rest, err := root.Find(words)
 			if err == nil && cmd == root {
 				t.Errorf("%s: bento %s is no command", doc, strings.Join(words, " "))

@@ -7,13 +7,16 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
 	"github.com/bentobuild/bento/adapters"
 )
 
 // TestHelp: the help of every command fits in 80 columns and shows how it is used
 // before anything else.
 func TestHelp(t *testing.T) {
-	root := newRoot(&session{process: process{environ: adapters.NewEnviron(nil)}})
+	root := newRoot(&session{process: process{environ: adapters.NewEnviron(nil)}}, "")
 	for _, cmd := range append(allCommands(root), root) {
 		if cmd.Hidden {
 			continue
@@ -44,10 +47,39 @@ func TestCommandsPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := newRoot(&session{process: process{environ: adapters.NewEnviron(nil)}})
+	root := newRoot(&session{process: process{environ: adapters.NewEnviron(nil)}}, "")
 	for _, cmd := range allCommands(root) {
 		if !cmd.HasSubCommands() && !cmd.Hidden && !strings.Contains(string(page), cmd.Name()) {
 			t.Errorf("docs/commands.md does not mention %s", cmd.CommandPath())
+		}
+	}
+}
+
+// TestOneCommand: a line with the name of a command gets that command, as it is in the whole tree.
+func TestOneCommand(t *testing.T) {
+	for _, c := range commands() {
+		whole, one := newRoot(&session{}, ""), newRoot(&session{}, named([]string{c.name}))
+		if found, _, err := whole.Find([]string{c.name}); err != nil || found.Name() != c.name {
+			t.Errorf("%s: found %v, %v", c.name, found.Name(), err)
+		}
+		var help [2]strings.Builder
+		for i, root := range []*cobra.Command{whole, one} {
+			root.SetOut(&help[i])
+			root.SetArgs([]string{c.name, "--help"})
+			if err := root.Execute(); err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		}
+		if diff := cmp.Diff(help[0].String(), help[1].String()); diff != "" || help[0].Len() == 0 {
+			t.Errorf("%s: help in the whole tree (-) and alone (+):\n%s", c.name, diff)
+		}
+		if n := len(one.Commands()); n > 2 { // help is one
+			t.Errorf("%s: the tree has %d commands, want no others", c.name, n)
+		}
+	}
+	for _, line := range []string{"", "help", "bento", "man", "completion", "__complete", "-w", "rn"} {
+		if only := named([]string{line}); only != "" {
+			t.Errorf("%q: found only %q", line, only)
 		}
 	}
 }

@@ -113,7 +113,7 @@ func execute(ctx context.Context, args []string, p process) int {
 	s := &session{process: p, line: strings.Join(append([]string{"bento"}, args...), " ")}
 	defer s.end()
 	s.flags.json = asksForJSON(args) // also when the line turns out to be wrong
-	root := newRoot(s)
+	root := newRoot(s, named(args))
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		s.complete(root)
 	}
@@ -123,7 +123,7 @@ func execute(ctx context.Context, args []string, p process) int {
 	root.SetContext(ctx)
 	err := root.Execute()
 	if err != nil && s.command == "" { // the line failed before the command ran
-		err = s.badUsage(root, err)
+		err = s.badUsage(newRoot(&session{process: p}, ""), err) // of another session: it sets the flags back
 	}
 	return s.exit(ctx, err)
 }
@@ -152,8 +152,8 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// newRoot returns the command tree.
-func newRoot(s *session) *cobra.Command {
+// newRoot returns the command tree, with the command called only, or with all if that is "".
+func newRoot(s *session, only string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "bento",
 		Short:         "Plan and run the tasks of a repository in several languages",
@@ -177,10 +177,7 @@ func newRoot(s *session) *cobra.Command {
 	root.Flags().BoolP("version", "V", false, "print the version")
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "ask", Title: "Inspect:"},
 		&cobra.Group{ID: "setup", Title: "Set up and maintain:"}, &cobra.Group{ID: "other", Title: "Other:"})
-	root.AddCommand(runCommands(s)...)
-	root.AddCommand(planCommand(s), whyCommand(s), graphCommand(s), dishesCommand(s), tasksCommand(s), lastCommand(s), logsCommand(s), artifactsCommand(s), explainCommand(s), xCommand(s))
-	root.AddCommand(initCommand(s), addCommand(s), dishCommand(s), boxCommand(s), toolchainCommand(s), doctorCommand(s), cleanCommand(s), cacheCommand(s), pluginCommand(s), toolCommand(s), extCommand(s))
-	root.AddCommand(schemaCommand(s), versionCommand(s), completionCommand(), manCommand(s))
+	s.addCommands(root, only)
 	root.SetHelpCommandGroupID("other")
 	return root
 }

@@ -18,15 +18,6 @@ import (
 	"github.com/bentobuild/bento/internal/run"
 )
 
-// runCommands are the commands that run tasks.
-func runCommands(s *session) []*cobra.Command {
-	commands := []*cobra.Command{runCommand(s), ciCommand(s), watchCommand(s), installCommand(s)}
-	for _, task := range plan.Lifecycle() {
-		commands = append(commands, lifecycleCommand(s, task))
-	}
-	return commands
-}
-
 func runCommand(s *session) *cobra.Command {
 	var sel selection
 	cmd := &cobra.Command{

@@ -14,7 +14,7 @@ import (
 // executed handles the end of an execution.
 func (e *engine) executed(ctx context.Context, x *execution) {
 	t, r := x.ev.Task, x.result
-	e.refresh(ctx, t)
+	e.refresh(context.WithoutCancel(ctx), t) // an interrupted look would find no change of the inputs
 	if r.Outcome == Failed {
 		e.keys.History().Fail(t, r.Message)
 	}

@@ -132,13 +132,13 @@ type Result struct {
 	Signal   string    // "SIGKILL", when a signal ended it
 	Attempts int       // 0 when nothing was executed
 	Flaky    bool      // failed at first and then did not
-	Install  *Install  // of this run, that it needs; nil for none
 	Stopped  bool      // a server that ran until bento ended it
+	Stored   bool      // the result went into the cache
+	Install  *Install  // of this run, that it needs; nil for none
 	// Started is when its command was started, or a hit began to be restored; zero
 	// when nothing was to do.
 	Started  time.Time
 	Duration time.Duration // since Started
-	Stored   bool          // the result went into the cache
 	LogPath  string        // absolute, "" when there is no log
 	Failure  *adapters.Failure
 	// Diagnostics are the findings in the output of Built and Failed.

@@ -36,12 +36,12 @@ type dirNode struct {
 
 // nodeIgnores is the ignore file of a directory.
 type nodeIgnores struct {
+	Text  string
+	Rules *ignore.Rules // including those from above
+	Once  sync.Once
 	There bool // the file exists
 	Read  bool // it was read into Text
 	Bad   bool // it is unreadable
-	Text  string
-	Once  sync.Once
-	Rules *ignore.Rules // including those from above
 }
 
 // Tracked reports whether a repository inside the root that contains n tracks the file path.

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/internal/plan"
+)
+
+// subcommand is a command of bento that does not look at the others.
+type subcommand struct {
+	name string
+	make func(*session) *cobra.Command
+}
+
+// commands returns the commands of bento, without those that look at the others.
+func commands() []subcommand {
+	list := []subcommand{{"run", runCommand}, {"ci", ciCommand}, {"watch", watchCommand}, {"install", installCommand}}
+	for _, task := range plan.Lifecycle() {
+		list = append(list, subcommand{task, func(s *session) *cobra.Command { return lifecycleCommand(s, task) }})
+	}
+	return append(list, []subcommand{
+		{"plan", planCommand}, {"why", whyCommand}, {"graph", graphCommand}, {"dishes", dishesCommand}, {"tasks", tasksCommand},
+		{"last", lastCommand}, {"logs", logsCommand}, {"artifacts", artifactsCommand}, {"explain", explainCommand}, {"x", xCommand},
+		{"init", initCommand}, {"add", addCommand}, {"dish", dishCommand}, {"box", boxCommand}, {"toolchain", toolchainCommand},
+		{"doctor", doctorCommand}, {"clean", cleanCommand}, {"cache", cacheCommand}, {"plugin", pluginCommand}, {"tool", toolCommand},
+		{"ext", extCommand}, {"schema", schemaCommand}, {"version", versionCommand},
+	}...)
+}
+
+// addCommands adds the command called only to the root, or all if only is "". A run needs one: the
+// flags of the others are most of what bento makes and of the code that it touches at its start.
+func (s *session) addCommands(root *cobra.Command, only string) {
+	for _, c := range commands() {
+		if only == "" || c.name == only {
+			root.AddCommand(c.make(s))
+		}
+	}
+	if only == "" {
+		root.AddCommand(completionCommand(), manCommand(s))
+	}
+	root.CompletionOptions.DisableDefaultCmd = only != ""
+}
+
+// named returns the one command that the line needs, "" if it may need them all.
+func named(args []string) string {
+	if len(args) > 0 && slices.ContainsFunc(commands(), func(c subcommand) bool { return c.name == args[0] }) {
+		return args[0]
+	}
+	return ""
+}
