@@ -155,8 +155,8 @@ func (b *Batch) recheckOutputs() {
 // outside returns the paths outside of dishes that inputs name or links lead to.
 func (b *Batch) outside(sources []key.DishSources) []string {
 	var dirs []string
-	for _, w := range b.waiting {
-		dirs = append(dirs, b.eval.Outside(w.ev)...)
+	for i := range b.waiting { // no copy: a pack may be stored just now
+		dirs = append(dirs, b.eval.Outside(b.waiting[i].ev)...)
 	}
 	for _, s := range sources {
 		_, at := key.LinkTargets(b.rec.Tree, s.Files)
@@ -185,8 +185,8 @@ func sourcesIDOf(s key.DishSources) sourcesID {
 func (b *Batch) sources() []key.DishSources {
 	var list []key.DishSources
 	seen, had := make(key.Seen), make(map[sourcesID]bool)
-	for _, w := range b.waiting {
-		w.ev.EachSources(seen, func(s key.DishSources) {
+	for i := range b.waiting { // no copy, as above
+		b.waiting[i].ev.EachSources(seen, func(s key.DishSources) {
 			if p := sourcesIDOf(s); !had[p] {
 				had[p] = true
 				list = append(list, s)
