@@ -48,7 +48,7 @@ func TestMisbehaving(t *testing.T) {
 		t.Errorf("%d extensions, want at least 60", len(all))
 	}
 	var tests sync.WaitGroup
-	slots := make(chan struct{}, 8) // they wait more than they work
+	slots := make(chan struct{}, 20) // they wait more than they work, one of them 5s
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		tests.Go(func() {
 			slots <- struct{}{}
