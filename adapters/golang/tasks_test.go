@@ -312,7 +312,7 @@ func TestHugeManifestIsRefused(t *testing.T) {
 func TestRecipesRun(t *testing.T) {
 	adaptertest.Drive(t, "go")
 	root := adaptertest.Fixture(t, "go")
-	env := adaptertest.Env("SECRET=1", "GOWORK=")
+	env := adaptertest.Env("SECRET=1", "GOWORK=", "GOFLAGS=-buildvcs=false") // its .git is no repository
 	a := golang.New(adapters.Options{Env: env})
 	for _, dish := range []string{"lib", "app"} {
 		for _, task := range adaptertest.Tasks(t, a, filepath.Join(root, dish)).Tasks {
