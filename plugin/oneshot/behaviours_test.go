@@ -22,8 +22,8 @@ type Behaviour struct {
 
 	Short    bool // it runs into a deadline
 	Granted  []string
-	trailing int64  // at least, after the response
-	input    string // "": {"paths":[]}
+	trailing int64 // at least, after the response
+	large    bool  // its input is a string of 4 MiB, in place of {"paths":[]}
 }
 
 // Behaviours are all of them, in the order of the exchange.
@@ -172,7 +172,7 @@ func responses() []Behaviour {
 		{ID: "closes-stdout-later", do: func(k *kid) { k.greet(); os.Stdout.Close(); hang() }, code: adapters.Crashed, says: "closed its standard output", Clause: "O4.1", Short: true},
 		{ID: "hangs-on-request", do: func(k *kid) { k.greet(); hang() }, code: adapters.Timeout, says: "timed out", Clause: "O4.1", Short: true},
 		{ID: "response-half", do: second(`{"type":"resp`), code: adapters.Timeout, says: "timed out", Clause: "O4.1", Short: true},
-		{ID: "stops-reading", do: func(k *kid) { k.read(); k.say(k.introduction()); hang() }, code: adapters.Timeout, Clause: "O4.1", Short: true, input: `"` + strings.Repeat("x", 4<<20) + `"`},
+		{ID: "stops-reading", do: func(k *kid) { k.read(); k.say(k.introduction()); hang() }, code: adapters.Timeout, Clause: "O4.1", Short: true, large: true},
 		{ID: "answers-unread", do: func(k *kid) {
 			k.read()
 			k.say(k.introduction())
@@ -181,7 +181,7 @@ func responses() []Behaviour {
 			id, _, _ := strings.Cut(after, `"`)
 			k.ok(call{ID: id}, "1")
 			leave(0)
-		}, says: "1", input: `"` + strings.Repeat("x", 4<<20) + `"`},
+		}, says: "1", large: true},
 	}
 }
 

@@ -88,9 +88,9 @@ func (b *Behaviour) misbehave(path string) error {
 	if err != nil {
 		return err
 	}
-	input := b.input
-	if input == "" {
-		input = `{"paths":[]}`
+	input := `{"paths":[]}`
+	if b.large {
+		input = `"` + strings.Repeat("x", 4<<20) + `"`
 	}
 	answer, err := tool.Call(context.Background(), adapters.ToolCall{Function: "check", Input: json.RawMessage(input), Root: "/src"})
 	if err := b.compare(path, answer.Output, err); err != nil {
