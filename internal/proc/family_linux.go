@@ -2,6 +2,7 @@ package proc
 
 import (
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -124,12 +125,24 @@ func (p *Process) left() []process {
 
 // orphans returns the living orphans of p: those of its group, those with its mark, and for the
 // last child also those of no other. In our own group it returns only those with its mark: bento
-// has not started the others. It reaps dead ones.
+// has not started the others. It reaps dead ones. Where it finds none it lists them again: one that
+// has died since may have started another before.
 func (k *family) orphans(p *Process) []process {
-	pids := readAdopted(k.adopted) // before the lock: a child forked later is not in the list
-	if len(pids) == 0 {
-		return nil
+	var had []int
+	for {
+		pids := readAdopted(k.adopted) // before the lock: a child forked later is not in the list
+		if !slices.ContainsFunc(pids, func(pid int) bool { return !slices.Contains(had, pid) }) {
+			return nil
+		}
+		if found := k.among(pids, p); len(found) > 0 {
+			return found
+		}
+		had = pids
 	}
+}
+
+// among returns the living orphans of p among pids, and reaps the dead ones.
+func (k *family) among(pids []int, p *Process) []process {
 	k.forking.Lock() // an unregistered child is no orphan
 	defer k.forking.Unlock()
 	k.mu.Lock()

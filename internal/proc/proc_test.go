@@ -332,6 +332,29 @@ func TestManyQuietAtOnce(t *testing.T) {
 	}
 }
 
+// A descendant that always leaves another one, in a session of its own, and ends at once is not lost
+// between two looks.
+func TestRelayEnds(t *testing.T) {
+	t.Parallel()
+	relay := filepath.Join(t.TempDir(), "relay.sh")
+	const next = `[ "$1" = 0 ] && exec sleep 1000; setsid sh "$0" $(($1 - 1)) & exit`
+	if err := os.WriteFile(relay, []byte("trap '' TERM\n"+next), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if res, err := Run(t.Context(), shell(t, "sh "+relay+" 40")); err != nil || res.ExitCode != 0 {
+				t.Errorf("%+v, %v", res, err)
+			}
+		})
+	}
+	all.Wait()
+	if left := survivors(t.Name()); len(left) != 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}
+
 // runQuiet runs a child that says something twice and nothing else; slowly: after it is no
 // longer taken for one that ends soon.
 func runQuiet(t *testing.T, slowly bool, said string) {
