@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
@@ -48,11 +47,7 @@ func RunBlobs(t *testing.T, open func(t *testing.T) cache.Store) {
 
 // Blobs returns contents on both sides of the size limits that stores tend to have.
 func Blobs() map[string][]byte {
-	random := make([]byte, 3<<20)
-	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range random {
-		random[i] = byte(rng.Uint32())
-	}
+	random := []byte(Noise(3 << 20))
 	blobs := map[string][]byte{"empty": {}}
 	for _, size := range []int{1, 4095, 4096, 4097, 65536, 131071, 131072, 131073, 1 << 20, 3 << 20} {
 		blobs[fmt.Sprintf("random %d", size)] = random[:size]
