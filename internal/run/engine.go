@@ -171,6 +171,7 @@ func (e *engine) loop(ctx context.Context) {
 			return
 		}
 		e.env.report(waiting{})
+		e.keys.ReadBeside()
 		select {
 		case apply := <-e.done:
 			e.running--
