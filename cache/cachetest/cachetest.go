@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
@@ -57,6 +58,13 @@ func Blobs() map[string][]byte {
 	blobs["text, then random"] = append(bytes.Clone(blobs["text"]), random[:1<<20]...)
 	blobs["random, then text"] = append(bytes.Clone(random[:1<<20]), blobs["text"]...)
 	return blobs
+}
+
+// Noise returns bytes that cannot be compressed, the same ones on each call.
+func Noise(size int) string {
+	b := make([]byte, size)
+	rand.NewChaCha8([32]byte{3, 4}).Read(b) // not a number for each byte: the race detector looks at each
+	return string(b)
 }
 
 // Add adds data to s and returns its digest.

@@ -2,7 +2,6 @@ package cachetest
 
 import (
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -59,11 +58,4 @@ func SmallDisk(t testing.TB) string {
 		}
 	})
 	return dir
-}
-
-// Noise returns bytes that cannot be compressed, the same ones on each call.
-func Noise(size int) string {
-	b := make([]byte, size)
-	rand.NewChaCha8([32]byte{3, 4}).Read(b) // not a number for each byte: the race detector looks at each
-	return string(b)
 }
