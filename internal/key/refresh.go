@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
@@ -59,9 +58,9 @@ func (ev *Evaluation) eachSet(seen Seen, f func(*sourceSet)) {
 // Refresh refreshes the tree below the dish of t, and where its outputs go outside of it, after an
 // execution or a restore. It reports whether the sources of a dish have changed.
 func (e *Evaluator) Refresh(ctx context.Context, t *plan.Task) (changed bool) {
-	dirs, dishes := []string{t.Dish.Path}, []*discovery.Dish{t.Dish}
-	for _, at := range outside(t) {
-		dirs = append(dirs, at)
+	dirs, dishes := append(outside(t), t.Dish.Path), []*discovery.Dish{t.Dish}
+	e.clock.Wrote(dirs)
+	for _, at := range dirs {
 		if d := e.plan.Workspace.Owner(at); d != nil && !slices.Contains(dishes, d) {
 			dishes = append(dishes, d)
 		}
@@ -71,45 +70,6 @@ func (e *Evaluator) Refresh(ctx context.Context, t *plan.Task) (changed bool) {
 		changed = e.forgetSources(d) || changed
 	}
 	return changed
-}
-
-// Spares reports whether an execution of t, after which no source has changed, leaves the key of next as
-// it was made, if Holds returns true. That is certain only of a task of another dish: it has read nothing
-// in the dish of t but sources, and needs no output of t.
-func (e *Evaluator) Spares(t, next *plan.Task) bool {
-	ev, here, there := e.Of(next), t.Dish.Path, next.Dish.Path
-	switch {
-	case ev == nil || !ev.loaded || Inside(here, there) || Inside(there, here) || MakesOutside(t) || MakesOutside(next):
-		return false
-	case next.Tool != nil || len(next.OnDisk) > 0 || len(e.history.Of(next).Found) > 0:
-		return false
-	case slices.ContainsFunc(e.reach(next).Inputs, func(at string) bool { return Inside(at, here) || Inside(here, at) }):
-		return false
-	case slices.ContainsFunc(next.Deps, func(d plan.Dep) bool { return d.Task == t && d.Via == plan.ViaOutputs }):
-		return false
-	}
-	return !slices.ContainsFunc(ev.Entries, func(entry tree.Entry) bool { return entry.Kind == tree.Link }) // it may lead there
-}
-
-// Holds reports whether the dependencies of ev, whose files were read, have the keys and outputs that its
-// key was made of. Of another evaluation it returns true.
-func (e *Evaluator) Holds(ev *Evaluation) bool {
-	return ev.deps == nil || slices.Equal(ev.deps, e.depParts(ev.Task))
-}
-
-// depParts returns what the key of t has of its dependencies now, by Task.Deps.
-func (e *Evaluator) depParts(t *plan.Task) [][32]byte {
-	parts := make([][32]byte, len(t.Deps))
-	for i, d := range t.Deps {
-		switch n := e.node(d.Task); {
-		case d.Via == plan.ViaNothing:
-		case d.Via == plan.ViaOutputs && n.made != (cache.Digest{}):
-			parts[i] = n.made
-		default:
-			parts[i] = n.evaluation.Key
-		}
-	}
-	return parts
 }
 
 // outside returns the literal prefixes of those outputs of t that are anchored at the workspace.

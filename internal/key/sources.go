@@ -13,6 +13,7 @@ type sourceSet struct {
 	digest cache.Digest
 	next   []*sourceSet
 	err    error
+	at     int // clock.now when it was made
 
 	loaded bool // the files were read
 	made   Pack // the blobs that digest refers to
@@ -36,10 +37,10 @@ func (e *Evaluator) addSources(b *builder, t *plan.Task, ev *Evaluation) error {
 // dishes that it is linked to.
 func (e *Evaluator) sourcesOf(d *discovery.Dish, load bool) *sourceSet {
 	circle := e.circles[d]
-	if s := e.sources[circle]; s != nil && (s.loaded || !load) {
+	if s := e.sources[circle]; s != nil && (s.loaded || !load) && (e.clock.wrote <= s.at || !e.haveLinks(circle)) {
 		return s
 	}
-	s := &sourceSet{}
+	s := &sourceSet{at: e.clock.now}
 	e.sources[circle] = s
 	if !load {
 		var known bool
@@ -99,6 +100,7 @@ func (e *Evaluator) forgetSources(d *discovery.Dish) (changed bool) {
 	}
 	if changed {
 		clear(e.sources)
+		clear(e.linked)
 	}
 	return changed
 }
