@@ -307,7 +307,6 @@ func (e *Evaluator) Loaded(ctx context.Context, ev *Evaluation) *Evaluation {
 	if ev.loaded || !ev.Known {
 		return ev
 	}
-	e.catchUp(ctx)
 	loaded := &Evaluation{Task: ev.Task, Status: Miss, loaded: true, at: e.clock.now}
 	e.node(ev.Task).evaluation = loaded
 	e.evaluate(ctx, loaded)

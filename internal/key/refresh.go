@@ -58,13 +58,14 @@ func (ev *Evaluation) eachSet(seen Seen, f func(*sourceSet)) {
 // Refresh refreshes the tree below the dish of t, and where its outputs go outside of it, after an
 // execution or a restore. It reports whether the sources of a dish have changed.
 func (e *Evaluator) Refresh(ctx context.Context, t *plan.Task) (changed bool) {
-	dirs, dishes := append(outside(t), t.Dish.Path), []*discovery.Dish{t.Dish}
-	e.clock.Wrote(dirs)
-	for _, at := range dirs {
+	dirs, dishes := []string{t.Dish.Path}, []*discovery.Dish{t.Dish}
+	for _, at := range outside(t) {
+		dirs = append(dirs, at)
 		if d := e.plan.Workspace.Owner(at); d != nil && !slices.Contains(dishes, d) {
 			dishes = append(dishes, d)
 		}
 	}
+	e.clock.Wrote(dirs)
 	e.refresh(ctx, dirs)
 	for _, d := range dishes {
 		changed = e.forgetSources(d) || changed
