@@ -99,6 +99,8 @@ type Evaluator struct {
 	circles     map[*discovery.Dish]*plan.Circle
 	lockfiles   *lockfiles
 	sources     map[*plan.Circle]*sourceSet
+	unread      []*sourceSet // for ReadSources
+	differing   bool         // some sourceSet differs
 	memo        *memo
 	provenances *provenanceReader
 }
@@ -160,6 +162,7 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 // Reload walks the whole workspace and reads its state again, because another bento has run
 // in it. The caller has noted nothing of this run yet.
 func (e *Evaluator) Reload(ctx context.Context) {
+	e.unread = nil // all keys are made again
 	e.refresh(ctx, []string{"."})
 	e.history = OpenHistory(e.o.State)
 	clear(e.sources)
@@ -171,6 +174,7 @@ func (e *Evaluator) Reload(ctx context.Context) {
 
 // Installed refreshes the lockfiles that an install of the scope of d may have written.
 func (e *Evaluator) Installed(ctx context.Context, d *discovery.Dish) {
+	e.ReadSources()
 	if err := e.lockfiles.Installed(ctx, d); err != nil && ctx.Err() == nil {
 		e.warn("unreadable_directory", err.Error(), "")
 	}

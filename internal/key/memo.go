@@ -229,35 +229,35 @@ func circleID(c *plan.Circle) string {
 
 // keepSources remembers the sources of a circle, which were read.
 func (e *Evaluator) keepSources(c *plan.Circle, s *sourceSet) {
-	if sketch, known := e.sourcesValidator(c); known {
-		e.memo.digests.KeepFiles(circleID(c), knownFiles{Validator: sketch, Digest: s.digest})
+	if v := e.sourcesValidator(c); v.Known {
+		e.memo.digests.KeepFiles(circleID(c), knownFiles{Validator: v.Digest, Digest: s.digest})
 	}
 }
 
-// rememberedSources returns the digest of the sources of a circle, if it is remembered.
-func (e *Evaluator) rememberedSources(c *plan.Circle) (d cache.Digest, ok bool) {
-	sketch, known := e.sourcesValidator(c)
-	if !known {
-		return d, false
+// rememberedSources returns the digest of the sources of a circle, if it is remembered, and whether they
+// are plain.
+func (e *Evaluator) rememberedSources(c *plan.Circle) (d cache.Digest, plain, ok bool) {
+	v := e.sourcesValidator(c)
+	if !v.Known {
+		return d, false, false
 	}
-	if k := e.memo.digests.Of(circleID(c)); k != nil && k.Files.Validator == sketch {
-		return k.Files.Digest, true
+	if k := e.memo.digests.Of(circleID(c)); k != nil && k.Files.Validator == v.Digest {
+		return k.Files.Digest, v.Plain, true
 	}
-	return d, false
+	return d, false, false
 }
 
-func (e *Evaluator) sourcesValidator(c *plan.Circle) (s validator, known bool) {
+func (e *Evaluator) sourcesValidator(c *plan.Circle) (v rangeDigest) {
 	if e.memo.stale {
-		return s, false
+		return v
 	}
 	if !e.memo.ready {
 		if e.memo.digests.Empty() {
-			return s, false
+			return v
 		}
 		e.computeValidators()
 	}
-	r := e.circleValidator(c)
-	return r.Digest, r.Known
+	return e.circleValidator(c)
 }
 
 // circleValidator returns the validator of the sources of a circle of dishes, and of the dishes
@@ -268,10 +268,10 @@ func (e *Evaluator) circleValidator(c *plan.Circle) rangeDigest {
 		return d
 	}
 	parts := make([]validator, 0, 8) // few have more
-	d := rangeDigest{Known: true}
+	d := rangeDigest{Known: true, Plain: true}
 	add := func(part rangeDigest) {
 		parts = append(parts, part.Digest)
-		d.Known = d.Known && part.Known
+		d.Known, d.Plain = d.Known && part.Known, d.Plain && part.Plain
 	}
 	for _, member := range c.Dishes {
 		add(e.ownerships[member].validator)

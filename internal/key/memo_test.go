@@ -12,6 +12,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
@@ -105,7 +106,7 @@ func (w *world) settle(t rapid.TB, st *state.Dir) {
 // What is remembered of earlier invocations never makes another key than working it
 // out from nothing, whatever happens to the workspace in between.
 func TestRememberedKeysAreRight(t *testing.T) {
-	remembered, without := 0, 0
+	remembered, without, late := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		if err := os.Mkdir(w.root+".kept", 0o755); err != nil {
@@ -142,6 +143,10 @@ func TestRememberedKeysAreRight(t *testing.T) {
 				} else {
 					r = full
 				}
+				late += len(e.unread)
+				if e.ReadSources(); e.SourcesDiffer(r) != "" {
+					t.Fatalf("%s: the sources of %s are not those of the key", r.Task.ID(), e.SourcesDiffer(r))
+				}
 				if r.Known && rapid.Bool().Draw(t, "run") {
 					var made []cache.Output // as a record without outputs is read
 					if target := rapid.SampledFrom([]string{"", "f0", "f1"}).Draw(t, "made"); target != "" && len(r.Task.Outputs) > 0 {
@@ -162,8 +167,36 @@ func TestRememberedKeysAreRight(t *testing.T) {
 			w.change(t)
 		}
 	})
+	if late == 0 {
+		t.Error("no sources were read after a key was made of them")
+	}
 	if remembered == without || without == 0 {
 		t.Errorf("%d results were remembered, %d of them of tasks without outputs", remembered, without)
 	}
 	t.Logf("%d results were remembered", remembered)
+}
+
+// Sources that are read late and are others than in the key are found.
+func TestLateSourcesDiffer(t *testing.T) {
+	d := &discovery.Dish{Path: "lib"}
+	circle := &plan.Circle{Dishes: []*discovery.Dish{d}}
+	tr, err := tree.Walk(t.Context(), t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, same := range []bool{true, false} {
+		e := &Evaluator{
+			tree: tr, files: fileReader{Tree: tr}, builders: &builderPool{}, lockfiles: &lockfiles{},
+			ownerships: map[*discovery.Dish]*ownership{d: {Dish: d}}, sources: map[*plan.Circle]*sourceSet{},
+		}
+		s := &sourceSet{circle: circle, plain: true}
+		if e.readSources(s); !same {
+			s.digest[0] ^= 1
+		}
+		s.loaded, e.unread = false, []*sourceSet{s}
+		e.ReadSources()
+		if ev := (&Evaluation{sources: []*sourceSet{s}}); (e.SourcesDiffer(ev) == "") != same {
+			t.Errorf("the sources are the same: %v, differ: %q", same, e.SourcesDiffer(ev))
+		}
+	}
 }

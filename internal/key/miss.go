@@ -4,19 +4,26 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
 // blobs returns the blobs that the ingredients of ev refer to, before anything is stored.
-func (ev *Evaluation) blobs(rest blobs) blobs {
+func (e *Evaluator) blobs(ev *Evaluation, rest blobs) blobs {
 	inputs := ev.Inputs.Encode()
 	own := map[cache.Digest][]byte{cache.Sum(inputs): inputs}
-	ev.eachSet(make(Seen), func(s *sourceSet) {
-		s.made.Each(func(d cache.Digest, data []byte) { own[d] = data })
+	addSources := sync.OnceFunc(func() { // which differ seldom
+		e.ReadSources()
+		ev.eachSet(make(Seen), func(s *sourceSet) {
+			s.made.Each(func(d cache.Digest, data []byte) { own[d] = data })
+		})
 	})
 	return func(d cache.Digest) []byte {
+		if own[d] == nil {
+			addSources()
+		}
 		if blob := own[d]; blob != nil {
 			return blob
 		}
@@ -108,7 +115,7 @@ func (e *Evaluator) changesSince(key cache.Key, ev *Evaluation) (changes []Chang
 	if err != nil {
 		return nil, false
 	}
-	return differences(old.Ingredients, written(ev.ingredients), old.Blob, ev.blobs(old.Blob)), true
+	return differences(old.Ingredients, written(ev.ingredients), old.Blob, e.blobs(ev, old.Blob)), true
 }
 
 // Why explains the key of a task. The changes are against the key other, or, if that is zero,

@@ -14,6 +14,7 @@ import (
 type rangeDigest struct {
 	Digest validator
 	Known  bool
+	Plain  bool // it has regular files and directories alone
 }
 
 // rangeDigests computes the digests of parts of a workspace. It is safe for concurrent use.
@@ -60,7 +61,7 @@ func (r *rangeDigests) of(at string) (d rangeDigest) {
 	}
 	below, known := r.tree.Digest(at)
 	if known && len(w.Payload()) == 0 {
-		return rangeDigest{Digest: below, Known: true} // a directory, mostly
+		return rangeDigest{Digest: below, Known: true, Plain: true} // a directory, mostly
 	}
 	if w.Raw(below[:]); !known {
 		known = addBelow(w, r.tree, at)

@@ -127,6 +127,7 @@ func outside(t *plan.Task) (list []string) {
 func MakesOutside(t *plan.Task) bool { return len(outside(t)) > 0 }
 
 func (e *Evaluator) refresh(ctx context.Context, dirs []string) {
+	e.ReadSources()
 	if err := e.tree.Refresh(ctx, dirs); err != nil && ctx.Err() == nil {
 		e.warn("unreadable_directory", err.Error(), "")
 	}

@@ -10,13 +10,18 @@ import (
 // sourceSet is the digest of the sources of a circle of dishes, which is mostly one dish: their
 // own sources, and the source sets of the dishes that they are linked to.
 type sourceSet struct {
+	circle *plan.Circle
 	digest cache.Digest
 	next   []*sourceSet
 	err    error
 
-	loaded bool // the files were read
-	made   Pack // the blobs that digest refers to
-	lists  []DishSources
+	// plain says that digest is remembered, and that all files are regular ones whose stats are known:
+	// ReadSources may read them after the key was made.
+	plain   bool
+	loaded  bool // the files were read
+	differs bool // ReadSources has found another digest
+	made    Pack // the blobs that digest refers to
+	lists   []DishSources
 }
 
 // addSources adds the sources of the dishes that t is linked to.
@@ -32,32 +37,97 @@ func (e *Evaluator) addSources(b *builder, t *plan.Task, ev *Evaluation) error {
 	return nil
 }
 
-// sourcesOf returns the sources of d. With load their files are read, and those of the
-// dishes that it is linked to.
+// sourcesOf returns the sources of d. With load their files are read, and those of the dishes that it is
+// linked to, at the latest by ReadSources.
 func (e *Evaluator) sourcesOf(d *discovery.Dish, load bool) *sourceSet {
-	circle := e.circles[d]
-	if s := e.sources[circle]; s != nil && (s.loaded || !load) {
+	s := e.sources[e.circles[d]]
+	if s == nil || load && !s.loaded && !s.plain {
+		s = e.newSourceSet(e.circles[d], load)
+	}
+	if load && !s.loaded {
+		e.unread = append(e.unread, s)
+	}
+	return s
+}
+
+func (e *Evaluator) newSourceSet(circle *plan.Circle, load bool) *sourceSet {
+	s := &sourceSet{circle: circle}
+	e.sources[circle] = s
+	var known bool
+	if s.digest, s.plain, known = e.rememberedSources(circle); known && (s.plain || !load) {
 		return s
 	}
-	s := &sourceSet{}
-	e.sources[circle] = s
-	if !load {
-		var known bool
-		if s.digest, known = e.rememberedSources(circle); known {
-			return s
-		}
-	}
-	s.loaded = true
-	e.readSources(circle, s)
+	e.readSources(s)
 	if s.err == nil {
 		e.keepSources(circle, s)
 	}
 	return s
 }
 
-func (e *Evaluator) readSources(circle *plan.Circle, s *sourceSet) {
+// manySources is the number of dishes from which on ReadBeside reads: in fewer it takes less than the
+// thread that it keeps from others, which start the task just then.
+const manySources = 256
+
+// ReadBeside calls ReadSources in a large workspace. The caller waits for a task that was started.
+func (e *Evaluator) ReadBeside() {
+	if len(e.plan.Workspace.Dishes) >= manySources {
+		e.ReadSources()
+	}
+}
+
+// ReadSources reads the sources that keys were made of by their remembered digests alone, for those
+// evaluations that an execution needs whole. Every refresh of the tree calls it first.
+func (e *Evaluator) ReadSources() {
+	for len(e.unread) > 0 {
+		s := e.unread[len(e.unread)-1]
+		e.unread = e.unread[:len(e.unread)-1]
+		if s.loaded {
+			continue
+		}
+		made := s.digest
+		e.readSources(s)
+		s.differs = s.err != nil || s.digest != made
+		e.differing = e.differing || s.differs
+		s.digest, s.err = made, nil
+	}
+}
+
+// SourcesDiffer returns the path of a dish whose files were not those of its digest in the key of ev when
+// they were read, "" for none.
+func (e *Evaluator) SourcesDiffer(ev *Evaluation) (dish string) {
+	if !e.differing {
+		return ""
+	}
+	ev.eachSet(make(Seen), func(s *sourceSet) {
+		if s.differs {
+			dish = s.circle.Dishes[0].Path
+		}
+	})
+	return dish
+}
+
+// Linked returns the dishes whose sources are in the key of t.
+func (e *Evaluator) Linked(t *plan.Task) (list []*discovery.Dish) {
+	seen := make(map[*plan.Circle]bool)
+	var add func(dishes []*discovery.Dish)
+	add = func(dishes []*discovery.Dish) {
+		for _, d := range dishes {
+			if c := e.circles[d]; !seen[c] {
+				seen[c] = true
+				list = append(list, c.Dishes...)
+				add(c.Links)
+			}
+		}
+	}
+	add(t.Sources)
+	return list
+}
+
+// readSources reads the files of a set, which counts as loaded even if one cannot be read.
+func (e *Evaluator) readSources(s *sourceSet) {
+	s.loaded = true
 	b := e.builders.New()
-	for _, member := range circle.Dishes {
+	for _, member := range s.circle.Dishes {
 		list := e.dishSources(member)
 		s.lists = append(s.lists, list)
 		entries, _, lock := e.lockfiles.Take(member, list.Files)
@@ -72,7 +142,7 @@ func (e *Evaluator) readSources(circle *plan.Circle, s *sourceSet) {
 		// By-products of its tasks are sources for others.
 		b.Files(member.Path, s.made.Add(set.Encode()))
 	}
-	for _, l := range circle.Links {
+	for _, l := range s.circle.Links {
 		next := e.sourcesOf(l, true)
 		if next.err != nil {
 			s.err = next.err

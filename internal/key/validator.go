@@ -84,7 +84,7 @@ func (s *validatorMaker) dish(own *ownership) rangeDigest {
 			w.Raw(b.Sum[:])
 		}
 	}
-	return rangeDigest{Digest: sumFields(w), Known: true}
+	return rangeDigest{Digest: sumFields(w), Known: true, Plain: d.Plain}
 }
 
 // task returns the validator of the globs of a task, and of the files outside of its dish that

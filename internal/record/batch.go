@@ -59,6 +59,7 @@ func (b *Batch) Check(ctx context.Context) (changed bool) {
 	if len(b.waiting) == 0 {
 		return false
 	}
+	b.eval.ReadSources()
 	packed := b.startPacks()
 	changed = b.recheck(ctx)
 	b.recheckOutputs()
@@ -228,7 +229,7 @@ func (r *Recorder) differences(then, now []tree.Entry) (list []difference) {
 func (b *Batch) refuse(written map[sourcesID][]difference) {
 	for i := range b.waiting {
 		w := &b.waiting[i]
-		var found difference
+		found := difference{path: b.eval.SourcesDiffer(w.ev)}
 		if len(written) > 0 {
 			w.ev.EachSources(make(key.Seen), func(s key.DishSources) {
 				found = cmp.Or(found, w.x.first(written[sourcesIDOf(s)]))

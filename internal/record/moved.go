@@ -1,10 +1,6 @@
 package record
 
-import (
-	"path"
-
-	"github.com/bentobuild/bento/internal/key"
-)
+import "path"
 
 // watchDirs begins to watch the directories that the task reads: that of its dish, those of
 // the dishes whose sources are in its key, those around them, and those that its inputs lie in.
@@ -21,7 +17,9 @@ func (x *Execution) watchDirs() {
 		}
 	}
 	add(x.Ev.Task.Dish.Path)
-	x.Ev.EachSources(make(key.Seen), func(s key.DishSources) { add(s.Dish.Path) })
+	for _, d := range x.Linked {
+		add(d.Path)
+	}
 	for _, u := range x.Upstream {
 		add(u.Task.Dish.Path)
 	}

@@ -58,6 +58,8 @@ type Execution struct {
 	LeftByOthers map[string][32]byte
 	// Upstream are the direct and indirect dependencies that have outputs.
 	Upstream []*Upstream
+	// Linked are the dishes whose sources are in the key.
+	Linked []*discovery.Dish
 
 	Outputs []cache.Output // of the task
 	Found   []string       // files at the paths of outputs that the task did not change

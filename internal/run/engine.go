@@ -140,6 +140,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	if err := e.refuse(e.keys.Preflight(ctx)); err != nil {
 		return nil, err
 	}
+	e.startGuard()
 	e.reserveIfNeeded(ctx)
 	e.known = time.Since(e.start)
 	env.report(Started{Plan: p, Workers: max(1, opts.Workers), Estimate: e.estimate()})
@@ -170,6 +171,7 @@ func (e *engine) loop(ctx context.Context) {
 			return
 		}
 		e.env.report(waiting{})
+		e.keys.ReadBeside()
 		select {
 		case apply := <-e.done:
 			e.running--

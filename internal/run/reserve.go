@@ -47,6 +47,14 @@ func (e *engine) reserveIfNeeded(ctx context.Context) {
 	e.prepareToExecute()
 }
 
+// startGuard announces an execution, where one is certain, beside the looks that come first.
+// prepareToExecute announces it again, with the lock for the guard.
+func (e *engine) startGuard() {
+	if e.env.Executing != nil && slices.ContainsFunc(e.plan.Tasks, e.isMiss) {
+		e.workers.Go(func() { e.env.Executing(nil) })
+	}
+}
+
 // prepareToExecute does beside the first steps of the run what the first execution waits for, and
 // what the first stored result waits for.
 func (e *engine) prepareToExecute() {
