@@ -214,6 +214,11 @@ func (n *node) setMade(d cache.Digest) { n.made, n.isMade = d, true }
 // All evaluates every task, dependencies first, and returns the evaluations by
 // plan.Task.Index. The error is that of ctx.
 func (e *Evaluator) All(ctx context.Context) ([]*Evaluation, error) {
+	return e.Each(ctx, func(*Evaluation) {})
+}
+
+// Each is All, and calls f with each evaluation as soon as it is made.
+func (e *Evaluator) Each(ctx context.Context, f func(*Evaluation)) ([]*Evaluation, error) {
 	defer e.o.Toolchains.AskAhead(ctx, e.plan.Tasks)()
 	a := e.newAhead()
 	read := a.readAhead(0)
@@ -226,7 +231,7 @@ func (e *Evaluator) All(ctx context.Context) ([]*Evaluation, error) {
 			read()
 			read = a.readAhead(i + ahead)
 		}
-		e.Task(ctx, t)
+		f(e.Task(ctx, t))
 		e.node(t).inputs = nil
 	}
 	e.memo.noPrefetch.Store(true)
