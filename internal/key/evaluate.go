@@ -9,6 +9,7 @@ package key
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -218,6 +219,11 @@ func (e *Evaluator) isUpToDate(t *plan.Task) bool {
 // All evaluates every task, dependencies first, and returns the evaluations by
 // plan.Task.Index. The error is that of ctx.
 func (e *Evaluator) All(ctx context.Context) ([]*Evaluation, error) {
+	return e.Each(ctx, func(*Evaluation) {})
+}
+
+// Each is All, and calls f with each evaluation as soon as it is made.
+func (e *Evaluator) Each(ctx context.Context, f func(*Evaluation)) ([]*Evaluation, error) {
 	defer e.o.Toolchains.AskAhead(ctx, e.plan.Tasks)()
 	a := e.newAhead()
 	read := a.readAhead(0)
@@ -230,7 +236,7 @@ func (e *Evaluator) All(ctx context.Context) ([]*Evaluation, error) {
 			read()
 			read = a.readAhead(i + ahead)
 		}
-		e.Task(ctx, t)
+		f(e.Task(ctx, t))
 		e.node(t).inputs = nil
 	}
 	e.memo.noPrefetch.Store(true)
@@ -272,7 +278,7 @@ func (e *Evaluator) evaluate(ctx context.Context, ev *Evaluation) {
 	var atRun *adapters.KnownAtRun
 	switch pending, err := e.key(ctx, t, ev); {
 	case errors.As(err, &atRun):
-		ev.Reason, ev.Notes = MissToolchain, []string{atRun.Why}
+		ev.Reason, ev.Notes = MissToolchain, []string{strings.ReplaceAll(atRun.Why, e.o.Root+"/", "")}
 	case err != nil:
 		ev.Err, ev.Reason = err, missOf(err)
 		if missing := ev.missingTool(); missing != nil && t.Dish.Toolchain.SkipMissing {
