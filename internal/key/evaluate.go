@@ -9,6 +9,7 @@ package key
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -278,7 +279,7 @@ func (e *Evaluator) evaluate(ctx context.Context, ev *Evaluation) {
 	var atRun *adapters.KnownAtRun
 	switch pending, err := e.key(ctx, t, ev); {
 	case errors.As(err, &atRun):
-		ev.Reason, ev.Notes = MissToolchain, []string{atRun.Why}
+		ev.Reason, ev.Notes = MissToolchain, []string{strings.ReplaceAll(atRun.Why, e.o.Root+"/", "")}
 	case err != nil:
 		ev.Err, ev.Reason = err, missOf(err)
 		if missing := ev.missingTool(); missing != nil && t.Dish.Toolchain.SkipMissing {
