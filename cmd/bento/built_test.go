@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -39,6 +40,35 @@ var buildBento = sync.OnceValues(func() (string, error) {
 	}
 	return path, goBuild(path, ".")
 })
+
+// quickPython returns a directory with a python3 that starts the one of PATH, "" where that is no
+// script: the one of pyenv starts thirty programs before it.
+var quickPython = sync.OnceValue(func() string {
+	shim, err := exec.LookPath("python3")
+	if err != nil {
+		return ""
+	}
+	if text, err := os.ReadFile(shim); err != nil || !bytes.HasPrefix(text, []byte("#!")) {
+		return ""
+	}
+	program, err := exec.Command(shim, "-c", "import sys; print(sys.executable, end='')").Output()
+	if err != nil {
+		return ""
+	}
+	dir := filepath.Join(builtDir(), "python")
+	if os.MkdirAll(dir, 0o755) != nil || os.WriteFile(filepath.Join(dir, "python3"), fmt.Appendf(nil, "#!/bin/sh\nexec '%s' \"$@\"\n", program), 0o755) != nil {
+		return ""
+	}
+	return dir
+})
+
+// before returns the value of PATH that has dir, unless it is "", in front of path.
+func before(dir, path string) string {
+	if dir == "" {
+		return path
+	}
+	return dir + string(filepath.ListSeparator) + path
+}
 
 func goBuild(path string, args ...string) error {
 	cmd := exec.Command("go", append([]string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", path}, args...)...)

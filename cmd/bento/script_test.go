@@ -48,11 +48,15 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// suite removes at its end what it has built.
+// suite removes at its end what it has built. Without real tools, whose tests choose an interpreter, it
+// has a quick python3 on PATH.
 type suite struct{ *testing.M }
 
 func (s suite) Run() int {
 	defer func() { os.RemoveAll(builtDir()) }()
+	if testing.Short() {
+		_ = os.Setenv("PATH", before(quickPython(), os.Getenv("PATH")))
+	}
 	return s.M.Run()
 }
 
@@ -159,7 +163,7 @@ func setup(env *testscript.Env) error {
 	if err != nil {
 		return err
 	}
-	env.Setenv("PATH", filepath.Dir(bento)+string(filepath.ListSeparator)+env.Getenv("PATH"))
+	env.Setenv("PATH", before(filepath.Dir(bento), before(quickPython(), env.Getenv("PATH"))))
 	for _, name := range []string{"home", "cache"} {
 		if err := os.MkdirAll(filepath.Join(env.WorkDir, name), 0o755); err != nil {
 			return err

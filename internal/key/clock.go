@@ -14,10 +14,10 @@ import (
 // clock orders the evaluations of a run and what may change keys after they were made. It counts
 // changes, and no time. Its zero value is the start of a run.
 type clock struct {
-	now   int
-	wrote int            // when a task was last executed or restored
-	at    map[string]int // when a task was last executed that may write there, by directory
-	below map[string]int // the same of the directory and those inside it
+	now      int
+	wrote    int    // when a task was last executed or restored
+	executed places // where tasks were executed that may have written anything there
+	restored places // where outputs were restored
 	// unseen are the directories of restores since the tree was last refreshed.
 	unseen []string
 }
@@ -28,41 +28,54 @@ func (c *clock) tick() int {
 	return c.now
 }
 
-// Wrote notes that a task was executed that may have written into dirs.
-func (c *clock) Wrote(dirs []string) {
-	if c.at == nil {
-		c.at, c.below = make(map[string]int), make(map[string]int)
+// places are paths with the times when something was last written there.
+type places struct {
+	at    map[string]int
+	below map[string]int // the same of a path and those inside it
+}
+
+// note notes that something was written at paths.
+func (p *places) note(now int, paths []string) {
+	if p.at == nil {
+		p.at, p.below = make(map[string]int), make(map[string]int)
 	}
-	c.wrote = c.tick()
-	for _, dir := range dirs {
-		c.at[dir] = c.wrote
-		for ; ; dir = path.Dir(dir) {
-			c.below[dir] = c.wrote
-			if dir == "." {
+	for _, at := range paths {
+		p.at[at] = now
+		for ; ; at = path.Dir(at) {
+			p.below[at] = now
+			if at == "." {
 				break
 			}
 		}
 	}
 }
 
-// WroteSince reports whether a task that was executed since then may have written at p or below it.
-func (c *clock) WroteSince(then int, p string) bool {
-	if c.below[p] > then {
+// since reports whether something was written later than then at a path, below it, or to a directory
+// around it.
+func (p *places) since(then int, at string) bool {
+	if p.below[at] > then {
 		return true
 	}
-	for dir := p; ; dir = path.Dir(dir) {
-		if c.at[dir] > then {
+	for ; ; at = path.Dir(at) {
+		if p.at[at] > then {
 			return true
 		}
-		if dir == "." {
+		if at == "." {
 			return false
 		}
 	}
 }
 
+// executed notes that a task was executed that may have written to dirs.
+func (e *Evaluator) executed(dirs []string) {
+	e.clock.wrote = e.clock.tick()
+	e.clock.executed.note(e.clock.wrote, dirs)
+}
+
 // Restored notes that outputs of t in its dish were restored.
 func (e *Evaluator) Restored(t *plan.Task) {
 	e.clock.wrote = e.clock.tick()
+	e.clock.restored.note(e.clock.wrote, e.reach(t).outputs)
 	e.clock.unseen = append(e.clock.unseen, t.Dish.Path)
 }
 
@@ -110,8 +123,9 @@ func (e *Evaluator) Holds(ev *Evaluation) bool {
 // no sources: in its dish, where a glob leads, what lay among outputs, and where links lead.
 func (e *Evaluator) mayRead(ev *Evaluation) bool {
 	t := ev.Task
-	wrote := func(p string) bool { return e.clock.WroteSince(ev.at, p) }
-	if wrote(t.Dish.Path) || slices.ContainsFunc(e.reach(t).Inputs, wrote) || slices.ContainsFunc(e.history.Of(t).Found, wrote) {
+	executed := func(p string) bool { return e.clock.executed.since(ev.at, p) }
+	wrote := func(p string) bool { return executed(p) || e.clock.restored.since(ev.at, p) }
+	if executed(t.Dish.Path) || slices.ContainsFunc(e.reach(t).Inputs, wrote) || slices.ContainsFunc(e.history.Of(t).Found, executed) {
 		return true
 	}
 	entries := ev.Entries

@@ -38,3 +38,23 @@ func TestHolds(t *testing.T) {
 		}
 	}
 }
+
+// TestHaveLinks: a link that a task makes among the sources of a dish is seen in the dishes linked to it.
+func TestHaveLinks(t *testing.T) {
+	m := &model{}
+	for _, path := range []string{"a", "b"} {
+		m.dishes = append(m.dishes, &modelDish{path: path, files: map[string]modelFile{"src/a": {}}, tasks: [2]modelTask{{name: "build", run: "true"}, {name: "check", run: "true"}}})
+	}
+	m.dishes[1].links = []int{0}
+	root := t.TempDir()
+	m.lay(t, root, false)
+	e := m.evaluate(t, ways{root: root, state: state.Open(t.TempDir())})
+	from := e.circles[e.plan.Workspace.Dishes[1]]
+	if e.haveLinks(from) {
+		t.Fatal("a link was found, want none")
+	}
+	put(t, root, "a/src/link", modelFile{target: "a"})
+	if !e.Refresh(t.Context(), e.plan.Tasks[0]) || !e.haveLinks(from) {
+		t.Error("the link was not found")
+	}
+}

@@ -65,7 +65,7 @@ func (e *Evaluator) Refresh(ctx context.Context, t *plan.Task) (changed bool) {
 			dishes = append(dishes, d)
 		}
 	}
-	e.clock.Wrote(dirs)
+	e.executed(dirs)
 	e.refresh(ctx, dirs)
 	for _, d := range dishes {
 		changed = e.forgetSources(d) || changed
