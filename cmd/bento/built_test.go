@@ -40,6 +40,30 @@ var buildBento = sync.OnceValues(func() (string, error) {
 	return path, goBuild(path, ".")
 })
 
+// systemPython returns a directory of the system's python3 alone. What version managers and installed
+// packages add to each start takes longer than most plugins of tests. The directory is empty
+// where the system has none: that of PATH is used.
+func systemPython(tb testing.TB) string {
+	tb.Helper()
+	dir, err := linkPython()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return dir
+}
+
+var linkPython = sync.OnceValues(func() (string, error) {
+	const python = "/usr/bin/python3"
+	dir := filepath.Join(builtDir(), "python")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(python); err != nil {
+		return dir, nil
+	}
+	return dir, os.Symlink(python, filepath.Join(dir, "python3"))
+})
+
 func goBuild(path string, args ...string) error {
 	cmd := exec.Command("go", append([]string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", path}, args...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {

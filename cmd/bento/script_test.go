@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, sandboxtest.Become(os.Args[2], os.Args[3:]))
 		os.Exit(1)
 	}
-	testscript.Main(testrun.Waiting(testrun.InMemory(suite{m})), map[string]func(){
+	testscript.Main(testrun.Waiting(testrun.ScriptsInMemory(testrun.InMemory(suite{m}))), map[string]func(){
 		"bento-panics": panics,
 	})
 }
@@ -76,7 +76,7 @@ func TestScript(t *testing.T) {
 	if testing.Short() && !strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
 		files = sampling.Short(t, 6, slices.DeleteFunc(files, isLong))
 	}
-	runScripts(t, files)
+	runScripts(t, files, systemPython(t))
 }
 
 // isLong reports whether a script runs a conformance suite or a compiler: it takes more than two seconds.
@@ -122,14 +122,19 @@ func scripts(t *testing.T) (plain, tools []string) {
 // them: it is the language of many plugins of the scripts, and starts at once.
 var toolchainNeeded = regexp.MustCompile(`\[!tool:(go|cargo|uv|poetry|ruby|bundle|php|composer|mvn|gradle|javac|deno|bun|node|npm|pnpm|yarn)\]`)
 
-func runScripts(t *testing.T, files []string) {
+// runScripts runs scripts with these directories in front of PATH.
+func runScripts(t *testing.T, files []string, path ...string) {
 	testscript.Run(t, testscript.Params{
 		Files:               files,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
-		Setup:               setup,
-		Condition:           condition,
+		Setup: func(env *testscript.Env) error {
+			list := string(filepath.ListSeparator)
+			env.Setenv("PATH", strings.Join(append(slices.Clone(path), env.Getenv("PATH")), list))
+			return setup(env)
+		},
+		Condition: condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code":         exitsWith,
 			"json":         jsonPath,

@@ -17,16 +17,24 @@ type main interface{ Run() int }
 // InMemory returns m such that, with -short, Run has TMPDIR in memory: the disk's file system takes
 // half of the system time of a short run. Without -short, where TMPDIR
 // is set, and on a machine without room it changes nothing. TMPDIR=/tmp keeps the disk.
-func InMemory(m main) main { return inMemory{m} }
+func InMemory(m main) main { return inMemory{main: m, variable: "TMPDIR", short: true} }
 
-type inMemory struct{ main }
+// ScriptsInMemory returns m such that, without -short, Run has the directories of testscript, and of
+// go build, in memory, by GOTMPDIR. Other tests keep the disk. See InMemory.
+func ScriptsInMemory(m main) main { return inMemory{main: m, variable: "GOTMPDIR"} }
+
+type inMemory struct {
+	main
+	variable string
+	short    bool // it acts with -short, else without
+}
 
 // Run implements main.
 func (m inMemory) Run() int {
 	if !flag.Parsed() {
 		flag.Parse()
 	}
-	if !testing.Short() || os.Getenv("TMPDIR") != "" {
+	if testing.Short() != m.short || os.Getenv("TMPDIR") != "" || os.Getenv(m.variable) != "" {
 		return m.main.Run()
 	}
 	dir, done := use(memory)
@@ -34,8 +42,8 @@ func (m inMemory) Run() int {
 		return m.main.Run()
 	}
 	defer done()
-	_ = os.Setenv("TMPDIR", dir)
-	defer os.Unsetenv("TMPDIR")
+	_ = os.Setenv(m.variable, dir)
+	defer os.Unsetenv(m.variable)
 	return m.main.Run()
 }
 

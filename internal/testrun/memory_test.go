@@ -48,10 +48,10 @@ func TestRoomy(t *testing.T) {
 	}
 }
 
-type asked struct{ dir string }
+type asked struct{ dir, scripts string }
 
 func (a *asked) Run() int {
-	a.dir = os.Getenv("TMPDIR")
+	a.dir, a.scripts = os.Getenv("TMPDIR"), os.Getenv("GOTMPDIR")
 	return 3
 }
 
@@ -68,5 +68,21 @@ func TestTMPDIR(t *testing.T) {
 	}
 	if _, err := os.Stat(m.dir); m.dir != "" && err == nil {
 		t.Errorf("%s is left", m.dir)
+	}
+}
+
+// Without -short the scripts are in memory, and nothing else. What the user has set stays.
+func TestScriptsInMemory(t *testing.T) {
+	t.Setenv("TMPDIR", "")
+	for _, set := range []string{"", "/tmp"} {
+		t.Setenv("GOTMPDIR", set)
+		m := &asked{}
+		code, want := ScriptsInMemory(m).Run(), !testing.Short() && roomy(memory)
+		if in := filepath.Dir(m.scripts) == memory; code != 3 || m.dir != "" || in != (want && set == "") || set != "" && m.scripts != set {
+			t.Errorf("%d, TMPDIR=%q, GOTMPDIR=%q of %q", code, m.dir, m.scripts, set)
+		}
+		if _, err := os.Stat(m.scripts); m.scripts != set && err == nil {
+			t.Errorf("%s is left", m.scripts)
+		}
 	}
 }
