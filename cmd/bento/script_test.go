@@ -196,7 +196,7 @@ func setup(env *testscript.Env) error {
 // machine.
 var passed = []string{
 	"GOPROXY", "GOSUMDB", "GONOSUMDB", "GOFLAGS", "GOCACHE", "GOMODCACHE", "CARGO_HOME", "RUSTUP_HOME", "PIP_INDEX_URL",
-	"PIP_CERT", "PIP_FIND_LINKS", "PIP_DISABLE_PIP_VERSION_CHECK", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "PYENV_ROOT", "NPM_CONFIG_USERCONFIG",
+	"PIP_CERT", "PIP_FIND_LINKS", "PIP_DISABLE_PIP_VERSION_CHECK", "PIP_NO_COMPILE", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "PYENV_ROOT", "NPM_CONFIG_USERCONFIG",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
 	"GORACE", // of the lane with the race detector
 }
