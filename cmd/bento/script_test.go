@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, sandboxtest.Become(os.Args[2], os.Args[3:]))
 		os.Exit(1)
 	}
-	testscript.Main(testrun.Waiting(testrun.ScriptsInMemory(testrun.InMemory(suite{m}))), map[string]func(){
+	testscript.Main(testrun.Waiting(testrun.InMemory(suite{m})), map[string]func(){
 		"bento-panics": panics,
 	})
 }

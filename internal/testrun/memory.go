@@ -3,38 +3,27 @@ package testrun
 
 import (
 	"errors"
-	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
-	"testing"
+
+	"github.com/bentobuild/bento/internal/sampling"
 )
 
 // main is a *testing.M, or what a package has around one.
 type main interface{ Run() int }
 
-// InMemory returns m such that, with -short, Run has TMPDIR in memory: the disk's file system takes
-// half of the system time of a short run. Without -short, where TMPDIR
-// is set, and on a machine without room it changes nothing. TMPDIR=/tmp keeps the disk.
-func InMemory(m main) main { return inMemory{main: m, variable: "TMPDIR", short: true} }
+// InMemory returns m such that Run has TMPDIR in memory: of tests with many small files the disk's file
+// system takes most of the time. Where every case is tried (see sampling.All), where TMPDIR is
+// set, and on a machine without room it changes nothing. TMPDIR=/tmp keeps the disk.
+func InMemory(m main) main { return inMemory{m} }
 
-// ScriptsInMemory returns m such that, without -short, Run has the directories of testscript, and of
-// go build, in memory, by GOTMPDIR. Other tests keep the disk. See InMemory.
-func ScriptsInMemory(m main) main { return inMemory{main: m, variable: "GOTMPDIR"} }
-
-type inMemory struct {
-	main
-	variable string
-	short    bool // it acts with -short, else without
-}
+type inMemory struct{ main }
 
 // Run implements main.
 func (m inMemory) Run() int {
-	if !flag.Parsed() {
-		flag.Parse()
-	}
-	if testing.Short() != m.short || os.Getenv("TMPDIR") != "" || os.Getenv(m.variable) != "" {
+	if sampling.All() || os.Getenv("TMPDIR") != "" {
 		return m.main.Run()
 	}
 	dir, done := use(memory)
@@ -42,8 +31,8 @@ func (m inMemory) Run() int {
 		return m.main.Run()
 	}
 	defer done()
-	_ = os.Setenv(m.variable, dir)
-	defer os.Unsetenv(m.variable)
+	_ = os.Setenv("TMPDIR", dir)
+	defer os.Unsetenv("TMPDIR")
 	return m.main.Run()
 }
 

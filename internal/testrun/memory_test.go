@@ -48,14 +48,14 @@ func TestRoomy(t *testing.T) {
 	}
 }
 
-type asked struct{ dir, scripts string }
+type asked struct{ dir string }
 
 func (a *asked) Run() int {
-	a.dir, a.scripts = os.Getenv("TMPDIR"), os.Getenv("GOTMPDIR")
+	a.dir = os.Getenv("TMPDIR")
 	return 3
 }
 
-// TMPDIR of the user stays.
+// TMPDIR of the user stays, and make test-long is on the disk.
 func TestTMPDIR(t *testing.T) {
 	t.Setenv("TMPDIR", "/tmp")
 	m := &asked{}
@@ -63,26 +63,15 @@ func TestTMPDIR(t *testing.T) {
 		t.Errorf("%d, %q", code, m.dir)
 	}
 	t.Setenv("TMPDIR", "")
-	if InMemory(m).Run(); (m.dir != "") != (testing.Short() && roomy(memory)) {
-		t.Errorf("TMPDIR=%q, short: %v", m.dir, testing.Short())
+	t.Setenv("BENTO_TEST_ALL", "1")
+	if InMemory(m).Run(); m.dir != "" {
+		t.Errorf("TMPDIR=%q where every case is tried", m.dir)
+	}
+	t.Setenv("BENTO_TEST_ALL", "")
+	if InMemory(m).Run(); (m.dir != "") != roomy(memory) {
+		t.Errorf("TMPDIR=%q", m.dir)
 	}
 	if _, err := os.Stat(m.dir); m.dir != "" && err == nil {
 		t.Errorf("%s is left", m.dir)
-	}
-}
-
-// Without -short the scripts are in memory, and nothing else. What the user has set stays.
-func TestScriptsInMemory(t *testing.T) {
-	t.Setenv("TMPDIR", "")
-	for _, set := range []string{"", "/tmp"} {
-		t.Setenv("GOTMPDIR", set)
-		m := &asked{}
-		code, want := ScriptsInMemory(m).Run(), !testing.Short() && roomy(memory)
-		if in := filepath.Dir(m.scripts) == memory; code != 3 || m.dir != "" || in != (want && set == "") || set != "" && m.scripts != set {
-			t.Errorf("%d, TMPDIR=%q, GOTMPDIR=%q of %q", code, m.dir, m.scripts, set)
-		}
-		if _, err := os.Stat(m.scripts); m.scripts != set && err == nil {
-			t.Errorf("%s is left", m.scripts)
-		}
 	}
 }
