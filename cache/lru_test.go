@@ -132,11 +132,8 @@ func (m *lru) step(rt *rapid.T) {
 // drawBlock draws one of a few blobs, of some blocks, that do not shrink.
 func drawBlock(rt *rapid.T) []byte {
 	n := rapid.IntRange(1, 8).Draw(rt, "blob")
-	rng := rand.New(rand.NewPCG(uint64(n), 0))
 	data := make([]byte, 4096*n-7)
-	for i := range data {
-		data[i] = byte(rng.Uint32())
-	}
+	rand.NewChaCha8([32]byte{byte(n)}).Read(data)
 	return data
 }
 

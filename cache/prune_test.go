@@ -225,11 +225,8 @@ func pruneUnderUse(t *testing.T, size int64) {
 // large adds a result of one blob that does not shrink.
 func large(t *testing.T, s *cache.Disk, n, size int) cache.Key {
 	t.Helper()
-	rng := rand.New(rand.NewPCG(uint64(n), 1))
 	data := make([]byte, size)
-	for i := range data {
-		data[i] = byte(rng.Uint32())
-	}
+	rand.NewChaCha8([32]byte{byte(n), byte(n >> 8), 1}).Read(data)
 	key := cache.Key{byte(n), byte(n >> 8), 1}
 	out := cache.Output{Path: "a", Kind: cache.File, Digest: cachetest.Add(t, s, data), Size: int64(size)}
 	if err := s.Record(key, &cache.Record{Outputs: []cache.Output{out}, Created: time.Now()}); err != nil {

@@ -32,6 +32,12 @@ func TestTasks(t *testing.T) {
 -- declared/tests/x --
 -- untested/composer.json --
 {"require-dev": {"phpunit/phpunit": "^10"}}
+-- bridge/composer.json --
+{"require-dev": {"symfony/phpunit-bridge": "^7"}}
+-- bridge/phpunit.xml.dist --
+-- bridges/composer.json --
+{"require-dev": {"symfony/phpunit-bridge": "^7", "phpunit/phpunit": "^10"}}
+-- bridges/tests/x --
 -- both/composer.json --
 {"config": {"vendor-dir": "deps/"}}
 -- both/phpunit.xml --
@@ -54,6 +60,8 @@ func TestTasks(t *testing.T) {
 		},
 		"declared": {"test": "phpunit --colors=never tests", "lint": stan, "bench": "(phpbench run)"},
 		"untested": {},
+		"bridge":   {"test": "simple-phpunit --colors=never"},
+		"bridges":  {"test": "phpunit --colors=never tests"},
 		"both":     {"test": "phpunit --colors=never", "check": stan, "lint": "phpcs -q --no-colors --report=emacs", "format": "(phpcbf -q)"},
 		"fixer": {
 			"test": "pest --colors=never", "lint": "php-cs-fixer fix --dry-run --diff --show-progress=none", "format": "(php-cs-fixer fix)",

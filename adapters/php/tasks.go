@@ -124,16 +124,21 @@ func (r *recipes) uses(name string) bool { return r.m.Find(name) != nil }
 
 func (r *recipes) config(names ...string) bool { return slices.ContainsFunc(names, r.f.IsFile) }
 
-// tests returns the recipe of a test runner. PHPUnit needs the directory of tests.
+// tests returns the recipe of a test runner. PHPUnit needs the directory of tests. Symfony's
+// bridge has no program phpunit: its simple-phpunit fetches PHPUnit.
 func (r *recipes) tests() []adapters.Task {
 	configured := r.config("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
+	program, required := "phpunit", r.uses("phpunit/phpunit")
+	if !required && r.uses("symfony/phpunit-bridge") {
+		program, required = "simple-phpunit", true
+	}
 	switch {
 	case r.uses("pestphp/pest"):
 		return []adapters.Task{{Name: "test", Run: "pest --colors=never"}}
 	case configured:
-		return []adapters.Task{{Name: "test", Run: "phpunit --colors=never"}}
-	case r.uses("phpunit/phpunit") && r.f.IsDir("tests"):
-		return []adapters.Task{{Name: "test", Run: "phpunit --colors=never tests"}}
+		return []adapters.Task{{Name: "test", Run: program + " --colors=never"}}
+	case required && r.f.IsDir("tests"):
+		return []adapters.Task{{Name: "test", Run: program + " --colors=never tests"}}
 	}
 	return nil
 }

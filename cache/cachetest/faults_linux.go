@@ -2,7 +2,6 @@ package cachetest
 
 import (
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -59,14 +58,4 @@ func SmallDisk(t testing.TB) string {
 		}
 	})
 	return dir
-}
-
-// Noise returns bytes that cannot be compressed, the same ones on each call.
-func Noise(size int) string {
-	rng := rand.New(rand.NewPCG(3, 4))
-	b := make([]byte, size)
-	for i := range b {
-		b[i] = byte(rng.Uint32())
-	}
-	return string(b)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -40,9 +41,9 @@ var buildBento = sync.OnceValues(func() (string, error) {
 	return path, goBuild(path, ".")
 })
 
-// systemPython returns a directory of the system's python3 alone. What version managers and installed
-// packages add to each start takes longer than most plugins of tests. The directory is empty
-// where the system has none: that of PATH is used.
+// systemPython returns a directory of the system's python3 alone, for plugins that need no packages:
+// those that are installed beside the one of PATH load at each start, for longer than most plugins
+// run. The directory is empty where the system has none.
 func systemPython(tb testing.TB) string {
 	tb.Helper()
 	dir, err := linkPython()
@@ -54,7 +55,7 @@ func systemPython(tb testing.TB) string {
 
 var linkPython = sync.OnceValues(func() (string, error) {
 	const python = "/usr/bin/python3"
-	dir := filepath.Join(builtDir(), "python")
+	dir := filepath.Join(builtDir(), "system")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return "", err
 	}
@@ -63,6 +64,35 @@ var linkPython = sync.OnceValues(func() (string, error) {
 	}
 	return dir, os.Symlink(python, filepath.Join(dir, "python3"))
 })
+
+// quickPython returns a directory with a python3 that starts the one of PATH, "" where that is no
+// script: the one of pyenv starts thirty programs before it.
+var quickPython = sync.OnceValue(func() string {
+	shim, err := exec.LookPath("python3")
+	if err != nil {
+		return ""
+	}
+	if text, err := os.ReadFile(shim); err != nil || !bytes.HasPrefix(text, []byte("#!")) {
+		return ""
+	}
+	program, err := exec.Command(shim, "-c", "import sys; print(sys.executable, end='')").Output()
+	if err != nil {
+		return ""
+	}
+	dir := filepath.Join(builtDir(), "python")
+	if os.MkdirAll(dir, 0o755) != nil || os.WriteFile(filepath.Join(dir, "python3"), fmt.Appendf(nil, "#!/bin/sh\nexec '%s' \"$@\"\n", program), 0o755) != nil {
+		return ""
+	}
+	return dir
+})
+
+// before returns the value of PATH that has dir, unless it is "", in front of path.
+func before(dir, path string) string {
+	if dir == "" {
+		return path
+	}
+	return dir + string(filepath.ListSeparator) + path
+}
 
 func goBuild(path string, args ...string) error {
 	cmd := exec.Command("go", append([]string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", path}, args...)...)

@@ -4,9 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/run"
 )
 
 // mortal is a context that ends after some looks at it.
@@ -56,4 +61,43 @@ func entriesOf(t *testing.T, dir string) int {
 		t.Fatal(err)
 	}
 	return len(list)
+}
+
+// interrupter interrupts a run at its first warning.
+type interrupter struct{ interrupt context.CancelFunc }
+
+func (i interrupter) Report(e run.Event) {
+	if _, warned := e.(run.Warned); warned {
+		i.interrupt()
+	}
+}
+
+// TestInterruptedAfterATask: a run that is interrupted when a command has ended well still finds out whether
+// that has changed its inputs, and does not store the result then. The warning of an output that matched
+// nothing comes at that moment.
+func TestInterruptedAfterATask(t *testing.T) {
+	root, home := t.TempDir(), t.TempDir()
+	write(t, root, "bento.toml", "")
+	write(t, root, "d/src", "a")
+	write(t, root, "d/dish.toml", "language = \"none\"\n[tasks.build]\nrun = \"echo b >> src\"\noutputs = [\"*.none\"]\n")
+	s := &session{process: process{out: io.Discard, err: io.Discard, environ: adapters.NewEnviron([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "BENTO_CACHE_DIR=" + filepath.Join(home, "cache"),
+	})}}
+	defer s.end()
+	ctx, cancel := context.WithCancel(t.Context())
+	w, err := s.openAt(t.Context(), place{root: root, cwd: root}, interrupter{cancel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, problems := plan.Build(w.Workspace.Workspace, plan.Request{Tasks: []string{"build"}})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	report, err := run.Run(ctx, w.env, p, run.Options{Workers: 1})
+	if err != nil || ctx.Err() == nil {
+		t.Fatalf("%v; interrupted: %v", err, ctx.Err())
+	}
+	if r := report.Results[0]; r.Outcome != run.Built || r.Stored {
+		t.Errorf("the task is %q, and its result is stored: %v; want it built, and not stored", r.Outcome, r.Stored)
+	}
 }

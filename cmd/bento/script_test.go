@@ -48,11 +48,15 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// suite removes at its end what it has built.
+// suite removes at its end what it has built. Without real tools, whose tests choose an interpreter, it
+// has a quick python3 on PATH.
 type suite struct{ *testing.M }
 
 func (s suite) Run() int {
 	defer func() { os.RemoveAll(builtDir()) }()
+	if testing.Short() {
+		_ = os.Setenv("PATH", before(quickPython(), os.Getenv("PATH")))
+	}
 	return s.M.Run()
 }
 
@@ -130,9 +134,11 @@ func runScripts(t *testing.T, files []string, path ...string) {
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
-			list := string(filepath.ListSeparator)
-			env.Setenv("PATH", strings.Join(append(slices.Clone(path), env.Getenv("PATH")), list))
-			return setup(env)
+			err := setup(env)
+			for _, dir := range path {
+				env.Setenv("PATH", before(dir, env.Getenv("PATH")))
+			}
+			return err
 		},
 		Condition: condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -164,7 +170,7 @@ func setup(env *testscript.Env) error {
 	if err != nil {
 		return err
 	}
-	env.Setenv("PATH", filepath.Dir(bento)+string(filepath.ListSeparator)+env.Getenv("PATH"))
+	env.Setenv("PATH", before(filepath.Dir(bento), before(quickPython(), env.Getenv("PATH"))))
 	for _, name := range []string{"home", "cache"} {
 		if err := os.MkdirAll(filepath.Join(env.WorkDir, name), 0o755); err != nil {
 			return err

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
@@ -87,7 +88,8 @@ func (m rustMessage) help() string {
 // rustBase returns the directory that a path of rustc is relative to: the root of the cargo
 // workspace. If that is unknown, it is the package's own directory or one above it, from
 // which the path leads back into the package. The source of the target, if known, decides
-// between several.
+// between several. A path without a manifest may also be that of another package, which cargo
+// names when it compiles it.
 func (f *finder) rustBase(manifest, source, file string) string {
 	if f.out.Base != "" {
 		return f.out.Base
@@ -96,13 +98,44 @@ func (f *finder) rustBase(manifest, source, file string) string {
 	if manifest != "" {
 		member = path.Dir(slashed(manifest))
 	}
+	above := basesAbove(member, file)
+	if manifest == "" && len(above) == 0 {
+		above = f.basesOfCrates(file)
+	}
 	best, score := member, -1
-	for _, base := range append(basesAbove(member, file), member) {
+	for _, base := range append(above, member) {
 		if s := agreement(path.Join(base, file), source); s > score {
 			best, score = base, s
 		}
 	}
 	return best
+}
+
+var crateLine = pattern.New(`^ *(?:Compiling|Checking|Documenting) [^ ]+ v[^ ]+ \((/.+)\)$`)
+
+// maxCrates bounds how many packages are looked at for one path.
+const maxCrates = 500
+
+// basesOfCrates returns the directories from which file leads into a package that cargo compiled.
+// A file in src may be of any package.
+func (f *finder) basesOfCrates(file string) []string {
+	if first, _, _ := strings.Cut(file, "/"); slices.Contains([]string{"src", "tests", "benches", "examples"}, first) {
+		return nil
+	}
+	if f.crates == nil {
+		f.crates = []string{}
+		for line := range linesOf(f.out.Stderr) {
+			if m := crateLine.FindStringSubmatch(line); m != nil && len(f.crates) < maxCrates {
+				f.crates = append(f.crates, m[1])
+			}
+		}
+	}
+	for _, dir := range f.crates {
+		if bases := basesAbove(dir, file); len(bases) > 0 {
+			return bases
+		}
+	}
+	return nil
 }
 
 func agreement(name, source string) int {

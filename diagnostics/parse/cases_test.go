@@ -54,6 +54,16 @@ func TestCargoPathsStartAtItsWorkspace(t *testing.T) {
 	check(t, "cargo-message", lint(cargoLine("/else/Cargo.toml", "/else/src/lib.rs", "/else/src/lib.rs")), `: cargo warning [] "/else/src/lib.rs:2:3: m"`)
 }
 
+// The text of cargo names no manifest: an error in another package is found by the line that names
+// its directory.
+func TestCargoTextOfAnotherPackage(t *testing.T) {
+	const text = "    Checking api v0.1.0 (/repo/svc/api)\n    Checking lib v0.1.0 (/repo/svc/lib)\n" +
+		"error: m\n --> lib/src/a.rs:2:3\n\nerror: n\n --> api/src/b.rs:4:5\n\nerror: o\n --> src/c.rs:6:7\n\nerror: p\n --> else/d.rs:8:9\n"
+	check(t, "cargo-message", Output{Stderr: []byte(text), Dir: "/repo/svc/api", Root: "/repo"},
+		`svc/api/else/d.rs:8:9: cargo error [] "p"`, `svc/api/src/b.rs:4:5: cargo error [] "n"`,
+		`svc/api/src/c.rs:6:7: cargo error [] "o"`, `svc/lib/src/a.rs:2:3: cargo error [] "m"`)
+}
+
 func TestCargoMacros(t *testing.T) {
 	text := `{"reason":"compiler-message","manifest_path":"/repo/a/Cargo.toml","message":{"message":"m","level":"note","spans":[
 {"file_name":"<::std::macros::panic macros>","line_start":9,"column_start":1,"is_primary":true,"expansion":{"span":

@@ -14,6 +14,8 @@ type finder struct {
 	out  Output
 	tool string
 	list []diagnostics.Diagnostic
+	// crates are the packages that cargo compiled; nil until they are needed.
+	crates []string
 }
 
 // add keeps a diagnostic whose file is written as the tool wrote it. It drops one without a

@@ -9,6 +9,7 @@ package key
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -71,7 +72,7 @@ type Evaluation struct {
 	sources      []*sourceSet    // of the linked dishes
 	inputsDigest cache.Digest
 	lock         lockPart
-	deps         [][32]byte // see depParts; nil unless loaded
+	at           int // clock.now when it was begun
 
 	// loaded says that the files were read, or are about to be, into the fields below. A hit,
 	// or a miss whose files have not changed, does not need them.
@@ -98,10 +99,12 @@ type Evaluator struct {
 	circles     map[*discovery.Dish]*plan.Circle
 	lockfiles   *lockfiles
 	sources     map[*plan.Circle]*sourceSet
-	unread      []*sourceSet // for ReadSources
-	differing   bool         // some sourceSet differs
+	linked      map[*plan.Circle]bool // see haveLinks
+	unread      []*sourceSet          // for ReadSources
+	differing   bool                  // some sourceSet differs
 	memo        *memo
 	provenances *provenanceReader
+	clock       clock
 }
 
 // node is the state of one task.
@@ -110,6 +113,8 @@ type node struct {
 	made       cache.Digest // of its outputs
 	isMade     bool         // made is known
 	current    bool         // its outputs are in the workspace
+	key        cache.Key    // the last one that was known
+	changed    int          // clock.now when key or made last became another
 
 	globs     *globs       // compiled; nil until they are needed
 	reach     *reach       // nil until it is needed
@@ -146,6 +151,7 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 		circles:     plan.Circles(p.Workspace.Dishes),
 		lockfiles:   newLockfiles(p.Workspace),
 		sources:     make(map[*plan.Circle]*sourceSet, len(p.Workspace.Dishes)),
+		linked:      make(map[*plan.Circle]bool),
 		provenances: newProvenanceReader(o.Store),
 	}
 	var opening sync.WaitGroup
@@ -165,6 +171,7 @@ func (e *Evaluator) Reload(ctx context.Context) {
 	e.refresh(ctx, []string{"."})
 	e.history = OpenHistory(e.o.State)
 	clear(e.sources)
+	clear(e.linked)
 	for _, t := range e.ownerships {
 		t.Forget()
 	}
@@ -197,7 +204,7 @@ func (e *Evaluator) UpToDate(t *plan.Task, outputs []cache.Output) {
 	if ev != nil && ev.Status == Hit && len(outputs) > 0 && len(outputs) == len(ev.Outputs) && &outputs[0] == &ev.Outputs[0] {
 		return // lookup has set made
 	}
-	n.setMade(outputsDigest(outputs))
+	e.setMade(n, outputsDigest(outputs))
 	if ev != nil {
 		ev.Outputs = outputs
 	}
@@ -209,11 +216,14 @@ func (e *Evaluator) isUpToDate(t *plan.Task) bool {
 	return n.current || n.evaluation != nil && n.evaluation.Status == Hit && e.InPlace(n.evaluation.Outputs)
 }
 
-func (n *node) setMade(d cache.Digest) { n.made, n.isMade = d, true }
-
 // All evaluates every task, dependencies first, and returns the evaluations by
 // plan.Task.Index. The error is that of ctx.
 func (e *Evaluator) All(ctx context.Context) ([]*Evaluation, error) {
+	return e.Each(ctx, func(*Evaluation) {})
+}
+
+// Each is All, and calls f with each evaluation as soon as it is made.
+func (e *Evaluator) Each(ctx context.Context, f func(*Evaluation)) ([]*Evaluation, error) {
 	defer e.o.Toolchains.AskAhead(ctx, e.plan.Tasks)()
 	a := e.newAhead()
 	read := a.readAhead(0)
@@ -226,7 +236,7 @@ func (e *Evaluator) All(ctx context.Context) ([]*Evaluation, error) {
 			read()
 			read = a.readAhead(i + ahead)
 		}
-		e.Task(ctx, t)
+		f(e.Task(ctx, t))
 		e.node(t).inputs = nil
 	}
 	e.memo.noPrefetch.Store(true)
@@ -249,7 +259,8 @@ func (e *Evaluator) evaluations() []*Evaluation {
 
 // Task makes the key of t and looks it up in the cache.
 func (e *Evaluator) Task(ctx context.Context, t *plan.Task) *Evaluation {
-	ev := &Evaluation{Task: t, Status: Miss}
+	e.catchUp(ctx)
+	ev := &Evaluation{Task: t, Status: Miss, at: e.clock.now}
 	e.node(t).evaluation = ev
 	e.evaluate(ctx, ev)
 	return ev
@@ -267,7 +278,7 @@ func (e *Evaluator) evaluate(ctx context.Context, ev *Evaluation) {
 	var atRun *adapters.KnownAtRun
 	switch pending, err := e.key(ctx, t, ev); {
 	case errors.As(err, &atRun):
-		ev.Reason, ev.Notes = MissToolchain, []string{atRun.Why}
+		ev.Reason, ev.Notes = MissToolchain, []string{strings.ReplaceAll(atRun.Why, e.o.Root+"/", "")}
 	case err != nil:
 		ev.Err, ev.Reason = err, missOf(err)
 		if missing := ev.missingTool(); missing != nil && t.Dish.Toolchain.SkipMissing {
@@ -310,13 +321,13 @@ func (e *Evaluator) lookup(ctx context.Context, ev *Evaluation) {
 		ev.Status, ev.Outputs = Hit, k.Result.Outputs
 		e.builders.Free(ev.ingredients)
 		ev.ingredients = nil
-		e.node(ev.Task).setMade(k.Result.Made)
+		e.setMade(e.node(ev.Task), k.Result.Made)
 		return
 	}
 	record, err := e.recorded(ev)
 	if err == nil {
 		ev.Status, ev.Record, ev.Outputs = Hit, record, record.Outputs
-		e.node(ev.Task).setMade(outputsDigest(record.Outputs))
+		e.setMade(e.node(ev.Task), outputsDigest(record.Outputs))
 		return
 	}
 	if err != nil && !errors.Is(err, cache.ErrMiss) {

@@ -32,8 +32,9 @@ func (e *Evaluator) key(ctx context.Context, t *plan.Task, ev *Evaluation) (pend
 	if err := e.addSources(b, t, ev); err != nil {
 		return nil, err
 	}
-	e.addDeps(b, ev)
+	e.addDeps(b, t)
 	ev.Key, ev.Known, ev.ingredients = b.Key(), true, b.list
+	e.noteKey(t, ev.Key)
 	return nil, nil
 }
 
@@ -137,11 +138,8 @@ func (e *Evaluator) addInputs(b *builder, ev *Evaluation) error {
 	return nil
 }
 
-func (e *Evaluator) addDeps(b *builder, ev *Evaluation) {
-	if ev.loaded {
-		ev.deps = e.depParts(ev.Task)
-	}
-	deps, byID := ev.Task.Deps, func(x, y plan.Dep) int { return strings.Compare(x.Task.ID(), y.Task.ID()) }
+func (e *Evaluator) addDeps(b *builder, t *plan.Task) {
+	deps, byID := t.Deps, func(x, y plan.Dep) int { return strings.Compare(x.Task.ID(), y.Task.ID()) }
 	if !slices.IsSortedFunc(deps, byID) {
 		deps = slices.SortedFunc(slices.Values(deps), byID)
 	}

@@ -307,7 +307,7 @@ func (e *Evaluator) Loaded(ctx context.Context, ev *Evaluation) *Evaluation {
 	if ev.loaded || !ev.Known {
 		return ev
 	}
-	loaded := &Evaluation{Task: ev.Task, Status: Miss, loaded: true}
+	loaded := &Evaluation{Task: ev.Task, Status: Miss, loaded: true, at: e.clock.now}
 	e.node(ev.Task).evaluation = loaded
 	e.evaluate(ctx, loaded)
 	return loaded

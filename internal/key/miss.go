@@ -3,6 +3,7 @@ package key
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/bentobuild/bento/cache"
@@ -72,12 +73,24 @@ func (e *Evaluator) explainMiss(ctx context.Context, ev *Evaluation) {
 		return
 	}
 	ev.Reason = MissChanged
+	changes = distinct(changes)
 	for _, c := range changes[:min(len(changes), maxNotes)] {
 		ev.Notes = append(ev.Notes, c.String())
 	}
 	if more := len(changes) - maxNotes; more > 0 {
 		ev.Notes = append(ev.Notes, fmt.Sprintf("and %d more", more))
 	}
+}
+
+// distinct leaves out a file of a linked dish that is an input of the dish itself too.
+func distinct(changes []Change) []Change {
+	seen := make(map[[2]string]bool)
+	return slices.DeleteFunc(changes, func(c Change) bool {
+		id := [2]string{c.Name, c.How}
+		again := c.Kind == "input" && seen[id]
+		seen[id] = seen[id] || c.Kind == "input"
+		return again
+	})
 }
 
 // noteTracked notes which outputs of a miss git tracks: a result that changes one is not stored,

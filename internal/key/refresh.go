@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
@@ -66,50 +65,12 @@ func (e *Evaluator) Refresh(ctx context.Context, t *plan.Task) (changed bool) {
 			dishes = append(dishes, d)
 		}
 	}
+	e.executed(dirs)
 	e.refresh(ctx, dirs)
 	for _, d := range dishes {
 		changed = e.forgetSources(d) || changed
 	}
 	return changed
-}
-
-// Spares reports whether an execution of t, after which no source has changed, leaves the key of next as
-// it was made, if Holds returns true. That is certain only of a task of another dish: it has read nothing
-// in the dish of t but sources, and needs no output of t.
-func (e *Evaluator) Spares(t, next *plan.Task) bool {
-	ev, here, there := e.Of(next), t.Dish.Path, next.Dish.Path
-	switch {
-	case ev == nil || !ev.loaded || Inside(here, there) || Inside(there, here) || MakesOutside(t) || MakesOutside(next):
-		return false
-	case next.Tool != nil || len(next.OnDisk) > 0 || len(e.history.Of(next).Found) > 0:
-		return false
-	case slices.ContainsFunc(e.reach(next).Inputs, func(at string) bool { return Inside(at, here) || Inside(here, at) }):
-		return false
-	case slices.ContainsFunc(next.Deps, func(d plan.Dep) bool { return d.Task == t && d.Via == plan.ViaOutputs }):
-		return false
-	}
-	return !slices.ContainsFunc(ev.Entries, func(entry tree.Entry) bool { return entry.Kind == tree.Link }) // it may lead there
-}
-
-// Holds reports whether the dependencies of ev, whose files were read, have the keys and outputs that its
-// key was made of. Of another evaluation it returns true.
-func (e *Evaluator) Holds(ev *Evaluation) bool {
-	return ev.deps == nil || slices.Equal(ev.deps, e.depParts(ev.Task))
-}
-
-// depParts returns what the key of t has of its dependencies now, by Task.Deps.
-func (e *Evaluator) depParts(t *plan.Task) [][32]byte {
-	parts := make([][32]byte, len(t.Deps))
-	for i, d := range t.Deps {
-		switch n := e.node(d.Task); {
-		case d.Via == plan.ViaNothing:
-		case d.Via == plan.ViaOutputs && n.made != (cache.Digest{}):
-			parts[i] = n.made
-		default:
-			parts[i] = n.evaluation.Key
-		}
-	}
-	return parts
 }
 
 // outside returns the literal prefixes of those outputs of t that are anchored at the workspace.

@@ -14,6 +14,7 @@ type sourceSet struct {
 	digest cache.Digest
 	next   []*sourceSet
 	err    error
+	at     int // clock.now when it was made
 
 	// plain says that digest is remembered, and that all files are regular ones whose stats are known:
 	// ReadSources may read them after the key was made.
@@ -41,7 +42,7 @@ func (e *Evaluator) addSources(b *builder, t *plan.Task, ev *Evaluation) error {
 // linked to, at the latest by ReadSources.
 func (e *Evaluator) sourcesOf(d *discovery.Dish, load bool) *sourceSet {
 	s := e.sources[e.circles[d]]
-	if s == nil || load && !s.loaded && !s.plain {
+	if s == nil || load && !s.loaded && !s.plain || e.clock.wrote > s.at && e.haveLinks(s.circle) {
 		s = e.newSourceSet(e.circles[d], load)
 	}
 	if load && !s.loaded {
@@ -51,7 +52,7 @@ func (e *Evaluator) sourcesOf(d *discovery.Dish, load bool) *sourceSet {
 }
 
 func (e *Evaluator) newSourceSet(circle *plan.Circle, load bool) *sourceSet {
-	s := &sourceSet{circle: circle}
+	s := &sourceSet{circle: circle, at: e.clock.now}
 	e.sources[circle] = s
 	var known bool
 	if s.digest, s.plain, known = e.rememberedSources(circle); known && (s.plain || !load) {
@@ -169,6 +170,7 @@ func (e *Evaluator) forgetSources(d *discovery.Dish) (changed bool) {
 	}
 	if changed {
 		clear(e.sources)
+		clear(e.linked)
 	}
 	return changed
 }

@@ -108,16 +108,10 @@ func (e *engine) check() {
 	}
 }
 
-// refresh looks at a dish again after something ran in it. Tasks that have not
-// begun and may see the difference are evaluated again.
+// refresh looks at a dish again after something ran in it.
 func (e *engine) refresh(ctx context.Context, t *plan.Task) {
 	if e.keys.Refresh(ctx, t) {
 		e.staleAll()
-	}
-	for _, i := range e.plan.Graph.After(t.Index) {
-		if next := e.nodes[i]; !e.keys.Spares(t, next.task) {
-			next.stale = true
-		}
 	}
 }
 

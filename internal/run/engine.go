@@ -134,7 +134,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	defer e.unstage()
 	e.restorer = outputs.NewRestorer(env.Root, stage)
 	defer e.restorer.Close()
-	if _, err := e.keys.All(ctx); err != nil && ctx.Err() == nil {
+	if err := e.evaluate(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
 	if err := e.refuse(e.keys.Preflight(ctx)); err != nil {

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/key"
-	"github.com/bentobuild/bento/internal/parallel"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/record"
 	"github.com/bentobuild/bento/internal/state"
@@ -24,8 +24,8 @@ func (e *engine) reserveIfNeeded(ctx context.Context) {
 	if e.ending == 0 {
 		return // nothing but servers
 	}
-	if !record.JournalLeft(e.env.State) {
-		e.findPlaced()
+	if record.JournalLeft(e.env.State) {
+		e.forgetPlaced()
 	}
 	if !slices.ContainsFunc(e.nodes, func(n *node) bool { return n.placed == nil }) || e.env.Environ.Get(action.Inside) == e.env.Root {
 		return
@@ -38,9 +38,7 @@ func (e *engine) reserveIfNeeded(ctx context.Context) {
 	e.env.State.Sweep()
 	e.recorder.Recover(ctx, e.env.State)
 	if (waited || e.keys.History().Outdated()) && ctx.Err() == nil {
-		for _, n := range e.nodes {
-			n.placed = nil
-		}
+		e.forgetPlaced()
 		e.keys.Reload(ctx)
 		_, _ = e.keys.All(ctx) // the error is that of ctx, which everything else asks too
 	}
@@ -92,17 +90,47 @@ func (e *Env) lockWorkspace(ctx context.Context) (release func(), waited bool) {
 	return held.Release, waited
 }
 
-// findPlaced notes the hits that are settled. It is one findPlaced at the disk for each output, several
-// at a time.
-func (e *engine) findPlaced() {
-	placed := parallel.Map(e.plan.Tasks, func() *engine { return e }, func(e *engine, t *plan.Task) *key.Evaluation {
-		if ev := e.keys.Of(t); ev != nil && ev.Status == key.Hit && e.inPlace(ev) {
-			return ev
+// placedAtOnce is the number of evaluations whose outputs one goroutine looks at: of fewer it would end
+// before the next are made.
+const placedAtOnce = 32
+
+// evaluate evaluates all tasks. Beside that it notes the hits that are settled, which is one look at the disk
+// for each output.
+func (e *engine) evaluate(ctx context.Context) error {
+	var looking sync.WaitGroup
+	defer looking.Wait()
+	made := make([]*key.Evaluation, 0, len(e.plan.Tasks))
+	seen := 0
+	look := func() {
+		list := made[seen:]
+		looking.Go(func() { e.findPlaced(list) })
+		seen = len(made)
+	}
+	_, err := e.keys.Each(ctx, func(ev *key.Evaluation) {
+		if ev.Status != key.Hit || e.ending == 0 { // a server is looked at when its turn has come
+			return
 		}
-		return nil
+		if made = append(made, ev); len(made)-seen == placedAtOnce {
+			look()
+		}
 	})
-	for i, n := range e.nodes {
-		n.placed = placed[i]
+	look()
+	return err
+}
+
+// findPlaced notes those of some hits that are settled.
+func (e *engine) findPlaced(hits []*key.Evaluation) {
+	for _, ev := range hits {
+		if e.inPlace(ev) {
+			e.node(ev.Task).placed = ev
+		}
+	}
+}
+
+// forgetPlaced forgets which hits are settled: something may have changed that.
+func (e *engine) forgetPlaced() {
+	for _, n := range e.nodes {
+		n.placed = nil
 	}
 }
 

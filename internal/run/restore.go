@@ -57,8 +57,11 @@ func (e *engine) restore(ctx context.Context, ev *key.Evaluation, last *key.Last
 			e.executeInstalled(ctx, whole)
 			return
 		}
-		if key.MakesOutside(t) {
+		switch {
+		case key.MakesOutside(t):
 			e.refresh(ctx, t)
+		case stats.Written > 0:
+			e.keys.Restored(t)
 		}
 		e.keys.UpToDate(t, want)
 		e.note(t, want)

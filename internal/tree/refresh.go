@@ -36,6 +36,7 @@ func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
 		w.root = p
 	}
 	dirs = outermost(dirs)
+	changed := slices.Clone(dirs)
 	var read []*dirNode
 	for _, dir := range dirs {
 		if n := t.renew(dir); n != nil {
@@ -55,12 +56,13 @@ func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
 	defer t.mu.Unlock()
 	for i, n := range read {
 		if t.top.Find(n.Path).unchanged(n) {
-			dirs = slices.DeleteFunc(dirs, func(dir string) bool { return dir == n.Path })
+			changed = slices.DeleteFunc(changed, func(dir string) bool { return dir == n.Path })
 			continue
 		}
 		t.put(n, instead[i])
 	}
-	t.forget(dirs)
+	t.forgetProblems(changed)
+	t.forgetGlobs(dirs) // an unchanged directory does not show its ignored files
 	t.refreshed++
 	t.problems = append(t.problems, w.problems...)
 	return nil
@@ -166,17 +168,22 @@ func (t *Tree) soil(dir string) {
 	}
 }
 
-// forget drops the problems of the directories dirs, and the results of globs at, above and below
-// them.
-func (t *Tree) forget(dirs []string) {
+// forgetProblems drops the problems of the directories dirs.
+func (t *Tree) forgetProblems(dirs []string) {
+	for _, dir := range dirs {
+		t.problems = slices.DeleteFunc(t.problems, func(d diagnostics.Diagnostic) bool {
+			return d.File != "" && glob.Inside(d.File, dir)
+		})
+	}
+}
+
+// forgetGlobs drops the results of globs at, above and below the directories dirs.
+func (t *Tree) forgetGlobs(dirs []string) {
 	for _, dir := range dirs {
 		for key, n := range t.named {
 			if glob.Inside(n.prefix, dir) || glob.Inside(dir, n.prefix) {
 				delete(t.named, key)
 			}
 		}
-		t.problems = slices.DeleteFunc(t.problems, func(d diagnostics.Diagnostic) bool {
-			return d.File != "" && glob.Inside(d.File, dir)
-		})
 	}
 }

@@ -162,3 +162,29 @@ func TestRefreshCanceled(t *testing.T) {
 		t.Errorf("Refresh: %v", err)
 	}
 }
+
+// TestRefreshOfIgnored: what globs name where git ignores it is looked at again, also in a directory
+// in which nothing else has changed.
+func TestRefreshOfIgnored(t *testing.T) {
+	dir := known(t, "a/src")
+	write(t, dir, ".gitignore", "gen\n")
+	write(t, dir, "a/gen", "short")
+	save(t, walkWithState(t, dir))
+	tr := walkWithState(t, dir)
+	set := compile(t, "", "a/gen")
+	size := func() int64 {
+		t.Helper()
+		tr.Under("a") // what the refresh compares with
+		list, err := tr.Select(set)
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%v, %v", list, err)
+		}
+		return list[0].Size
+	}
+	before := size()
+	write(t, dir, "a/gen", "longer than it was before")
+	refresh(t, tr, "a")
+	if now := size(); now == before {
+		t.Error("the refresh has not seen the change of an ignored file")
+	}
+}

@@ -11,13 +11,16 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/testrun"
+	"github.com/bentobuild/bento/plugin/host"
 )
 
 // forks is the thread that forks all children: it lives as long as this process.
@@ -29,7 +32,7 @@ func TestMain(m *testing.M) {
 	confineSelf()
 	id, isPlugin := strings.CutPrefix(filepath.Base(os.Args[0]), "bento-adapter-")
 	if !isPlugin {
-		goleak.VerifyTestMain(testrun.Waiting(m), forks)
+		goleak.VerifyTestMain(testrun.InMemory(testrun.Kids(testrun.Waiting(m))), forks)
 		return
 	}
 	k := &kid{id: id, in: bufio.NewReader(os.Stdin)}
@@ -38,6 +41,10 @@ func TestMain(m *testing.M) {
 	}
 	child(id)(k)
 }
+
+// digests remembers for the whole run the digest of the test binary, which is the program of every
+// plugin, and saves nothing.
+var digests = sync.OnceValue(func() *host.Digests { return host.NewDigests(state.Open(os.DevNull)) })
 
 // child returns what the plugin with this id does.
 func child(id string) func(*kid) {

@@ -16,6 +16,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/proc/proctest"
 	"github.com/bentobuild/bento/internal/sampling"
+	"github.com/bentobuild/bento/internal/testrun"
 	"github.com/bentobuild/bento/plugin/host"
 )
 
@@ -52,12 +53,8 @@ func (b *behaviour) numbers() Numbers {
 // install makes the test binary a plugin with this id in dir.
 func install(t testing.TB, dir, id string) adapters.Candidate {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	path := filepath.Join(dir, "bento-adapter-"+id)
-	if err := os.Symlink(exe, path); err != nil {
+	if err := os.Symlink(testrun.Kid(t), path); err != nil {
 		t.Fatal(err)
 	}
 	return adapters.Candidate{ID: id, Path: path, Contract: adapters.ContractV1}
@@ -101,7 +98,7 @@ const limit = ample / 2
 // result.
 func misbehave(c adapters.Candidate, b behaviour) (took time.Duration, got string, err error) {
 	began := time.Now()
-	set, err := Start(context.Background(), []adapters.Candidate{c}, Options{Version: "0", Stderr: io.Discard, Numbers: b.numbers()})
+	set, err := Start(context.Background(), []adapters.Candidate{c}, Options{Version: "0", Stderr: io.Discard, Numbers: b.numbers(), Digests: digests()})
 	if err != nil {
 		return 0, "", err
 	}

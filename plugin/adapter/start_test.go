@@ -25,6 +25,9 @@ import (
 // start starts candidates; the set is closed with the test.
 func start(t *testing.T, o Options, candidates ...adapters.Candidate) *Set {
 	t.Helper()
+	if o.Digests == nil {
+		o.Digests = digests()
+	}
 	set, err := Start(t.Context(), candidates, o)
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +133,7 @@ func TestStartIsCancelled(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	set, err := Start(ctx, []adapters.Candidate{install(t, dir, "silent"), install(t, dir, "good")}, Options{Numbers: short()})
+	set, err := Start(ctx, []adapters.Candidate{install(t, dir, "silent"), install(t, dir, "good")}, Options{Numbers: short(), Digests: digests()})
 	if set != nil || err != context.Canceled {
 		t.Errorf("got %v, %v, want %v", set, err, context.Canceled)
 	}

@@ -25,7 +25,7 @@ func TestTrace(t *testing.T) {
 		body, _, _ = strings.Cut(body, `,"params":`)
 		got = append(got, fmt.Sprint(f.ID, f.Sent, f.Time.IsZero(), body))
 	})
-	set, err := Start(ctx, []adapters.Candidate{install(t, t.TempDir(), "good")}, Options{Numbers: short()})
+	set, err := Start(ctx, []adapters.Candidate{install(t, t.TempDir(), "good")}, Options{Numbers: short(), Digests: digests()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/bentobuild/bento/internal/testrun"
 	"github.com/bentobuild/bento/plugin/ainb/manifest"
 	"github.com/bentobuild/bento/plugin/host"
 )
@@ -30,7 +31,7 @@ var forks = goleak.IgnoreTopFunction("github.com/bentobuild/bento/internal/proc.
 func TestMain(m *testing.M) {
 	name := filepath.Base(os.Args[0])
 	if !strings.HasPrefix(name, "kid-") {
-		goleak.VerifyTestMain(m, forks)
+		goleak.VerifyTestMain(testrun.InMemory(testrun.Kids(m)), forks)
 		return
 	}
 	never := make(chan struct{})

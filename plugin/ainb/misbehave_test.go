@@ -14,6 +14,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/proc/proctest"
+	"github.com/bentobuild/bento/internal/testrun"
 	"github.com/bentobuild/bento/plugin/ainb/manifest"
 	"github.com/bentobuild/bento/plugin/host"
 )
@@ -60,11 +61,7 @@ func (b *misbehaviour) install(t *testing.T, dir string) Extension {
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(exe, filepath.Join(at, b.name)); err != nil {
+	if err := os.Symlink(testrun.Kid(t), filepath.Join(at, b.name)); err != nil {
 		t.Fatal(err)
 	}
 	m := kidManifest(t, b.name, b.more)

@@ -98,8 +98,15 @@ func (d *Digests) recall(path, stat string) (string, bool) {
 	})
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	k, ok := d.known[path]
-	return k.Digest, ok && k.Stat == stat
+	if k := d.known[path]; k.Stat == stat {
+		return k.Digest, true
+	}
+	for _, k := range d.known { // one file may have several names: the stat has its inode
+		if k.Stat == stat {
+			return k.Digest, true
+		}
+	}
+	return "", false
 }
 
 func (d *Digests) remember(path string, k known) {

@@ -66,6 +66,9 @@ func TestDigestsAreRemembered(t *testing.T) {
 	if got, ok := again.recall(path, stat.Text(fi)); !ok || got != want {
 		t.Errorf("got %q, %v, want %q", got, ok, want)
 	}
+	if got, ok := again.recall("/another/name", stat.Text(fi)); !ok || got != want {
+		t.Errorf("of another name of the file: got %q, %v, want %q", got, ok, want)
+	}
 	if _, ok := again.recall(path, strings.Replace(stat.Text(fi), " ", "1 ", 1)); ok {
 		t.Errorf("remembered for another stat")
 	}

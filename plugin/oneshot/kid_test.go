@@ -26,7 +26,7 @@ var forks = goleak.IgnoreTopFunction("github.com/bentobuild/bento/internal/proc.
 func TestMain(m *testing.M) {
 	id, isTool := strings.CutPrefix(filepath.Base(os.Args[0]), "bento-tool-")
 	if !isTool {
-		goleak.VerifyTestMain(testrun.InMemory(m), forks)
+		goleak.VerifyTestMain(testrun.InMemory(testrun.Kids(m)), forks)
 		return
 	}
 	k := &kid{id: id, in: bufio.NewReaderSize(os.Stdin, 1<<16), manifest: map[string]any{

@@ -15,6 +15,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/proc/proctest"
 	"github.com/bentobuild/bento/internal/sampling"
+	"github.com/bentobuild/bento/internal/testrun"
 	"github.com/bentobuild/bento/plugin/host"
 )
 
@@ -24,12 +25,8 @@ const Ample = 10 * time.Minute
 // Install makes the test binary a tool with this id in dir.
 func Install(t testing.TB, dir, id string) (path string) {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	path = filepath.Join(dir, "bento-tool-"+id)
-	if err := os.Symlink(exe, path); err != nil {
+	if err := os.Symlink(testrun.Kid(t), path); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/internal/sampling"
+	"github.com/bentobuild/bento/internal/testrun"
 	"github.com/bentobuild/bento/plugin/extension"
 	"github.com/bentobuild/bento/plugin/wire"
 )
@@ -170,15 +171,12 @@ func installAinb(t *testing.T, dir, name, more string) string {
 	t.Helper()
 	at := filepath.Join(dir, name)
 	text := fmt.Sprintf("[plugin]\nname = %q\nversion = \"1.0.0\"\nabi_version = 2\n%s", name, more)
-	exe, err := os.Executable()
-	if err == nil {
-		err = os.Mkdir(at, 0o755)
-	}
+	err := os.Mkdir(at, 0o755)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(at, "manifest.toml"), []byte(text), 0o644)
 	}
 	if err == nil { // no link: the reader of manifests follows none out of the directory
-		err = os.WriteFile(filepath.Join(at, name), fmt.Appendf(nil, "#!/bin/sh\nAINB_KID=%s exec %s\n", name, exe), 0o755)
+		err = os.WriteFile(filepath.Join(at, name), fmt.Appendf(nil, "#!/bin/sh\nAINB_KID=%s exec %s\n", name, testrun.Kid(t)), 0o755)
 	}
 	if err != nil {
 		t.Fatal(err)

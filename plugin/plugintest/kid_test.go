@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if !isPlugin {
-		goleak.VerifyTestMain(testrun.InMemory(m), forks)
+		goleak.VerifyTestMain(testrun.InMemory(testrun.Kids(m)), forks)
 		return
 	}
 	k := &kid{id: id, in: bufio.NewReader(os.Stdin), manifest: everything, header: "Content-Length: %d\r\n\r\n%s"}

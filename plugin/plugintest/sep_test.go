@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/internal/sampling"
+	"github.com/bentobuild/bento/internal/testrun"
 	"github.com/bentobuild/bento/plugin/extension"
 	"github.com/bentobuild/bento/plugin/sep/manifest"
 	"github.com/bentobuild/bento/plugin/wire"
@@ -325,15 +326,11 @@ func (b sepBreak) andDiesOf(code int) sepBreak {
 
 func sepManifest(t *testing.T, name string) *manifest.Manifest {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	m, err := manifest.Parse("manifest.json", fmt.Appendf(nil, `{"schemaVersion":"1.0.0","id":"acme.companion","name":"Companion","version":"1.2.3","apiVersion":"1.0.0","trustLevel":"trusted_third_party",
 "entrypoint":{"command":%q,"args":["sep:%s"]},"permissions":["events.subscribe","tools.register","notifications.create"],
 "events":{"subscribe":["run.started","run.finished"]},
 "health":{"startupTimeoutMs":60000,"heartbeatIntervalMs":60000,"unhealthyAfterMissedHeartbeats":2},
-"limits":{"maxRequestBytes":65536,"maxRequestsPerSecond":100,"maxConcurrentRequests":4}}`, exe, name))
+"limits":{"maxRequestBytes":65536,"maxRequestsPerSecond":100,"maxConcurrentRequests":4}}`, testrun.Kid(t), name))
 	if err != nil {
 		t.Fatal(err)
 	}

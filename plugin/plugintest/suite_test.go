@@ -13,17 +13,14 @@ import (
 
 	"github.com/bentobuild/bento/internal/proc/proctest"
 	"github.com/bentobuild/bento/internal/sampling"
+	"github.com/bentobuild/bento/internal/testrun"
 )
 
 // install makes the test binary a plugin with this id in dir.
 func install(t testing.TB, dir, id string) (path string) {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	path = filepath.Join(dir, "bento-adapter-"+id)
-	if err := os.Symlink(exe, path); err != nil {
+	if err := os.Symlink(testrun.Kid(t), path); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/bentobuild/bento/internal/testrun"
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) {
 		name, isKid = strings.CutPrefix(os.Args[1], "kid:")
 	}
 	if !isKid {
-		goleak.VerifyTestMain(m, forks)
+		goleak.VerifyTestMain(testrun.InMemory(testrun.Kids(m)), forks)
 		return
 	}
 	kids()[name].run()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/testrun"
 	"github.com/bentobuild/bento/plugin/sep/manifest"
 )
 
@@ -32,7 +33,7 @@ func quick(t *testing.T, name, mark string) *manifest.Manifest {
 	}
 	m.Permissions = []string{manifest.Notify}
 	m.Events = nil
-	m.Entrypoint = manifest.Entrypoint{Command: os.Args[0], Args: []string{"kid:" + name, mark}}
+	m.Entrypoint = manifest.Entrypoint{Command: testrun.Kid(t), Args: []string{"kid:" + name, mark}}
 	return m
 }
 

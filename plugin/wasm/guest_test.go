@@ -22,14 +22,19 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, sandboxtest.Become("landlock", os.Args[2:]))
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(testrun.InMemory(m), goleak.Cleanup(func(code int) {
-		os.RemoveAll(guestDir())
+	goleak.VerifyTestMain(testrun.InMemory(testrun.Kids(m)), goleak.Cleanup(func(code int) {
+		if os.Getenv(builtBefore) == "" {
+			os.RemoveAll(guestDir())
+		}
 		os.Exit(code)
 	}))
 }
 
-// guestDir is where the guests are built, once a run.
+// guestDir is where the guest is built and compiled, once a run.
 var guestDir = sync.OnceValue(func() string {
+	if path := os.Getenv(builtBefore); path != "" {
+		return filepath.Dir(path)
+	}
 	dir, err := os.MkdirTemp("", "bento-wasm-guest-")
 	if err != nil {
 		panic(err)
@@ -61,7 +66,24 @@ func guest(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	compile.Do(func() { compileGuest(t, path) })
 	return path
+}
+
+var compile sync.Once
+
+// compileGuest has the guest compiled without the race detector, which makes the compiler ten times as
+// slow: wazero compiles the small modules of other tests with it.
+func compileGuest(t testing.TB, path string) {
+	self, err := os.Executable()
+	if err != nil || os.Getenv(builtBefore) != "" || testrun.Kid(t) == self {
+		return
+	}
+	cmd := exec.Command(testrun.Kid(t), "-test.run", "^TestGuestError$")
+	cmd.Env = append(os.Environ(), builtBefore+"="+path)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 }
 
 func open(t testing.TB, o Options) *Tool {

@@ -4,54 +4,68 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm/script"
 )
 
 // insideRule is Manifest.Inside.
-const insideRule = "settings name it, or it has settings of its own. `buildSrc` and included builds belong to the build around them"
+const insideRule = "settings name it, or it has settings of its own and does not lie below `src/`. `buildSrc` and included builds belong to the build around them"
 
-// Nested implements adapters.Nester: a project that settings name, or a build of its own.
-func (a *Adapter) Nested(_ context.Context, dir, _ string) (adapters.NestedAnswer, error) {
-	return adapters.JudgeNested(a.Files(dir), a.nested)
+// Nested implements adapters.Nester.
+func (a *Adapter) Nested(_ context.Context, dir, outer string) (adapters.NestedAnswer, error) {
+	return adapters.JudgeNested(a.Files(dir), func(f *adapters.Files) (adapters.NestedAnswer, error) {
+		return a.nested(f, outer)
+	})
 }
 
-func (a *Adapter) nested(f *adapters.Files) (answer adapters.NestedAnswer, err error) {
+// nested judges a project inside the dish outer: settings name it, or it is a build of its own.
+// A build below src is the input of a test, as are the projects that its settings name.
+func (a *Adapter) nested(f *adapters.Files, outer string) (answer adapters.NestedAnswer, err error) {
 	if filepath.Base(f.Dir()) == "buildSrc" {
 		answer.Reason, answer.Why = adapters.PartOf, "the build around it builds it first"
 		return answer, nil
 	}
-	own, err := a.settingsIn(f, f.Dir())
-	if err != nil {
-		return answer, err
-	}
+	below := slices.Contains(strings.Split(rel(outer, f.Dir()), "/"), "src")
+	var nearest *script.Settings
 	for dir := range f.Ancestors() {
-		if dir == f.Dir() {
+		if dir == f.Dir() || below && !within(outer, dir) {
 			continue
 		}
 		s, err := a.settingsIn(f, dir)
-		if err != nil {
+		switch {
+		case err != nil:
 			return answer, err
-		}
-		if s != nil {
-			return standing(s, f.Dir(), own != nil), nil
+		case s == nil:
+			continue
+		case slices.ContainsFunc(s.Builds, func(b script.Place) bool { return b.Text == f.Dir() }):
+			answer.Reason, answer.Why = adapters.PartOf, s.Path+" includes it as a build"
+			return answer, nil
+		case nearest == nil:
+			nearest = s
 		}
 	}
-	return answer, nil
+	if nearest != nil {
+		if _, named := pathOf(nearest, f.Dir()); named {
+			return answer, nil
+		}
+	}
+	if below {
+		answer.Reason, answer.Why = adapters.InSources, "it lies below src/ and no settings name it"
+		return answer, nil
+	}
+	if own, err := a.settingsIn(f, f.Dir()); err != nil || own != nil || nearest == nil {
+		return answer, err
+	}
+	return unnamed(nearest), nil
 }
 
-// standing returns the place of a directory in the nearest build above.
-func standing(s *script.Settings, dir string, own bool) (answer adapters.NestedAnswer) {
-	_, named := pathOf(s, dir)
-	switch {
-	case slices.ContainsFunc(s.Builds, func(b script.Place) bool { return b.Text == dir }):
-		answer.Reason, answer.Why = adapters.PartOf, s.Path+" includes it as a build"
-	case named || own:
-	case len(s.Unsure) > 0:
+// unnamed returns the answer about a project that the settings of its build do not name.
+func unnamed(s *script.Settings) (answer adapters.NestedAnswer) {
+	answer.Reason, answer.Why = adapters.NotAMember, s.Path+" does not include it"
+	if len(s.Unsure) > 0 {
 		answer.Reason, answer.Why = adapters.PartOf, s.Path+" computes which projects it includes, so the root builds all of them"
-	default:
-		answer.Reason, answer.Why = adapters.NotAMember, s.Path+" does not include it"
 	}
 	return answer
 }

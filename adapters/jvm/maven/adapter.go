@@ -65,12 +65,15 @@ func New(o adapters.Options) *Adapter {
 	return a
 }
 
+// archives is the glob of what a build makes.
+const archives = "target/*.{jar,war,ear,rar,zip,tar.gz}"
+
 // lifecycle returns the recipes of a project. selection are the options that select it
 // within a reactor, with a blank in front.
 func lifecycle(program, selection string) []adapters.Task {
 	run := program + " -B -ntp" + selection + " "
 	return []adapters.Task{
-		{Name: "build", Run: run + "package -DskipTests", Outputs: []string{"target/*.{jar,war,ear,rar,zip,tar.gz}"}},
+		{Name: "build", Run: run + "package -DskipTests", Outputs: []string{archives}},
 		{Name: "test", Run: run + "test"},
 	}
 }

@@ -62,6 +62,10 @@ func TestReactor(t *testing.T) {
 	if build.Cwd != "../.." || build.Mutex == "" || build.Mutex != adaptertest.Task(t, a, root+"/lib", "build").Mutex {
 		t.Errorf("%+v", build)
 	}
+	// It packs the modules that it depends on again.
+	if d := cmp.Diff([]string{"//**/target/*.{jar,war,ear,rar,zip,tar.gz}"}, build.Rewrites); d != "" {
+		t.Error(d)
+	}
 	var above []string
 	for _, path := range build.ExtraInputs {
 		above = append(above, adaptertest.Relative(root, path))

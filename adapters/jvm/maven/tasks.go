@@ -2,6 +2,7 @@ package maven
 
 import (
 	"context"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -105,7 +106,7 @@ func (r *recipes) tasks(a *Adapter) ([]adapters.Task, error) {
 	}
 	list = append(list, lint...)
 	list = append(list, r.scripts()...)
-	above := r.above(w)
+	above, rewrites := r.above(w), r.rewrites()
 	for i := range list {
 		t := &list[i]
 		t.Cwd, t.ExtraInputs = r.cwd, above
@@ -114,7 +115,7 @@ func (r *recipes) tasks(a *Adapter) ([]adapters.Task, error) {
 		}
 		if len(r.reactor) > 0 {
 			// Each run compiles in the directories of its dependencies.
-			t.Mutex = "maven:" + r.root().Dir()
+			t.Mutex, t.Rewrites = "maven:"+r.root().Dir(), rewrites
 		}
 		if len(r.reactor) > 0 && t.Name == "test" {
 			// The run repeats the tests of its dependencies. A failure there belongs to
@@ -123,6 +124,20 @@ func (r *recipes) tasks(a *Adapter) ([]adapters.Task, error) {
 		}
 	}
 	return list, nil
+}
+
+// rewrites returns a glob of the archives of the reactor's modules, which a run makes again from
+// their sources, with other times in them: shaded ones and those of javadoc.
+func (r *recipes) rewrites() []string {
+	top := r.f.Dir()
+	for dir := range r.f.Ancestors() {
+		top = dir
+	}
+	root := r.root().Dir()
+	if !within(root, top) || strings.ContainsAny(rel(top, root), `\*?[{`) {
+		return nil
+	}
+	return []string{"//" + path.Join(rel(top, root), "**", archives)}
 }
 
 // oldMaven reports whether the wrapper's Maven does not know -ntp yet.

@@ -72,6 +72,9 @@ func TestSettings(t *testing.T) {
 				"8 computed projectDir of a project", "9 computed includeBuild",
 			},
 		},
+		"root": {
+			file: "settings.gradle.kts", text: "include(\":\")\ninclude(\":a\")\n", want: []string{": /w", ":a /w/a"},
+		},
 		"odd": {
 			file: "settings.gradle", text: "include '../out'\ninclude ''\ninclude 'a/b'\nstartParameter.include 'q'\ndef include = 1\n",
 			want: []string{": /w", ":a/b /w/a/b"}, unsure: []string{`1 a project with the path ":../out"`},

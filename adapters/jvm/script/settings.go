@@ -128,9 +128,13 @@ const maxSegments = 64
 
 // add adds a project and those that hold it.
 func (s *settingsReader) add(path string, line int) {
-	parts := strings.Split(strings.Trim(path, ":"), ":")
+	path = strings.Trim(path, ":")
+	if path == "" {
+		return // the root, which every build has
+	}
+	parts := strings.Split(path, ":")
 	if len(parts) > maxSegments || slices.Contains(parts, "") || slices.Contains(parts, "..") || strings.ContainsAny(path, "/\\") && strings.Contains(path, "..") {
-		s.Unsure = append(s.Unsure, Place{"a project with the path \"" + path + "\"", line})
+		s.Unsure = append(s.Unsure, Place{"a project with the path \":" + path + "\"", line})
 		return
 	}
 	at := ""

@@ -1,0 +1,154 @@
+package key
+
+import (
+	"context"
+	"path"
+	"slices"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// clock orders the evaluations of a run and what may change keys after they were made. It counts
+// changes, and no time. Its zero value is the start of a run.
+type clock struct {
+	now      int
+	wrote    int    // when a task was last executed or restored
+	executed places // where tasks were executed that may have written anything there
+	restored places // where outputs were restored
+	// unseen are the directories of restores since the tree was last refreshed.
+	unseen []string
+}
+
+// tick returns the time of a change: later than every evaluation that was begun.
+func (c *clock) tick() int {
+	c.now++
+	return c.now
+}
+
+// places are paths with the times when something was last written there.
+type places struct {
+	at    map[string]int
+	below map[string]int // the same of a path and those inside it
+}
+
+// note notes that something was written at paths.
+func (p *places) note(now int, paths []string) {
+	if p.at == nil {
+		p.at, p.below = make(map[string]int), make(map[string]int)
+	}
+	for _, at := range paths {
+		p.at[at] = now
+		for ; ; at = path.Dir(at) {
+			p.below[at] = now
+			if at == "." {
+				break
+			}
+		}
+	}
+}
+
+// since reports whether something was written later than then at a path, below it, or to a directory
+// around it.
+func (p *places) since(then int, at string) bool {
+	if p.below[at] > then {
+		return true
+	}
+	for ; ; at = path.Dir(at) {
+		if p.at[at] > then {
+			return true
+		}
+		if at == "." {
+			return false
+		}
+	}
+}
+
+// executed notes that a task was executed that may have written to dirs.
+func (e *Evaluator) executed(dirs []string) {
+	e.clock.wrote = e.clock.tick()
+	e.clock.executed.note(e.clock.wrote, dirs)
+}
+
+// Restored notes that outputs of t in its dish were restored.
+func (e *Evaluator) Restored(t *plan.Task) {
+	e.clock.wrote = e.clock.tick()
+	e.clock.restored.note(e.clock.wrote, e.reach(t).outputs)
+	e.clock.unseen = append(e.clock.unseen, t.Dish.Path)
+}
+
+// catchUp refreshes the tree where something was restored.
+func (e *Evaluator) catchUp(ctx context.Context) {
+	if len(e.clock.unseen) > 0 {
+		e.refresh(ctx, e.clock.unseen)
+		e.clock.unseen, e.memo.stale = nil, true
+	}
+}
+
+// noteKey notes the key of t.
+func (e *Evaluator) noteKey(t *plan.Task, k cache.Key) {
+	n := e.node(t)
+	if n.key != (cache.Key{}) && n.key != k {
+		n.changed = e.clock.tick()
+	}
+	n.key = k
+}
+
+// setMade notes the digest of the outputs of a task.
+func (e *Evaluator) setMade(n *node, d cache.Digest) {
+	if n.isMade && n.made != d {
+		n.changed = e.clock.tick()
+	}
+	n.made, n.isMade = d, true
+}
+
+// Holds reports whether the key of ev would be made as it was, unless the sources of a dish have changed
+// since: its dependencies have the keys and outputs that they had, and nothing was executed or restored
+// where it reads files that are no sources.
+func (e *Evaluator) Holds(ev *Evaluation) bool {
+	if ev.at == e.clock.now {
+		return true
+	}
+	for _, d := range ev.Task.Deps {
+		if d.Via != plan.ViaNothing && e.node(d.Task).changed > ev.at {
+			return false
+		}
+	}
+	return e.clock.wrote <= ev.at || !e.mayRead(ev)
+}
+
+// mayRead reports whether the task of ev may have files among its inputs that were written since, and are
+// no sources: in its dish, where a glob leads, what lay among outputs, and where links lead.
+func (e *Evaluator) mayRead(ev *Evaluation) bool {
+	t := ev.Task
+	executed := func(p string) bool { return e.clock.executed.since(ev.at, p) }
+	wrote := func(p string) bool { return executed(p) || e.clock.restored.since(ev.at, p) }
+	if executed(t.Dish.Path) || slices.ContainsFunc(e.reach(t).Inputs, wrote) || slices.ContainsFunc(e.history.Of(t).Found, executed) {
+		return true
+	}
+	entries := ev.Entries
+	if !ev.loaded {
+		var err error
+		if entries, err = e.inputs(t); err != nil {
+			return true
+		}
+	}
+	return slices.ContainsFunc(entries, isLink) || slices.ContainsFunc(t.Sources, func(d *discovery.Dish) bool { return e.haveLinks(e.circles[d]) })
+}
+
+func isLink(entry tree.Entry) bool { return entry.Kind == tree.Link }
+
+// haveLinks reports whether links are among the sources of a circle of dishes, or of those that it is
+// linked to.
+func (e *Evaluator) haveLinks(c *plan.Circle) bool {
+	if has, known := e.linked[c]; known {
+		return has
+	}
+	has := slices.ContainsFunc(c.Dishes, func(d *discovery.Dish) bool {
+		return slices.ContainsFunc(e.ownerships[d].Own(e.tree), isLink)
+	}) || slices.ContainsFunc(c.Links, func(d *discovery.Dish) bool { return e.haveLinks(e.circles[d]) })
+	e.linked[c] = has
+	return has
+}

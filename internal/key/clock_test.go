@@ -1,0 +1,60 @@
+package key
+
+import (
+	"testing"
+
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// TestHolds: after an execution the evaluations of its dish and of the dishes inside it hold no longer: a
+// file that is no source may have decided about their toolchain. Those of other dishes do.
+func TestHolds(t *testing.T) {
+	m := &model{}
+	for _, path := range []string{"a", "a/in", "ab"} {
+		d := &modelDish{path: path, adapted: true, tool: "1", lock: "1", files: map[string]modelFile{"marker": {}}}
+		d.tasks = [2]modelTask{{name: "build", run: "true"}, {name: "check", run: "true"}}
+		m.dishes = append(m.dishes, d)
+	}
+	root := t.TempDir()
+	m.lay(t, root, false)
+	e := m.evaluate(t, ways{root: root, state: state.Open(t.TempDir())})
+	ran := e.plan.Tasks[0]
+	for _, task := range e.plan.Tasks {
+		if e.Sources(task); task.ID() == "a:build" { // as before it is executed
+			ran = task
+		}
+	}
+	for _, d := range m.dishes[:2] {
+		d.tool = "2"
+	}
+	if e.Refresh(t.Context(), ran) {
+		t.Fatal("sources have changed")
+	}
+	for _, task := range e.plan.Tasks {
+		old := e.Of(task)
+		holds := e.Holds(old)
+		if same := e.Task(t.Context(), task).Key == old.Key; holds != same {
+			t.Errorf("%s: Holds returns %v, and the key is the same: %v", task.ID(), holds, same)
+		}
+	}
+}
+
+// TestHaveLinks: a link that a task makes among the sources of a dish is seen in the dishes linked to it.
+func TestHaveLinks(t *testing.T) {
+	m := &model{}
+	for _, path := range []string{"a", "b"} {
+		m.dishes = append(m.dishes, &modelDish{path: path, files: map[string]modelFile{"src/a": {}}, tasks: [2]modelTask{{name: "build", run: "true"}, {name: "check", run: "true"}}})
+	}
+	m.dishes[1].links = []int{0}
+	root := t.TempDir()
+	m.lay(t, root, false)
+	e := m.evaluate(t, ways{root: root, state: state.Open(t.TempDir())})
+	from := e.circles[e.plan.Workspace.Dishes[1]]
+	if e.haveLinks(from) {
+		t.Fatal("a link was found, want none")
+	}
+	put(t, root, "a/src/link", modelFile{target: "a"})
+	if !e.Refresh(t.Context(), e.plan.Tasks[0]) || !e.haveLinks(from) {
+		t.Error("the link was not found")
+	}
+}
