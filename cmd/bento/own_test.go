@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/sampling"
 )
 
@@ -96,8 +97,12 @@ func (w *ownWorld) copyOf(from *ownWorld) {
 	for _, e := range entries {
 		w.must(os.RemoveAll(filepath.Join(w.dir, e.Name())))
 	}
-	if out, err := exec.Command("cp", "-a", from.dir+"/.", w.dir).CombinedOutput(); err != nil {
-		w.t.Fatalf("%v: %s", err, out)
+	cp, err := exec.LookPath("cp")
+	w.must(err)
+	var out bytes.Buffer // by proc: the bento of another test, in this process, reaps children that it does not know
+	res, err := proc.Run(w.t.Context(), proc.Spec{Argv: []string{cp, "-a", from.dir + "/.", w.dir}, Stdout: &out, Stderr: &out, Timeout: 5 * time.Minute})
+	if err != nil || res.ExitCode != 0 {
+		w.t.Fatalf("cp: %+v, %v: %s", res, err, &out)
 	}
 }
 

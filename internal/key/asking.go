@@ -12,13 +12,14 @@ import (
 
 // AskAhead begins to ask for the toolchains of tasks, several at a time, if this workspace has no
 // answers yet: one after another, the tools of a repository of many languages take seconds to start.
-// wait waits for the answers.
+// wait waits for the answers. Until then the basis of a dish is found once for all its tasks.
 func (t *Toolchains) AskAhead(ctx context.Context, tasks []*plan.Task) (wait func()) {
 	t.mu.Lock()
 	isKnown := len(t.known) > 0
+	t.ahead = make(map[toolchainOf]string)
 	t.mu.Unlock()
 	if isKnown {
-		return func() {}
+		return t.forget
 	}
 	var asking sync.WaitGroup
 	asking.Go(func() {
@@ -33,10 +34,15 @@ func (t *Toolchains) AskAhead(ctx context.Context, tasks []*plan.Task) (wait fun
 	})
 	return func() {
 		asking.Wait()
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.ahead = nil // something may change them now
+		t.forget()
 	}
+}
+
+// forget drops the bases: something may change them now.
+func (t *Toolchains) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ahead = nil
 }
 
 type toolchainOf struct {
@@ -44,7 +50,7 @@ type toolchainOf struct {
 	dir     string
 }
 
-// toolchainsOf yields a dish for each basis among tasks, and keeps the bases in ahead.
+// toolchainsOf yields a dish for each basis among tasks.
 func (t *Toolchains) toolchainsOf(ctx context.Context, tasks []*plan.Task) iter.Seq[toolchainOf] {
 	return func(yield func(toolchainOf) bool) {
 		dishes, bases := make(map[toolchainOf]bool), make(map[string]bool)
@@ -58,7 +64,6 @@ func (t *Toolchains) toolchainsOf(ctx context.Context, tasks []*plan.Task) iter.
 			if !ok || err != nil {
 				continue
 			}
-			t.foresee(d, id)
 			if !bases[id] {
 				bases[id] = true
 				if !yield(d) {
@@ -67,16 +72,6 @@ func (t *Toolchains) toolchainsOf(ctx context.Context, tasks []*plan.Task) iter.
 			}
 		}
 	}
-}
-
-// foresee keeps the digest of a basis for the evaluation beside AskAhead.
-func (t *Toolchains) foresee(d toolchainOf, id string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.ahead == nil {
-		t.ahead = make(map[toolchainOf]string)
-	}
-	t.ahead[d] = id
 }
 
 // basis returns the digest of the basis of a toolchain; ok is false where the adapter has none.
@@ -91,5 +86,11 @@ func (t *Toolchains) basis(ctx context.Context, d toolchainOf) (id string, ok bo
 	if !ok || err != nil {
 		return "", ok, err
 	}
-	return basisID(d.adapter.Manifest(), basis), true, nil
+	id = basisID(d.adapter.Manifest(), basis)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ahead != nil {
+		t.ahead[d] = id
+	}
+	return id, true, nil
 }

@@ -72,9 +72,17 @@ func TestAskAhead(t *testing.T) {
 			t.Fatal(err)
 		}
 		tasks[0].Dish = &discovery.Dish{Dir: "new", Adapter: a}
-		OpenToolchains(st, state.OpenShared("")).AskAhead(t.Context(), tasks)()
-		if n := a.asked.Load(); n != 2 {
-			t.Errorf("asked %d times with known answers, want 2", n)
+		tools = OpenToolchains(st, state.OpenShared(""))
+		wait = tools.AskAhead(t.Context(), tasks)
+		before = a.bases.Load()
+		for range 3 { // the tasks of one dish
+			if got, err := tools.Fingerprint(t.Context(), a, "x1"); got != "x" || err != nil {
+				t.Errorf("x1 with known answers: %q, %v", got, err)
+			}
+		}
+		wait()
+		if n, more := a.asked.Load(), a.bases.Load()-before; n != 2 || more != 1 {
+			t.Errorf("asked %d times with known answers, for %d bases, want 2 and 1", n, more)
 		}
 	})
 }
