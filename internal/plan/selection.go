@@ -215,7 +215,11 @@ func (b *builder) bentoNames() []string {
 }
 
 func (b *builder) unknown(code, message, name string, candidates []string) {
-	b.problem(diagnostics.Error, diagnostics.Diagnostic{}, code, message+" \""+name+"\"", diagnostics.Suggest(name, candidates))
+	hint := diagnostics.Suggest(name, candidates)
+	if hint == "" && len(candidates) > 0 { // too many to list
+		hint = "bento plan lists the dishes and their tasks"
+	}
+	b.problem(diagnostics.Error, diagnostics.Diagnostic{}, code, message+" \""+name+"\"", hint)
 }
 
 // selectTasks returns the tasks in the selected dishes that the request names.

@@ -155,3 +155,17 @@ func TestShards(t *testing.T) {
 		}
 	})
 }
+
+// A name that is near none of many dishes has a hint, too.
+func TestUnknownAmongMany(t *testing.T) {
+	var dishes []*discovery.Dish
+	for i := range 30 {
+		dishes = append(dishes, dish(fmt.Sprintf("d%02d", i), "build!"))
+	}
+	for _, tasks := range []Request{{Exclude: []string{"elsewhere"}}, {Tasks: []string{"elsewhere:build"}}} {
+		_, problems := Build(workspace(dishes...), tasks)
+		if len(problems) == 0 || problems[0].Hint == "" {
+			t.Errorf("%+v", problems)
+		}
+	}
+}
