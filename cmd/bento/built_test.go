@@ -41,6 +41,30 @@ var buildBento = sync.OnceValues(func() (string, error) {
 	return path, goBuild(path, ".")
 })
 
+// systemPython returns a directory of the system's python3 alone, for plugins that need no packages:
+// those that are installed beside the one of PATH load at each start, for longer than most plugins
+// run. The directory is empty where the system has none.
+func systemPython(tb testing.TB) string {
+	tb.Helper()
+	dir, err := linkPython()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return dir
+}
+
+var linkPython = sync.OnceValues(func() (string, error) {
+	const python = "/usr/bin/python3"
+	dir := filepath.Join(builtDir(), "system")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(python); err != nil {
+		return dir, nil
+	}
+	return dir, os.Symlink(python, filepath.Join(dir, "python3"))
+})
+
 // quickPython returns a directory with a python3 that starts the one of PATH, "" where that is no
 // script: the one of pyenv starts thirty programs before it.
 var quickPython = sync.OnceValue(func() string {

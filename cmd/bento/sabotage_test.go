@@ -87,7 +87,7 @@ func (s *sabotage) try(t *testing.T, bento string) {
 		t.Fatal(err)
 	}
 	s.breakIt(t, plugin)
-	env := append(os.Environ(), "PATH="+strings.Join([]string{filepath.Dir(plugin), filepath.Dir(bento), os.Getenv("PATH")}, string(os.PathListSeparator)),
+	env := append(os.Environ(), "PATH="+strings.Join([]string{filepath.Dir(plugin), filepath.Dir(bento), systemPython(t), os.Getenv("PATH")}, string(os.PathListSeparator)),
 		"HOME="+filepath.Join(dir, "home"), "LC_ALL=C", "BENTO_CACHE_DIR="+filepath.Join(dir, "cache"), "PLUGIN="+plugin)
 	run := func(name string, args ...string) (string, int) {
 		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), name, args...)

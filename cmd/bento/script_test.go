@@ -80,7 +80,7 @@ func TestScript(t *testing.T) {
 	if testing.Short() && !strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
 		files = sampling.Short(t, 6, slices.DeleteFunc(files, isLong))
 	}
-	runScripts(t, files)
+	runScripts(t, files, systemPython(t))
 }
 
 // isLong reports whether a script runs a conformance suite or a compiler: it takes more than two seconds.
@@ -126,14 +126,21 @@ func scripts(t *testing.T) (plain, tools []string) {
 // them: it is the language of many plugins of the scripts, and starts at once.
 var toolchainNeeded = regexp.MustCompile(`\[!tool:(go|cargo|uv|poetry|ruby|bundle|php|composer|mvn|gradle|javac|deno|bun|node|npm|pnpm|yarn)\]`)
 
-func runScripts(t *testing.T, files []string) {
+// runScripts runs scripts with these directories in front of PATH.
+func runScripts(t *testing.T, files []string, path ...string) {
 	testscript.Run(t, testscript.Params{
 		Files:               files,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
-		Setup:               setup,
-		Condition:           condition,
+		Setup: func(env *testscript.Env) error {
+			err := setup(env)
+			for _, dir := range path {
+				env.Setenv("PATH", before(dir, env.Getenv("PATH")))
+			}
+			return err
+		},
+		Condition: condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code":         exitsWith,
 			"json":         jsonPath,
@@ -195,7 +202,7 @@ func setup(env *testscript.Env) error {
 // machine.
 var passed = []string{
 	"GOPROXY", "GOSUMDB", "GONOSUMDB", "GOFLAGS", "GOCACHE", "GOMODCACHE", "CARGO_HOME", "RUSTUP_HOME", "PIP_INDEX_URL",
-	"PIP_CERT", "PIP_FIND_LINKS", "PIP_DISABLE_PIP_VERSION_CHECK", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "PYENV_ROOT", "NPM_CONFIG_USERCONFIG",
+	"PIP_CERT", "PIP_FIND_LINKS", "PIP_DISABLE_PIP_VERSION_CHECK", "PIP_NO_COMPILE", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "PYENV_ROOT", "NPM_CONFIG_USERCONFIG",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
 	"GORACE", // of the lane with the race detector
 }

@@ -68,7 +68,7 @@ func newKitchen(t *testing.T, tc *toolchain) *kitchen {
 func toolEnv(home string) adapters.Environ {
 	// Short runs gain nothing from a compiler that optimises, and to verify the classes of
 	// Maven and Gradle takes a seventh of their time.
-	const quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+	const quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=128m -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 	set := map[string]string{
 		"HOME": home, "BENTO_CACHE_DIR": filepath.Join(home, "cache"),
 		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1",
@@ -245,6 +245,18 @@ func (a *served) ids(kind string) []string {
 	var ids []string
 	a.each(func(id string, t *servedTask) {
 		if !strings.HasPrefix(id, "aside:") && (kind == "" || t.Outcome.Kind == kind) {
+			ids = append(ids, id)
+		}
+	})
+	slices.Sort(ids)
+	return ids
+}
+
+// misses returns the tasks that a plan wants to run, less those of the dish aside.
+func (a *served) misses() []string {
+	var ids []string
+	a.each(func(id string, t *servedTask) {
+		if !strings.HasPrefix(id, "aside:") && t.Status != "cache_hit" {
 			ids = append(ids, id)
 		}
 	})

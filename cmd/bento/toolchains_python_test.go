@@ -21,7 +21,7 @@ func pipToolchain() toolchain {
 			task: "lib:lint", says: "F821", place: "lib/src/example_lib/__init__.py:5",
 		},
 		installed: []string{"app/.venv"},
-		begun:     "app/.venv/bin/pip",
+		begun:     "app/.venv/bin/python", // pip is still missing
 		pin:       edit{"lib/pyproject.toml", `">=3.9"`, `">=3.97"`},
 		asks:      ">=3.97",
 	}

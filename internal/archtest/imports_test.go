@@ -36,13 +36,13 @@ var table = []row{
 	{"internal/clone", []string{"diagnostics"}}, // the workspace's files, behind no link that leads out
 	{"internal/state", []string{"internal/killpoint", "internal/owner", "internal/owndir", "internal/rawfile", "internal/git", "internal/pack", "internal/stat"}}, // git tracks nothing of it
 	{"internal/archtest", nil},
-	{"internal/stat", nil},          // what a stat says beside fs.FileInfo
-	{"internal/bounds", nil},        // which programs and values of the environment are the clone's
-	{"internal/growth", nil},        // what tests of readers share
-	{"internal/proc/proctest", nil}, // the processes that a test has left
-	{"internal/sampling", nil},      // the cases that a test tries
-	{"internal/testrun", nil},       // where the files of tests are, and how many tests run at once
-	{"internal/tree/ignore", nil},   // the matcher alone: fuzzed without a walk
+	{"internal/stat", nil},                              // what a stat says beside fs.FileInfo
+	{"internal/bounds", nil},                            // which programs and values of the environment are the clone's
+	{"internal/growth", nil},                            // what tests of readers share
+	{"internal/proc/proctest", nil},                     // the processes that a test has left
+	{"internal/sampling", nil},                          // the cases that a test tries
+	{"internal/testrun", []string{"internal/sampling"}}, // where the files of tests are, and how many tests run at once
+	{"internal/tree/ignore", nil},                       // the matcher alone: fuzzed without a walk
 
 	// 1
 	{"adapters", []string{"diagnostics", "internal/clone", "internal/stat"}},

@@ -12,15 +12,14 @@ import (
 // because nothing is read before the files of the first ones are known.
 const ahead = 16
 
-// readAhead begins to read the inputs of the next tasks, from an index of the plan, if the
-// index of digests is empty. The files of one task are too few for all cores. wait waits for
-// the reads, and is called before the next call.
-func (a *aheadOf) readAhead(from int) (wait func()) {
+// collect returns the inputs of the next tasks, from an index of the plan, if the index of digests is
+// empty. The files of one task are too few for all cores. The list is good until the call after the next.
+func (a *aheadOf) collect(from int) []tree.Entry {
 	tasks := a.plan.Tasks
 	if from >= len(tasks) || !a.tree.Index().Empty() {
-		return func() {}
+		return nil
 	}
-	a.list = a.list[:0]
+	a.list, a.other = a.other[:0], a.list
 	for _, t := range tasks[from:min(from+ahead, len(tasks))] {
 		needsOutputs := func(d plan.Dep) bool { return a.needsOutputs(t, d) }
 		if t.Fault() != nil || slices.ContainsFunc(t.Deps, needsOutputs) {
@@ -36,8 +35,16 @@ func (a *aheadOf) readAhead(from int) (wait func()) {
 			a.addCircle(a.Evaluator.circles[d])
 		}
 	}
+	return a.list
+}
+
+// read begins to read files. wait waits for that.
+func (a *aheadOf) read(list []tree.Entry) (wait func()) {
+	if len(list) == 0 {
+		return func() {}
+	}
 	var reading sync.WaitGroup
-	reading.Go(func() { readFiles(a.tree.Index(), a.list) })
+	reading.Go(func() { readFiles(a.tree.Index(), list) })
 	return reading.Wait
 }
 
@@ -52,7 +59,8 @@ func (e *Evaluator) inputsOf(t *plan.Task) ([]tree.Entry, error) {
 // aheadOf collects the files that are read together, each once for all tasks.
 type aheadOf struct {
 	*Evaluator
-	list    []tree.Entry
+	list    []tree.Entry // the one collected last
+	other   []tree.Entry // the one before
 	had     map[string]bool
 	circles map[*plan.Circle]bool
 }

@@ -120,12 +120,14 @@ func (e *Evaluator) Holds(ev *Evaluation) bool {
 }
 
 // mayRead reports whether the task of ev may have files among its inputs that were written since, and are
-// no sources: in its dish, where a glob leads, what lay among outputs, and where links lead.
+// no sources: where a glob leads, what lay among outputs, and where links lead. A glob leads to the files by
+// which an adapter knows its dishes, too: if something was executed there or around it, the toolchain may be
+// another.
 func (e *Evaluator) mayRead(ev *Evaluation) bool {
 	t := ev.Task
 	executed := func(p string) bool { return e.clock.executed.since(ev.at, p) }
 	wrote := func(p string) bool { return executed(p) || e.clock.restored.since(ev.at, p) }
-	if executed(t.Dish.Path) || slices.ContainsFunc(e.reach(t).Inputs, wrote) || slices.ContainsFunc(e.history.Of(t).Found, executed) {
+	if slices.ContainsFunc(e.reach(t).Inputs, wrote) || slices.ContainsFunc(e.history.Of(t).Found, executed) {
 		return true
 	}
 	entries := ev.Entries

@@ -185,6 +185,11 @@ func (d *differ) ingredient(dish string, in ingredient, before, after string, ha
 }
 
 func (d *differ) sources(dish, before, after string) {
+	id := "\x00sources\x00" + dish + "\x00" + before + "\x00" + after
+	if d.seen[id] {
+		return // there may be very many ways from a dish to another
+	}
+	d.seen[id] = true
 	old, errOld := decodeIngredients(fetch(d.before, before))
 	now, errNow := decodeIngredients(fetch(d.after, after))
 	if before != "" && errOld != nil || after != "" && errNow != nil {

@@ -226,15 +226,16 @@ func (e *Evaluator) All(ctx context.Context) ([]*Evaluation, error) {
 func (e *Evaluator) Each(ctx context.Context, f func(*Evaluation)) ([]*Evaluation, error) {
 	defer e.o.Toolchains.AskAhead(ctx, e.plan.Tasks)()
 	a := e.newAhead()
-	read := a.readAhead(0)
+	read := a.read(a.collect(0))
 	defer func() { read() }()
 	for i, t := range e.plan.Tasks {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if i%ahead == 0 {
+			next := a.collect(i + ahead) // while others read
 			read()
-			read = a.readAhead(i + ahead)
+			read = a.read(next)
 		}
 		f(e.Task(ctx, t))
 		e.node(t).inputs = nil

@@ -3,30 +3,27 @@ package testrun
 
 import (
 	"errors"
-	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
-	"testing"
+
+	"github.com/bentobuild/bento/internal/sampling"
 )
 
 // main is a *testing.M, or what a package has around one.
 type main interface{ Run() int }
 
-// InMemory returns m such that, with -short, Run has TMPDIR in memory: the disk's file system takes
-// half of the system time of a short run. Without -short, where TMPDIR
-// is set, and on a machine without room it changes nothing. TMPDIR=/tmp keeps the disk.
+// InMemory returns m such that Run has TMPDIR in memory: of tests with many small files the disk's file
+// system takes most of the time. Where every case is tried (see sampling.All), where TMPDIR is
+// set, and on a machine without room it changes nothing. TMPDIR=/tmp keeps the disk.
 func InMemory(m main) main { return inMemory{m} }
 
 type inMemory struct{ main }
 
 // Run implements main.
 func (m inMemory) Run() int {
-	if !flag.Parsed() {
-		flag.Parse()
-	}
-	if !testing.Short() || os.Getenv("TMPDIR") != "" {
+	if sampling.All() || os.Getenv("TMPDIR") != "" {
 		return m.main.Run()
 	}
 	dir, done := use(memory)

@@ -55,7 +55,7 @@ func (a *asked) Run() int {
 	return 3
 }
 
-// TMPDIR of the user stays.
+// TMPDIR of the user stays, and make test-long is on the disk.
 func TestTMPDIR(t *testing.T) {
 	t.Setenv("TMPDIR", "/tmp")
 	m := &asked{}
@@ -63,8 +63,13 @@ func TestTMPDIR(t *testing.T) {
 		t.Errorf("%d, %q", code, m.dir)
 	}
 	t.Setenv("TMPDIR", "")
-	if InMemory(m).Run(); (m.dir != "") != (testing.Short() && roomy(memory)) {
-		t.Errorf("TMPDIR=%q, short: %v", m.dir, testing.Short())
+	t.Setenv("BENTO_TEST_ALL", "1")
+	if InMemory(m).Run(); m.dir != "" {
+		t.Errorf("TMPDIR=%q where every case is tried", m.dir)
+	}
+	t.Setenv("BENTO_TEST_ALL", "")
+	if InMemory(m).Run(); (m.dir != "") != roomy(memory) {
+		t.Errorf("TMPDIR=%q", m.dir)
 	}
 	if _, err := os.Stat(m.dir); m.dir != "" && err == nil {
 		t.Errorf("%s is left", m.dir)
