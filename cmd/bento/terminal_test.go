@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTerminalOutput: what a task prints cannot do more to a terminal than show text.
+// TestTerminalOutput: the output of a task can only show text on a terminal.
 func TestTerminalOutput(t *testing.T) {
 	p := openPane(t, needTool(t, "tmux"), 80, 24)
 	write(t, p.dir, "bento.toml", "")

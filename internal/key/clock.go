@@ -2,10 +2,12 @@ package key
 
 import (
 	"context"
+	"fmt"
 	"path"
 	"slices"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
@@ -16,10 +18,13 @@ import (
 type clock struct {
 	now      int
 	wrote    int    // when a task was last executed or restored
+	ran      int    // when a task was last executed
 	executed places // directories in which an executed task may have written any file
 	restored places // where outputs were restored
 	// unseen are the directories of restores since the tree was last refreshed.
 	unseen []string
+	// looked says when the directory of a dish was last looked at.
+	looked map[string]int
 }
 
 // tick advances the clock for a change and returns its time, which is later than every evaluation so
@@ -70,7 +75,51 @@ func (p *places) since(then int, at string) bool {
 // executed notes that a task was executed that may have written to dirs.
 func (e *Evaluator) executed(dirs []string) {
 	e.clock.wrote = e.clock.tick()
+	e.clock.ran = e.clock.wrote
 	e.clock.executed.note(e.clock.wrote, dirs)
+}
+
+// looked notes that the tree below the dish of t is as it is on disk.
+func (e *Evaluator) looked(t *plan.Task) {
+	if e.clock.looked == nil {
+		e.clock.looked = make(map[string]int)
+	}
+	e.clock.looked[t.Dish.Path] = e.clock.now
+}
+
+// LookAgain refreshes the tree below the dish of t if a task has made or removed a file there since it was
+// last looked at. It reports whether the sources of a dish have changed.
+func (e *Evaluator) LookAgain(ctx context.Context, t *plan.Task) (changed bool) {
+	at := t.Dish.Path
+	if e.clock.ran <= e.clock.looked[at] {
+		return false
+	}
+	e.looked(t)
+	if !e.tree.Altered(at) {
+		return false
+	}
+	before := e.Sources(t)
+	e.clock.wrote = e.clock.tick()
+	e.clock.executed.note(e.clock.wrote, []string{at})
+	e.refresh(ctx, []string{at})
+	if changed = e.forgetSources(t.Dish); changed {
+		e.warnAppeared(t, before)
+	}
+	return changed
+}
+
+// warnAppeared warns of sources of the dish of t that were not among those before.
+func (e *Evaluator) warnAppeared(t *plan.Task, before []tree.Entry) {
+	var fresh []string
+	for _, entry := range e.Sources(t) {
+		if _, had := find(before, entry.Path); !had {
+			fresh = append(fresh, entry.Path)
+		}
+	}
+	if len(fresh) > 0 {
+		e.warn("by_products", fmt.Sprintf("files that no task declares appeared in the dish of %s while other tasks ran, and are inputs of it: %s", t.ID(), diagnostics.Few(fresh)),
+			"if a task makes them, declare them there in workspace_outputs, and let "+t.ID()+" depend on it")
+	}
 }
 
 // Restored notes that outputs of t in its dish were restored.

@@ -67,6 +67,7 @@ func (e *Evaluator) Refresh(ctx context.Context, t *plan.Task) (changed bool) {
 	}
 	e.executed(dirs)
 	e.refresh(ctx, dirs)
+	e.looked(t)
 	for _, d := range dishes {
 		changed = e.forgetSources(d) || changed
 	}

@@ -17,8 +17,9 @@ import (
 
 // File is an open file or directory.
 type File struct {
-	fd   int
-	name string // for errors
+	fd     int
+	name   string // for errors
+	locked bool   // by TryLock
 }
 
 type identity struct{ dev, ino uint64 }
@@ -136,10 +137,13 @@ func (f *File) Name() string { return f.name }
 // Fd returns the descriptor.
 func (f *File) Fd() uintptr { return uintptr(f.fd) }
 
-// Close closes the file.
+// Close closes the file and releases its lock, whatever other processes have the file open.
 func (f *File) Close() error {
 	if f.fd < 0 {
 		return &fs.PathError{Op: "close", Path: f.name, Err: fs.ErrClosed}
+	}
+	if f.locked { // a child that has not executed its program yet has the file open, too
+		_ = unix.Flock(f.fd, unix.LOCK_UN)
 	}
 	err := unix.Close(f.fd) // EINTR closes it too
 	f.fd = -1

@@ -257,10 +257,12 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 		return
 	}
 	n.begun = true
-	ev := e.keys.Of(t)
-	if e.outdated(n) {
-		ev = e.keys.Task(ctx, t)
-		n.stale = false
+	ev := e.evaluated(ctx, n)
+	if ev.Status == key.Miss && ev.Err == nil && !t.Held {
+		if e.keys.LookAgain(ctx, t) {
+			e.staleAll()
+		}
+		ev = e.evaluated(ctx, n)
 	}
 	switch {
 	case e.endIfInPlace(ev):
@@ -277,6 +279,15 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 		}
 		e.restoreOrExecute(ctx, ev)
 	}
+}
+
+// evaluated returns the evaluation of the task of n, as it is by now.
+func (e *engine) evaluated(ctx context.Context, n *node) *key.Evaluation {
+	if e.outdated(n) {
+		n.stale = false
+		return e.keys.Task(ctx, n.task)
+	}
+	return e.keys.Of(n.task)
 }
 
 // outdated reports whether the task of n has to be evaluated again, or for the first time.

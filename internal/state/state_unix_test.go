@@ -7,6 +7,8 @@ import (
 	"os"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestLoadSpecialFiles(t *testing.T) {
@@ -73,4 +75,28 @@ func TestLocksArePrivate(t *testing.T) {
 			t.Errorf("after mode %v: %v, %v, want 0600", older, fi.Mode(), err)
 		}
 	}
+}
+
+// A process that is forked while a journal is read has the file open until it executes its program. The
+// reader has closed the file by then, and claims it again.
+func TestClaimBesideFork(t *testing.T) {
+	d := Open(t.TempDir())
+	made, err := d.Claim("claims")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // first as after Claim, then as after Abandoned
+		forked, err := unix.Dup(int(made.Fd()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(forked)
+		made.Close()
+		list := d.Abandoned("claims")
+		if len(list) != 1 {
+			t.Fatalf("%d files are claimed, want 1", len(list))
+		}
+		made = list[0]
+	}
+	made.Close()
 }

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/internal/tree/disk"
@@ -51,6 +52,18 @@ func ListStamp(dir string) (s Stamp, settled bool) { return disk.ListStamp(dir) 
 
 // IsThere reports whether the path of the root still leads to the directory that was walked.
 func (t *Tree) IsThere() bool { return t.disk.IsThere() }
+
+// Altered reports whether an entry was added to the directory dir or to one below it, or removed there,
+// since their names were read. It looks at no files.
+func (t *Tree) Altered(dir string) bool {
+	n := t.dirNode(dir)
+	return n != nil && t.altered(n)
+}
+
+func (t *Tree) altered(n *dirNode) bool {
+	now, err := t.Stat(n.Path)
+	return err != nil || now.Stamp() != n.Stamp || slices.ContainsFunc(n.Dirs, t.altered)
+}
 
 // Swapped reports whether the directory was replaced, or moved away and back, since the look: that
 // changes only its Ctime. Adding and removing entries changes its Mtime too, and does not affect
