@@ -14,11 +14,11 @@ import (
 	"github.com/bentobuild/bento/cache/diskstore"
 )
 
-// ErrMiss says that a store does not have the entry.
+// ErrMiss reports that a store does not have the entry.
 var ErrMiss = diskstore.ErrAbsent
 
-// Store keeps records and blobs. Its methods may be called concurrently. An error other than
-// ErrMiss says that the store cannot be used; the build continues without it.
+// Store keeps records and blobs. Its methods may be called concurrently. After an error other than ErrMiss
+// the store cannot be used, and the build continues without it.
 type Store interface {
 	// Lookup returns the record of key, or ErrMiss. The record is the caller's.
 	Lookup(key Key) (*Record, error)

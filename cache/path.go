@@ -10,7 +10,7 @@ import (
 // maxPath is the longest path of an output in bytes. No system accepts longer ones.
 const maxPath = 4096
 
-// RefusedError says why bento neither stores nor restores an output.
+// RefusedError has the reason why bento neither stores nor restores an output.
 type RefusedError struct {
 	Path   string // relative to the workspace
 	Reason string // such as "it is a socket"

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Small blobs are stored in the record. A file of its own takes a block of the disk and an inode,
-// which costs more than most tasks.
+// Small blobs are stored in the record. A separate file takes a block of the disk and an inode, which
+// costs more than most tasks.
 const (
 	maxSmall    = 4 << 10  // size of one blob
 	maxSmallAll = 16 << 10 // size of all blobs in a record

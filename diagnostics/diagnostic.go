@@ -40,9 +40,9 @@ type Diagnostic struct {
 	Source   string   `json:"source"`         // the tool that reports it
 	Hint     string   `json:"hint,omitempty"` // what to do next
 
-	// Dish and Alike are set on a problem that several dishes may have alike, so that people
-	// read it once: the name of the dish, and what is to be said of all of them, such as
-	// "need uv, which is not installed". Documents have one problem for each dish.
+	// Dish and Alike are set on a problem that several dishes may share, so that people read it once. They
+	// have the name of the dish and the common part of the message, such as "need uv, which is not
+	// installed". Documents have one problem for each dish.
 	Dish  string `json:"-"`
 	Alike string `json:"-"`
 }
@@ -102,8 +102,8 @@ func Errors(list []Diagnostic) []Diagnostic {
 	return errs
 }
 
-// Problems is the error of an operation that the user's input stopped. It holds every
-// problem, at least one of severity Error, so that one run shows them all.
+// Problems is the error of an operation that failed because of the user's input. It has all problems, at
+// least one of severity Error, so that one run shows them all.
 type Problems []Diagnostic
 
 // Error returns the problems, one a line.

@@ -87,11 +87,11 @@ func without(tasks []adapters.Task, names ...string) []adapters.Task {
 	return slices.DeleteFunc(slices.Clone(tasks), func(t adapters.Task) bool { return slices.Contains(names, t.Name) })
 }
 
-// At returns the dishes of a directory, the one that has its name first.
+// At returns the dishes of a directory. The first one has the name of the directory.
 func (w *Workspace) At(path string) []*Dish { return w.byPath[path] }
 
-// Named returns the dishes that the name of d means: those of its directory, if d has the name of
-// that, else d alone.
+// Named returns the dishes that the name of d refers to: all dishes of its directory if d is the first
+// there, else only d.
 func (w *Workspace) Named(d *Dish) []*Dish {
 	if list := w.byPath[d.Path]; len(list) > 0 && list[0] == d {
 		return list
@@ -117,9 +117,9 @@ func (w *Workspace) of(path, family string) *Dish {
 	return w.first(path)
 }
 
-// share splits dish.toml among the dishes of one directory: the first has the name and the outputs,
-// each has its own tasks. A task without a language is that of the first dish with a recipe
-// of its name, else of the first.
+// share splits dish.toml among the dishes of one directory. The first dish has the name and the outputs,
+// and each has its own tasks. A task without a language belongs to the first dish with a recipe of that
+// name, else to the first dish.
 func (f *finder) share() {
 	for _, list := range f.ws.byPath {
 		f.label(list)

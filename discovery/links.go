@@ -30,7 +30,7 @@ func (f *finder) link() {
 	for _, d := range f.ws.Dishes {
 		byName[d.Name] = d
 		for _, name := range d.answered.Provides {
-			if provider[name] == nil { // the first by path counts
+			if provider[name] == nil { // the first by path is used
 				provider[name] = d
 			}
 		}
@@ -240,7 +240,7 @@ func (s *linkSet) inherit(d *Dish, through *Link) (changed bool) {
 	return changed
 }
 
-// encloses reports whether o lies in a directory of d.
+// encloses reports whether o is in a directory of d.
 func (d *Dish) encloses(o *Dish) bool {
 	return d != o && (d.Path == "." || strings.HasPrefix(o.Path, d.Path+"/"))
 }

@@ -26,7 +26,7 @@ const PluginPrefix = "bento-adapter-"
 // Places are where adapters are searched.
 type Places struct {
 	Path      string      // the value of $PATH
-	Installed []Installed // in the order in which they count, after all of Path
+	Installed []Installed // in order of precedence, after all of Path
 	Named     []Named     // that the user names; each goes before all others of its id
 }
 
@@ -39,7 +39,7 @@ type Named struct {
 // Installed is an adapter that the user has installed with bento.
 type Installed struct {
 	Path   string // of its executable or module, whose name is that of one on PATH
-	Active bool   // one that is not active is used only if its digest is pinned
+	Active bool   // if false, it is used only if its digest is pinned
 }
 
 // Adapters lists the executables in places that may be adapters, in the order in
@@ -85,7 +85,7 @@ func Tools(path string, cfg *config.Workspace, st *state.Dir, digest func(path s
 	return s.run(Places{Path: path}, cfg, st, digest)
 }
 
-// run searches the directories of PATH, then what is installed.
+// run searches the directories of PATH, then the installed plugins.
 func (s *search) run(in Places, cfg *config.Workspace, st *state.Dir, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
 	names := openPathNames(st)
 	defer names.Save()
@@ -156,7 +156,7 @@ type rules struct {
 // search is one search of PATH.
 type search struct {
 	rules
-	by       string // what names the file; "" for one that was searched for
+	by       string // the setting that names the file; "" if it was found by a search
 	own      string // the file of the user's own configuration, "" for none
 	digest   func(path string) string
 	ways     *owner.Ways
@@ -235,7 +235,7 @@ func (s *search) forbid(c *adapters.Candidate) {
 		c.Skip, c.SkipReason = adapters.SkipNotAllowed, s.table+".allowlist does not name it"
 		return
 	}
-	if s.by != "" { // the user names this file, wherever it is and whatever is in it
+	if s.by != "" { // the user names this file, so neither its place nor its content matters
 		if why, hint := s.exposed(c); why != "" {
 			c.Skip, c.SkipReason, c.SkipHint = adapters.SkipNotTrusted, why, hint
 			s.warn(c.Path, why, hint)
@@ -260,9 +260,9 @@ func (s *search) forbid(c *adapters.Candidate) {
 	}
 }
 
-// brought returns how the repository may have brought c, which is not started then: activating an
-// environment of a clone is no consent to its plugins. A pin in the user's own configuration, which
-// no repository brings, is consent to that content alone.
+// brought returns how the repository may have brought c. Such a plugin is not started, since activating an
+// environment of a clone is no consent to its plugins. A pin in the user's own configuration, which no
+// repository brings, is consent to that content only.
 func (s *search) brought(c *adapters.Candidate, pin config.Text) (why, hint string) {
 	if !s.area.Reached(c.Path) {
 		return "", ""

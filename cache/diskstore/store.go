@@ -26,10 +26,10 @@ import (
 	"time"
 )
 
-// ErrAbsent says that the store does not have an entry.
+// ErrAbsent reports that the store does not have an entry.
 var ErrAbsent = errors.New("not in the cache")
 
-// DamageError says that a file was damaged and was removed. It is also ErrAbsent.
+// DamageError reports that a file was damaged and was removed. It is also ErrAbsent.
 type DamageError struct {
 	Path  string
 	Cause error
@@ -80,8 +80,8 @@ type Options struct {
 	// Root is the root of the workspace. A store inside the workspace may come from its repository,
 	// so New follows no link below Root and checks owners. "" is no workspace.
 	Root string
-	// Unnamed says that no setting names the directory. The user, root or the owner of the
-	// workspace's root directory must own it then.
+	// Unnamed is true if no setting names the directory. The user, root or the owner of the workspace's
+	// root directory must own it then.
 	Unnamed bool
 	// Warn receives every *DamageError. It may be called concurrently and may be nil.
 	Warn func(error)
@@ -90,8 +90,8 @@ type Options struct {
 	Waiting func(lock string)
 }
 
-// New returns the store in dir, an absolute path, which the first write makes. It returns a
-// *RefusedError when dir holds files that bento has not made.
+// New returns the store in dir, an absolute path, which the first write makes. It returns a *RefusedError
+// if dir has files that bento has not made.
 func New(dir string, o Options) (*Store, error) {
 	s := &Store{base: dir, root: o.Root, unnamed: o.Unnamed, warn: o.Warn, waiting: o.Waiting, kept: newKept(), opened: time.Now()}
 	runtime.AddCleanup(s, (*kept).close, s.kept)
@@ -141,7 +141,7 @@ func (s *Store) ReadRecord(key [32]byte, limit int64) (data []byte, modified tim
 	return data[:n], info.Modified, err
 }
 
-// WriteRecord stores a record and replaces an earlier one. It counts as use.
+// WriteRecord stores a record and replaces an earlier one. It is a use of the record.
 func (s *Store) WriteRecord(key [32]byte, data []byte) error {
 	f, err := s.create()
 	if err != nil {

@@ -23,7 +23,7 @@ const smallFile = 256 << 10
 // readAgain is how often Capture reads a file that changes meanwhile.
 const readAgain = 3
 
-// Capture is that of a Reader that is used once.
+// Capture calls Capture of a Reader that is used once.
 func Capture(stop <-chan struct{}, s cache.Store, root string, paths []string) ([]cache.Output, error) {
 	return new(Reader).Capture(stop, s, root, paths)
 }

@@ -130,9 +130,9 @@ func (m *placing) from(p string) string {
 	return strings.TrimPrefix(p, m.into+"/")
 }
 
-// Place makes the workspace contain the files of m below the directory into. It checks all of them
-// first, as Restore does, touches no file that is the same already, and replaces each other one in one
-// step. Only Stop counts of the options.
+// Place makes the workspace contain the files of m below the directory into. It checks all of them first,
+// as Restore does. It does not touch files that are already the same, and replaces each other file in one
+// step. Of the options only Stop has an effect.
 func (r *Restorer) Place(m *Made, into string, o Options) error {
 	want := slices.Clone(m.Files)
 	for i := range want {

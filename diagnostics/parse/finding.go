@@ -49,8 +49,8 @@ func (f *finder) addAt(base string, d diagnostics.Diagnostic) {
 	}
 }
 
-// settled returns d as it is reported. For a file outside the workspace the message holds the
-// place: no File leads there.
+// settled returns d in its reported form. If the file is outside the workspace, File is empty and the
+// message has the place.
 func settled(d diagnostics.Diagnostic) diagnostics.Diagnostic {
 	if absolute(d.File) || d.File == ".." || strings.HasPrefix(d.File, "../") {
 		d.Message = cleanText(d.Where()+": "+d.Message, maxMessage)

@@ -70,8 +70,8 @@ type answered struct {
 	used  bool             // in this process
 }
 
-// Open reads the saved answers and drops those that no longer hold. It returns nil where nothing
-// can be saved.
+// Open reads the saved answers and drops those that no longer hold. It returns nil if nothing can be
+// saved.
 func Open(o Options) *Cache {
 	marks, ok := newMarks(&o)
 	if !ok || o.Basis == "" {
@@ -151,8 +151,8 @@ func (m *Cache) Ask(ctx context.Context, a adapters.Adapter, dir string) (Answer
 	return answer.withoutReads(), err
 }
 
-// Nested returns the decision of a about the project in dir inside outer, from a saved answer or
-// from a. Both are absolute; found is that of adapters.Nested.
+// Nested returns the decision of a about the project in dir inside outer, from a saved answer or from a.
+// Both paths are absolute; found is the same as for adapters.Nested.
 func (m *Cache) Nested(ctx context.Context, a adapters.Adapter, dir, outer string, found bool) (adapters.NestedAnswer, error) {
 	if m = m.about(a); m == nil {
 		return adapters.Nested(ctx, a, dir, outer, found)

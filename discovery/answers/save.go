@@ -63,7 +63,7 @@ func load(dir *state.Dir) (s saved, payload []byte, ok bool) {
 	return s, payload, err == nil && r.End() == nil && len(s.Spots) == len(s.Traces)
 }
 
-// trace returns the trace of spot i. For invalid indices it returns one that never holds.
+// trace returns the trace of spot i. For an invalid index it returns a trace that never holds.
 func (s *saved) trace(i int) (t trace) {
 	from := &s.Traces[i]
 	if len(from.Sum) != 0 && len(from.Sum) != len(t.Sum) || from.Around < 0 || from.Around > len(s.Stamps) {

@@ -51,8 +51,8 @@ func (v *View) Now(path string) (s adapters.State, known bool) {
 	return v.behind(rel)
 }
 
-// behind returns the state of a file that is no entry of the tree: git ignores it, or it lies
-// behind a link. The index knows it too.
+// behind returns the state of a file that is no entry of the tree, because git ignores it or it is behind
+// a link. The index knows it too.
 func (v *View) behind(rel string) (s adapters.State, known bool) {
 	if v.clone != nil {
 		real, err := v.clone.Resolve(rel)

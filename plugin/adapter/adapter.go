@@ -23,20 +23,20 @@ type Options struct {
 	Version string // of bento, sent to the plugins
 	Dir     string // the plugins' working directory; "": bento's own
 
-	// Env is bento's environment. A plugin gets the variables that every child gets, and
-	// those that PassEnv names for its id (NAME or PREFIX_*).
+	// Env is bento's environment. A plugin gets the variables that every child gets, and those that
+	// PassEnv lists for its id (NAME or PREFIX_*).
 	Env     adapters.Environ
 	PassEnv map[string][]string
-	// Settings are the options of plugins in the workspace, JSON objects by id. SettingsOf returns
-	// those of a plugin for a directory, which are over these; "" for the same. Both may be nil.
+	// Settings are the options of plugins in the workspace, JSON objects by id. SettingsOf returns the
+	// options of a plugin for a directory, which override these, or "" for these. Both may be nil.
 	Settings   map[string]string
 	SettingsOf func(id, dir string) string
-	// Identities are texts by id that stand for the digest of the executable and the manifest in the
+	// Identities are texts by id. They replace the digest of the executable and the manifest in the
 	// identity of a plugin; may be nil.
 	Identities map[string]string
 
-	// Sandbox confines plugins, by id; the others are not confined. An install of a
-	// confined plugin runs in a process of its own.
+	// Sandbox confines plugins, by id. A plugin without an entry is not confined. An install of a confined
+	// plugin runs in a separate process.
 	Sandbox map[string]*host.Sandbox
 
 	// Builtin are ids that a plugin cannot have: bento starts such a plugin and then

@@ -17,14 +17,14 @@ import (
 // remembers its manifest and its answers about directories. Its Process is asleep until a
 // question has no remembered answer.
 
-// note is what bento remembers of a plugin without a dish.
+// note is the saved state of a plugin that has no dish.
 type note struct {
 	Basis    string             `json:"basis"`    // the basis for which it is valid
 	Manifest json.RawMessage    `json:"manifest"` // as the plugin sent it
 	Text     json.RawMessage    `json:"text"`     // the members that bento uses
 	Dropped  []string           `json:"dropped,omitempty"`
 	Refused  map[string]listing `json:"refused"` // the directories that it refused
-	// Answers are those of a module, in place of Refused.
+	// Answers are the saved answers of a module, in place of Refused.
 	Answers map[question]savedAnswer `json:"answers,omitempty"`
 }
 
@@ -109,7 +109,7 @@ func (p *Process) running(ctx context.Context) (*host.Plugin, error) {
 	})
 }
 
-// take makes plugin the one that answers, unless the Process was closed in the meantime.
+// take makes plugin the running process, unless the Process was closed in the meantime.
 func (p *Process) take(plugin *host.Plugin) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -66,7 +66,7 @@ func (p *Process) resolved(ctx context.Context, at probe.At) (string, error) {
 	return versionLine + r.Version + "\n" + r.Fingerprint, nil
 }
 
-// askToolchain is ask with what the manifest's exec prints. A saved answer needs no process.
+// askToolchain is ask with the output of the manifest's exec command. A saved answer needs no process.
 func (p *Process) askToolchain(ctx context.Context, c host.Call, at probe.At, into any) error {
 	if len(p.manifest.Exec) == 0 {
 		_, err := p.ask(ctx, c, into)
@@ -102,7 +102,7 @@ func (p *Process) exec(ctx context.Context, at probe.At) (*adapters.ExecOutput, 
 // version.
 const maxSaid = 16 << 10
 
-// opening returns the start of what a tool printed.
+// opening returns the start of a tool's output.
 func opening(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxSaid)], "") }
 
 // asker returns what runs the command of a manifest's exec.

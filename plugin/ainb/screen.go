@@ -13,7 +13,8 @@ type Viewport struct {
 	Height uint16 `json:"height"`
 }
 
-// Buffer is a drawn screen. It lists painted cells only; of two at one place the later one counts.
+// Buffer is a drawn screen. It lists painted cells only. A later cell replaces an earlier one at the same
+// place.
 type Buffer struct {
 	Width  uint16   `json:"width"`
 	Height uint16   `json:"height"`

@@ -91,7 +91,7 @@ func (s *session) trace() func(sent bool, body []byte) {
 	}
 }
 
-// closeSockets ends what is open.
+// closeSockets closes all open sockets.
 func (s *session) closeSockets() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

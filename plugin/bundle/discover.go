@@ -241,7 +241,7 @@ func (s *scan) add(dir *owndir.Dir, id, version string) {
 	s.byID[id] = append(s.byID[id], *f)
 }
 
-// readPackage reads the manifest of the package in a directory, and what bento has noted about it.
+// readPackage reads the manifest of the package in a directory, and bento's record of it.
 func readPackage(dir *owndir.Dir) (*Found, error) {
 	f := &Found{Dir: dir.Path()}
 	name := manifest.ProcessFile
@@ -310,7 +310,7 @@ func (f *Found) module(dir *owndir.Dir) error {
 	}
 	wasm := m.WasmSHA256
 	if m.Unset() {
-		// The digest of the module stands in for the stated one, which is not there.
+		// The manifest states no digest of the module, so the package has the one of its file.
 		if wasm, err = digestFile(dir, m.WasmFile, info.Size); err != nil {
 			return err
 		}
@@ -319,7 +319,7 @@ func (f *Found) module(dir *owndir.Dir) error {
 	return nil
 }
 
-// record reads what bento noted at the installation.
+// record reads the record of the installation.
 func (f *Found) record(dir *owndir.Dir) error {
 	data, err := readSmall(dir, recordName, maxRecord)
 	if err != nil {

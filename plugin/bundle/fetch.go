@@ -27,7 +27,7 @@ const (
 // RuleFetch is the rule of diagnostics about a source that cannot be read.
 const RuleFetch = "package_source"
 
-// Fetcher reads packages from where the user says.
+// Fetcher reads packages from the sources that the user names.
 type Fetcher struct {
 	Environ   []string          // of the user, for git
 	Root      string            // of the workspace, whose programs are not started; "" for none

@@ -91,7 +91,7 @@ func pull(ctx context.Context, c *registry.Client, ref registry.Reference) (data
 	return data, append(signatures, more...), err
 }
 
-// cosigned returns the signatures that cosign sign has put beside an artifact.
+// cosigned returns the signatures that cosign sign has stored beside an artifact.
 func cosigned(ctx context.Context, c *registry.Client, ref registry.Reference, digest string) (list []seal.Signature, err error) {
 	ref.Digest, ref.Tag = "", strings.Replace(digest, ":", "-", 1)+seal.Cosign
 	m, err := c.Manifest(ctx, ref)
@@ -189,7 +189,7 @@ func (f *Fetcher) login(host string) (name, password string) {
 		} `json:"auths"`
 	}
 	if err != nil || json.Unmarshal(data, &doc) != nil {
-		return "", "" // the registry then says what it requires
+		return "", "" // the registry then reports that it requires a login
 	}
 	auth, err := base64.StdEncoding.DecodeString(doc.Auths[host].Auth)
 	if err != nil {

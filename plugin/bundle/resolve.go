@@ -21,7 +21,7 @@ type Query struct {
 	Ref   string // "acme-fmt", "acme-fmt@1.2"
 	Tiers []Tier
 	Pins  map[string]Pin // by id; they apply to the tier "global"
-	// Keys and RequireSigned are what the user requires of signatures.
+	// Keys and RequireSigned are the user's requirements of signatures.
 	Keys          manifest.Keys
 	RequireSigned bool
 }
@@ -33,7 +33,7 @@ type Resolved struct {
 	Wasm       string   // the path of a module
 	WasmSHA256 string   // the required digest of it; "" if the manifest states none
 	Argv       []string // of a program; the first may be a bare name on PATH
-	ArgvSHA256 string   // the required digest of the program; "" if it lies outside of the package
+	ArgvSHA256 string   // the required digest of the program; "" if it is outside of the package
 	WorkDir    string   // of a program, absolute
 	// Manifest is the path of its manifest.
 	Manifest  string
@@ -61,7 +61,7 @@ func Resolve(q Query) (*Resolved, []diagnostics.Diagnostic, error) {
 	return r.resolved(f), r.problems, nil
 }
 
-// resolver resolves one reference and what it depends on.
+// resolver resolves one reference and its dependencies.
 type resolver struct {
 	query    Query
 	known    map[string][]Found // the versions of an id

@@ -14,7 +14,7 @@ import (
 // maxState is the largest size of a state file in bytes.
 const maxState = 4 << 20
 
-// entry is what the state file says about a tool.
+// entry is the record of a tool in the state file.
 type entry struct {
 	Version     string `json:"version"` // the active one
 	Enabled     bool   `json:"enabled"`

@@ -78,7 +78,7 @@ func (s *Store) checkKind(p *Package) error {
 	return nil
 }
 
-// AddOptions say where a package comes from and what the user requires of it.
+// AddOptions are the source of a package and the user's requirements of it.
 type AddOptions struct {
 	Source        string // for the state file
 	Keys          manifest.Keys
@@ -202,7 +202,7 @@ func (s *Store) acquire(ctx context.Context, lock *rawfile.File) error {
 	}
 }
 
-// record is what bento notes about an installed package, in its directory.
+// record is bento's note about an installed package, in its directory.
 type record struct {
 	Kind   string       `json:"kind"`
 	Digest string       `json:"digest"`

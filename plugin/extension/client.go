@@ -15,8 +15,8 @@ import (
 // ErrUnsupported is wrapped by the error of a method that the contract in use lacks.
 var ErrUnsupported = errors.ErrUnsupported
 
-// Client asks bento for things, within what the extension was granted. Its methods are safe
-// for concurrent use; a refusal is an *Error.
+// Client sends requests to bento, within the grants of the extension. Its methods are safe for concurrent
+// use. A refusal is an *Error.
 type Client struct {
 	peer    *wire.Peer // set before a handler runs
 	stderr  io.Writer
@@ -24,7 +24,7 @@ type Client struct {
 	session atomic.Pointer[session]
 }
 
-// session is what bento sent to begin with.
+// session is the content of bento's first message.
 type session struct {
 	granted []string
 	config  json.RawMessage
@@ -140,7 +140,7 @@ func (c *Client) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	return file.Bytes, err
 }
 
-// only returns an error if the contract in use is not the one that has what.
+// only returns an error unless the contract in use has what.
 func (c *Client) only(sep bool, what string) error {
 	if c.sep == sep {
 		return nil

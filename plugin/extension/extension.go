@@ -91,7 +91,7 @@ type Mouser interface {
 	Mouse(ctx context.Context, c *Client, mouse Mouse) error
 }
 
-// Options are where Serve reads and writes, for tests. Zero fields mean those of the process.
+// Options are the streams of Serve, for tests. The default of each field is that of the process.
 type Options struct {
 	In     io.ReadCloser
 	Out    io.WriteCloser

@@ -78,7 +78,7 @@ func answered(rpc *wire.RPCError) *Error {
 	return e
 }
 
-// refusal returns what bento is answered for an error.
+// refusal returns the answer to bento for an error.
 func refusal(err error) *wire.RPCError {
 	e := &wire.RPCError{Code: codeInternal, Message: err.Error()}
 	var own *Error

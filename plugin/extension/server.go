@@ -134,7 +134,7 @@ func (s *server) bad(body []byte, m *wire.Message, err error) (*wire.RPCError, b
 	return nil, false
 }
 
-// odd logs what bento should not have sent, and what handlers did wrong.
+// odd logs messages that bento should not have sent, and faults of handlers.
 func (s *server) odd(format string, args ...any) {
 	fmt.Fprintf(s.o.Stderr, s.x.Info().Name+": "+format+"\n", args...)
 }
@@ -194,7 +194,7 @@ func (s *server) enqueue(m *message, handler handlerFunc) error {
 		case err != nil:
 			_ = m.in.Refuse(refusal(err))
 		default:
-			if err := m.in.Reply(result); err != nil { // it is too large, or no JSON; else nobody reads it
+			if err := m.in.Reply(result); err != nil { // it is too large or no JSON, or the stream has ended
 				_ = m.in.Refuse(refusal(err))
 			}
 		}

@@ -2,8 +2,8 @@ package host
 
 import "time"
 
-// Audit is the record of one call of a tool: what bento saw of it, and nothing that the tool
-// claims about itself. Durations that are 0 belong to phases that were not reached.
+// Audit is the record of one call of a tool. It has bento's own observations, and no claims of the tool.
+// Durations of phases that were not reached are 0.
 type Audit struct {
 	Contract string `json:"contract"` // "rterm.plugin.v1"
 	ID       string `json:"id"`       // of the tool, as configured

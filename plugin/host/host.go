@@ -84,9 +84,9 @@ type Plugin struct {
 	took    time.Duration
 }
 
-// Start starts a plugin and waits for its handshake. The error is a *adapters.Failure, or
-// that of ctx; no process runs then. The caller has to close the plugin, which lives until
-// then, not until ctx is done.
+// Start starts a plugin and waits for its handshake. The error is a *adapters.Failure, or that of ctx;
+// then no process is left. The caller must close the plugin. The plugin runs until then, even after ctx is
+// done.
 func Start(ctx context.Context, o Options) (*Plugin, error) {
 	o.Numbers = o.Numbers.withDefaults()
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))

@@ -96,7 +96,7 @@ func (p *process) blame(err error) {
 
 const deafened = "it does not read its standard input"
 
-// silenced returns what a process did that runs on after the end of its output.
+// silenced describes a process that still runs after the end of its output.
 func silenced(err error) string {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return "it closed its standard output in the middle of a message"

@@ -27,7 +27,7 @@ type ResidentOptions struct {
 	// returns when ctx is done, which has the timeout of the handshake, and when the process
 	// exits.
 	Connect func(ctx context.Context, s *Stream) (*wire.Peer, error)
-	// Hello is the handshake. An error is a failure; its message is that of the error.
+	// Hello is the handshake. If it fails, the message of the failure is that of the error.
 	Hello func(ctx context.Context, p *wire.Peer) error
 	// Ended is called after a connected process has ended, before calls fail and before the
 	// next start. It may be nil.
@@ -41,7 +41,7 @@ type ResidentOptions struct {
 	// Changed receives each new state, with the failure behind it. It may be nil.
 	Changed func(s State, f *adapters.Failure)
 
-	Hint   func(code adapters.Code) string // what a user can do about a failure; may be nil
+	Hint   func(code adapters.Code) string // the advice for a user about a failure; may be nil
 	Stderr io.Writer                       // gets its stderr, unchanged; nil discards it
 }
 
@@ -133,7 +133,7 @@ func (r *Resident) Peer() *wire.Peer {
 	return r.current.peer
 }
 
-// Use counts as use of a process that would otherwise be idle.
+// Use notes a use of the process, so that it is not idle.
 func (r *Resident) Use() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,8 +159,7 @@ func (r *Resident) Reload() {
 	}
 }
 
-// End kills the process behind p, which counts as a failure. It has no effect if that process
-// has ended.
+// End kills the process behind p, which is a failure. It has no effect if that process has ended.
 func (r *Resident) End(p *wire.Peer, code adapters.Code, what string) {
 	r.mu.Lock()
 	c := r.current
@@ -191,7 +190,7 @@ func (r *Resident) Call(ctx context.Context, c Call) (json.RawMessage, error) {
 	return result, r.explain(ctx, k, c, err)
 }
 
-// busy counts a call in flight until the returned function is called.
+// busy notes a call in flight until the returned function is called.
 func (r *Resident) busy() func() {
 	count := func(n int) {
 		r.mu.Lock()
@@ -229,8 +228,8 @@ func (r *Resident) explain(ctx context.Context, k *companion, c Call, err error)
 	return f
 }
 
-// Wait starts the process if there is none, and returns the connection once it is ready. The error
-// is as that of Call.
+// Wait starts the process if none is running, and returns the connection once it is ready. Its errors are
+// those of Call.
 func (r *Resident) Wait(ctx context.Context) (*wire.Peer, error) {
 	k, err := r.wait(ctx)
 	if err != nil {

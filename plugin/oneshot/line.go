@@ -99,7 +99,8 @@ func (r *receiver) line(br *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// piece returns what has come of a line, at once, and whether it is its end.
+// piece returns the part of a line that has arrived, at once, and reports whether it is the end of the
+// line.
 func piece(br *bufio.Reader) (part []byte, whole bool, err error) {
 	if _, err := br.Peek(1); err != nil {
 		return nil, false, err
@@ -112,7 +113,7 @@ func piece(br *bufio.Reader) (part []byte, whole bool, err error) {
 	return part, whole, nil
 }
 
-// judge returns what is wrong with the text of a line, before its members are looked at.
+// judge returns the fault of the text of a line, before its members are read.
 func judge(text []byte) error {
 	switch {
 	case bytes.HasPrefix(text, []byte("\ufeff")):

@@ -116,7 +116,7 @@ func (r *run) launch(ctx context.Context) error {
 	return r.start(ctx, launcher)
 }
 
-// start launches the process on a goroutine of its own, since a launch may hang.
+// start launches the process on a separate goroutine, since a launch may hang.
 func (r *run) start(ctx context.Context, launcher host.Launcher) error {
 	type launched struct {
 		stream *host.Stream
@@ -195,7 +195,7 @@ func (r *run) trace(sent bool, body []byte) {
 	}
 }
 
-// write writes a line on a goroutine of its own, since the tool may not read.
+// write writes a line on a separate goroutine, since the tool may not read.
 func (r *run) write(text []byte) <-chan error {
 	r.trace(true, text[:len(text)-1])
 	written := make(chan error, 1)
@@ -258,8 +258,8 @@ type awaited struct {
 	within time.Duration
 }
 
-// await waits for a line. What the tool wrote counts more than a failed write to it, so that the
-// order of the two does not matter.
+// await waits for a line. The output of the tool takes precedence over a failed write to it, so the order
+// of the two makes no difference.
 func (r *run) await(ctx context.Context, written <-chan error, w awaited) ([]byte, error) {
 	timer := time.NewTimer(time.Until(w.until))
 	defer timer.Stop()
@@ -348,7 +348,7 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// awaitExit waits until the process has exited by itself, with status 0, after its response.
+// awaitExit waits until the process has exited without a signal, with status 0, after its response.
 func (r *run) awaitExit(ctx context.Context) error {
 	defer phase(&r.audit.Exit)()
 	r.stream.Stdin.Close()
@@ -359,7 +359,7 @@ func (r *run) awaitExit(ctx context.Context) error {
 		return faulty(adapters.Crashed, "it responded, and still ran %v later", r.o.Teardown)
 	}
 	r.exitAt = time.Now()
-	// What it left behind may end by itself soon, such as the tee of a shell.
+	// A process that it left behind may end soon, such as the tee of a shell.
 	if !wait(r.ended, r.o.Teardown) {
 		r.stream.End(true)
 		if !wait(r.ended, reaping) {

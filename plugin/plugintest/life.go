@@ -98,7 +98,7 @@ func usableHooks(ctx context.Context, p *peer) outcome {
 	return pass()
 }
 
-// sameManifest compares what bento reads: the order of members is free.
+// sameManifest compares the members that bento reads. Their order is free.
 func sameManifest(ctx context.Context, p *peer) outcome {
 	text, err := p.result(ctx, wire.MethodInitialize, hello())
 	if err != nil {

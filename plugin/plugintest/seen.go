@@ -87,7 +87,7 @@ func (s *seen) notification(test string, m *wire.Message) bool {
 	return false
 }
 
-// recorder keeps the beginning of what is read through it.
+// recorder keeps the beginning of the bytes that are read through it.
 type recorder struct {
 	r    io.ReadCloser
 	kept []byte

@@ -41,7 +41,7 @@ func Files(id, language string) ([]File, error) {
 				return err
 			}
 			to := renamed(strings.TrimPrefix(name, root+"/"), id)
-			files = slices.DeleteFunc(files, func(f File) bool { return f.Path == to }) // that of the language counts
+			files = slices.DeleteFunc(files, func(f File) bool { return f.Path == to }) // the file of the language overrides it
 			files = append(files, File{Path: to, Text: fill.Replace(string(text))})
 			return nil
 		})

@@ -35,7 +35,7 @@ func (c *counts) now() Counters {
 	return c.n
 }
 
-// Decision is one line of the audit: what an extension asked for, and what bento decided.
+// Decision is one line of the audit: a request of an extension, and bento's decision.
 type Decision struct {
 	Time       time.Time `json:"time"`
 	Extension  string    `json:"extension"`

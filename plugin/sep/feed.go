@@ -111,8 +111,8 @@ func (f *Feed) Contacts(_ context.Context, q ContactQuery) (ContactPage, error) 
 	return page, nil
 }
 
-// Send is unavailable: a run has nobody to send to, and bento sends nothing for an extension, which
-// has a network of its own.
+// Send is unavailable: a run has no recipients. bento sends no messages for an extension, which can use
+// the network itself.
 func (f *Feed) Send(context.Context, Outgoing) (Sent, error) {
 	return Sent{}, fmt.Errorf("%w: the messages of a run are read-only", ErrUnavailable)
 }

@@ -89,7 +89,7 @@ func canonical(raw json.RawMessage) (id string, ok bool) {
 	return strconv.FormatInt(n, 10), ok
 }
 
-// known finds a method and checks its version. What bento asks cannot be asked by an extension.
+// known finds a method and checks its version. An extension may not call the methods that bento calls.
 func (s *session) known(name string) (*method, *wire.RPCError) {
 	if name == "sep.initialize" {
 		return nil, refuse(initialized, "the extension is initialized")

@@ -31,7 +31,7 @@ func methods() []method {
 	}
 }
 
-// maxText is the size limit of a text in params, in bytes; the request has a limit of its own.
+// maxText is the size limit of a text in params, in bytes. The request has a separate limit.
 const maxText = 4 << 20
 
 // decode decodes params, which may be missing.

@@ -167,7 +167,8 @@ func (s *session) count(what string) {
 	}
 }
 
-// odd counts what the connection ignores: answers to nothing. It is also called for what bad has counted.
+// odd counts answers without a request, which the connection ignores. It is also called for messages that
+// bad has counted.
 func (s *session) odd(what string) {
 	if !s.counted {
 		s.count(what)

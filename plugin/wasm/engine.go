@@ -30,13 +30,13 @@ type Engine struct {
 
 // EngineOptions are the options of NewEngine.
 type EngineOptions struct {
-	// Dir is the directory of compiled modules, made at the first use; "" keeps none. It has to
-	// be bento's own: what lies there is executed.
+	// Dir is the directory of compiled modules, made at the first use; "" keeps none. It must be bento's
+	// own, since its files are executed.
 	Dir string
 	// MaxSize bounds the directory, in bytes; 0 means 1 GiB.
 	MaxSize int64
-	// Warn receives what is wrong with the directory. The module is compiled again then. It may
-	// be nil, and is called on several goroutines.
+	// Warn receives the faults of the directory. The module is compiled again then. Warn may be nil, and
+	// is called on several goroutines.
 	Warn func(message, hint string)
 }
 
@@ -84,8 +84,8 @@ func (p *program) close() {
 // revision changes with harden, whose output the compiled modules are of.
 const revision = "2"
 
-// compile compiles a module that the checks have passed. A tool has a runtime of its own, because
-// the limit of the memory is one of the runtime.
+// compile compiles a module that has passed the checks. Each tool has a separate runtime, because the
+// limit of the memory belongs to the runtime.
 func (e *Engine) compile(ctx context.Context, m *module, source []byte, pages uint32) (*program, error) {
 	form, err := m.harden()
 	if err != nil {

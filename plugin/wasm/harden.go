@@ -51,7 +51,7 @@ func (m *module) harden() (*hardened, error) {
 	next := 0
 	var err error
 	for _, s := range m.sections {
-		if s.id == sectionCustom || s.id == sectionStart { // no code refers to custom sections; those of DWARF would be wrong now
+		if s.id == sectionCustom || s.id == sectionStart { // no code refers to them, and DWARF would be wrong now
 			continue
 		}
 		place := slices.Index(order, s.id)
@@ -129,7 +129,7 @@ func (m *module) rewritten(out []byte, s section, h *hardened) ([]byte, error) {
 	return appendSection(out, s.id, content), err
 }
 
-// extended returns the items of a vector under a count that is larger by n.
+// extended returns the items of a vector after a count that is larger by n.
 func extended(r *reader, n uint32) ([]byte, error) {
 	count, err := r.u32()
 	if err != nil {
@@ -254,8 +254,8 @@ const (
 // 16,002 in its largest function.
 const maxBranches = 20_000
 
-// locals reads the vector of a function's locals, each a count and a type. It returns the items, how many
-// they are, and how many locals the function has, parameters counted.
+// locals reads the vector of a function's locals, each a count and a type. It returns the items, their
+// number, and the number of the function's locals including parameters.
 func (m *module) locals(r *reader, typ uint32) (items []byte, groups uint32, n uint64, err error) {
 	n = uint64(m.params(typ))
 	from := 0
@@ -278,8 +278,8 @@ func (m *module) locals(r *reader, typ uint32) (items []byte, groups uint32, n u
 	return items, groups, n, err
 }
 
-// withChecks appends a function of a type, and returns how many locals it has, parameters counted. It gets
-// one local more, which counts the turns of its loops.
+// withChecks appends a function of a type, and returns the number of its locals including parameters. It
+// adds one local, which counts the turns of its loops.
 func (m *module) withChecks(out, code []byte, typ uint32, c checks) ([]byte, uint64, error) {
 	r := &reader{b: code}
 	items, groups, locals, err := m.locals(r, typ)

@@ -26,8 +26,8 @@ type Launcher struct {
 	Engine EngineOptions
 	Module Options
 
-	// Seen, unless nil, receives each request that the module has answered, before the answer is
-	// sent, and what the module has looked at for it; nil for what may have changed just now. It is
+	// Seen, unless nil, receives each request that the module has answered, before the answer is sent,
+	// with the looks of the module. The looks are nil if one of the files may have just changed. Seen is
 	// called on several goroutines at once.
 	Seen func(request []byte, looks Looks)
 }
@@ -197,7 +197,7 @@ func (s *served) log(line string) {
 	fmt.Fprintln(s.stderr, line)
 }
 
-// fail ends the module, after a line that says why.
+// fail ends the module, after a line with the reason.
 func (s *served) fail(err error) {
 	s.log(err.Error())
 	s.mu.Lock()

@@ -40,7 +40,7 @@ const maxSections = 1 << 10
 // maxValues is how many parameters or results a function may have.
 const maxValues = 1000
 
-// module is what the host has to know of a module before a compiler sees it.
+// module is the part of a module that the host must know before a compiler reads it.
 type module struct {
 	sections []section
 	types    []string // of functions, as "i32,i32->i64"

@@ -15,7 +15,7 @@ const (
 	selfSchema = "az_tool_schema"
 )
 
-// Self is what a module says of itself. A part is empty if the module says nothing.
+// Self is the name and the schema that a module exports. A missing part is empty.
 type Self struct {
 	Name   string          // need not be the id of the tool
 	Schema json.RawMessage // a JSON object: the schema of the input
@@ -44,7 +44,7 @@ func (t *Tool) Self(ctx context.Context) (Self, error) {
 	return s, nil
 }
 
-// ask calls an export () -> i64 that returns a packed text. A module without it says nothing.
+// ask calls an export () -> i64 that returns a packed text. Without the export it returns nothing.
 func (t *Tool) ask(ctx context.Context, export string) ([]byte, error) {
 	t.calls.RLock()
 	defer t.calls.RUnlock()

@@ -142,8 +142,8 @@ func (s *store) makeKey() error {
 	return err
 }
 
-// load returns a cache for one module, with what the store has of it, and the function that stores
-// the compiled module after the cache has it. Both are nil if nothing can be kept.
+// load returns a cache for one module with its stored compilation, and a function that stores the compiled
+// module after the cache has it. Both are nil if nothing can be kept.
 func (s *store) load(name string) (cache wazero.CompilationCache, keep func()) {
 	if !s.open() {
 		return nil, nil

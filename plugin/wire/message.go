@@ -33,7 +33,7 @@ type Message struct {
 	Params json.RawMessage
 	Result json.RawMessage // of a response without error; null when missing
 	Error  *RPCError       // of a response with an error
-	Why    string          // of an Invalid message: what is wrong
+	Why    string          // of an Invalid message: its fault
 }
 
 // maxMembers is how many members a message's envelope may have, of which six are known.
@@ -147,7 +147,7 @@ func (e *envelope) message() Message {
 	return m
 }
 
-// wrong returns what is wrong with the members, or "".
+// wrong returns the fault of the members, or "".
 func (e *envelope) wrong(failed json.RawMessage) string {
 	id, method := e.members[memberID], e.members[memberMethod]
 	switch {

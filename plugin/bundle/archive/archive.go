@@ -145,7 +145,7 @@ func (c *contents) add(f File) { c.files = append(c.files, f) }
 // room returns how many bytes further files may have.
 func (c *contents) room() int64 { return c.limits.Expanded - c.size }
 
-// grow counts the bytes of a file.
+// grow adds the bytes of a file to the total.
 func (c *contents) grow(n int64) error {
 	if c.size += n; c.size > c.limits.Expanded || n < 0 {
 		return fmt.Errorf("the files have more than %d bytes", c.limits.Expanded)

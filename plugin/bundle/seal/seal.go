@@ -81,12 +81,12 @@ type Result int
 const (
 	None      Result = iota // no signature
 	Untrusted               // by keys that the user does not trust
-	Forged                  // a trusted key is named, and has not signed these bytes
+	Forged                  // the signature names a trusted key, but is not valid for these bytes
 	Valid                   // by a trusted key
 )
 
-// Check checks the signatures of data. It returns the best result, but Forged before all others, and
-// the name of the key, or the id of one that is not trusted; of Forged, the reason.
+// Check checks the signatures of data. It returns Forged if any of them is, else the best result. It also
+// returns the name of the key, the id of an untrusted key, or the reason of Forged.
 func Check(data []byte, signatures []Signature, keys []Key) (result Result, by string) {
 	for _, s := range signatures {
 		signed := data

@@ -31,8 +31,8 @@ type Module struct {
 	custom  []byte
 }
 
-// Answering returns a module that answers every call with the text out. Its memory has one page, out
-// lies at 1024, and az_alloc returns 8192.
+// Answering returns a module that answers every call with the text out. Its memory has one page, out is at
+// 1024, and az_alloc returns 8192.
 func Answering(out string) *Module {
 	m := &Module{}
 	m.Func("az_alloc", "i32->i32", I32(8192))
