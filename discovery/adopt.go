@@ -284,7 +284,7 @@ func (f *finder) detect(ctx context.Context, s *site, place *queuePlace) []*deci
 	return list
 }
 
-// takes reports whether a directory that taken has is none of other any more.
+// takes reports whether a directory with the adapter taken is no longer one of other.
 func (f *finder) takes(s *site, taken, other adapters.Adapter) bool {
 	x, y := taken.Manifest(), other.Manifest()
 	return x.GroupName() == y.GroupName() && (x.FamilyName() == y.FamilyName() || !f.locked(s, x) || !f.locked(s, y))
@@ -298,7 +298,7 @@ func (f *finder) locked(s *site, m *adapters.Manifest) bool {
 	})
 }
 
-// RuleAdapter is the rule of adapter errors that have no rule of their own.
+// RuleAdapter is the rule of adapter errors without a specific rule.
 const RuleAdapter = "adapter_error"
 
 // fail reports the error of an adapter: an error in the user's files at its place, a failing plugin

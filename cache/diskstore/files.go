@@ -110,8 +110,8 @@ func (s *Store) tryCreate() (d *draft, err error) {
 // not set the time. That saves a system call.
 const justNow = 20 * time.Millisecond
 
-// publish moves a written file to its place and sets its last use, unless err says that writing
-// failed. It removes the file on an error.
+// publish moves a written file to its place and sets its last use. If err is not nil, writing has failed,
+// and publish removes the file. It also removes the file on an error of its own.
 func (s *Store) publish(d *draft, to place, used time.Time, err error) error {
 	info, e := d.Stat()
 	if e == nil {

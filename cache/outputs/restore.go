@@ -104,7 +104,7 @@ func (r *Restorer) Restore(s cache.Store, want []cache.Output, o Options) (Stats
 	return one.stats, nil
 }
 
-// hands are the buffers and directories of one restore; restores reuse them in turn.
+// hands are the buffers and directories of one restore. Later restores reuse them.
 type hands struct {
 	work     *Root
 	stageDir func() (*rawfile.File, error)

@@ -18,8 +18,8 @@ type finder struct {
 	crates []string
 }
 
-// add keeps a diagnostic whose file is written as the tool wrote it. It drops one without a
-// usable file, and shortens the texts of others. See settled for files outside the workspace.
+// add keeps a diagnostic whose file is in the notation of the tool. It drops a diagnostic without a usable
+// file, and shortens the texts of others. See settled for files outside the workspace.
 func (f *finder) add(d diagnostics.Diagnostic) {
 	f.addAt(f.base(), d)
 }

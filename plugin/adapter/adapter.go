@@ -1,9 +1,8 @@
 // Package adapter is the host's side of the bento adapter protocol v1: it starts the
 // plugins on PATH and makes each an adapters.Adapter.
 //
-// It checks every answer of a plugin before it returns it: package answer defines their
-// shapes and bounds. An invalid answer is a failure that names the member, what was wanted
-// and what the plugin sent.
+// It checks every answer of a plugin before it returns it: package answer defines their shapes and bounds.
+// An invalid answer is a failure that names the member, with the wanted and the received value.
 package adapter
 
 import (

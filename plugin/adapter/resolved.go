@@ -105,7 +105,7 @@ const maxSaid = 16 << 10
 // opening returns the start of a tool's output.
 func opening(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxSaid)], "") }
 
-// asker returns what runs the command of a manifest's exec.
+// asker returns the runner of the command of a manifest's exec.
 func (o *Options) asker() *probe.Asker { return probe.New(o.Source, o.Tools) }
 
 // CheckPin implements adapters.PinChecker. A pin of a plugin is a range as npm writes it,

@@ -48,7 +48,7 @@ func (e *ended) Error() string { return e.what }
 // over reports whether the process and its streams have ended.
 func (p *process) over() bool { return closed(p.done) }
 
-// exited reports whether the process has ended; its output may still have to be read.
+// exited reports whether the process has ended. Its output may still be unread.
 func (p *process) exited() bool { return closed(p.stream.Exited) }
 
 func closed(c <-chan struct{}) bool {

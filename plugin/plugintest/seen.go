@@ -37,7 +37,7 @@ func (s *seen) in(test, clause, format string, args ...any) {
 	}
 }
 
-// testOf returns the test in which the error of a clause was found, "" if there is none.
+// testOf returns the test in which the error of a clause was found, "" for none.
 func (s *seen) testOf(clause string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
