@@ -14,7 +14,7 @@ import (
 	"github.com/bentobuild/bento/cache/cachetest"
 )
 
-// contents are blobs of size bytes that differ, and half of which can be compressed.
+// contents returns different blobs of size bytes. Half of each can be compressed.
 func contents(n, size int) [][]byte {
 	rng := rand.New(rand.NewPCG(1, uint64(size)))
 	all := make([][]byte, n)
@@ -51,11 +51,11 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkKeep measures what holding the bound of a store of 50,000 files costs: after
-// each result that is added below the bound, and where the store has to be listed.
+// BenchmarkKeep measures PruneToBounds on a store of 50,000 files: after each result that fits the bound,
+// and with a listing of the store.
 func BenchmarkKeep(b *testing.B) {
 	first, _ := openDisk(b)
-	for i := range 10_000 { // of 5 files each
+	for i := range 10_000 { // each has 5 files
 		if err := first.Record(cache.Key{byte(i), byte(i >> 8)}, cachetest.Record(b, first, i)); err != nil {
 			b.Fatal(err)
 		}
@@ -88,8 +88,8 @@ func BenchmarkKeep(b *testing.B) {
 	})
 }
 
-// reportCPU makes a benchmark report the CPU that it takes, which other programs on the
-// machine do not change as they change the time.
+// reportCPU makes a benchmark report its CPU time. Unlike the elapsed time, it does not depend on other
+// programs on the machine.
 func reportCPU(b *testing.B) (end func()) {
 	spent := func() int64 {
 		var u syscall.Rusage

@@ -14,7 +14,7 @@ import (
 	"github.com/bentobuild/bento/internal/pack"
 )
 
-// outputs generates outputs that can stand side by side.
+// outputs generates outputs whose paths do not conflict.
 func outputs(t *rapid.T) []Output {
 	var list []Output
 	paths := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-c]{1,2}(/[a-d\n]{1,3}){0,3}`), 0, 12, rapid.ID[string]).Draw(t, "paths")
@@ -74,8 +74,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	})
 }
 
-// Whatever has a right checksum decodes to a record that can be encoded, or not at
-// all, and takes no more memory than its size allows.
+// Bytes with a correct checksum decode to a record that can be encoded again, or are refused.
 func FuzzDecodeRecord(f *testing.F) {
 	seed := &Record{Small: map[Digest][]byte{Sum([]byte("x")): []byte("x"), Sum(nil): {}}, Host: "h", Outputs: []Output{
 		{Path: "a", Kind: File, Digest: Digest{1}, Size: 3, Mode: 0o644},

@@ -66,7 +66,8 @@ func entries(t testing.TB, d *cache.Disk, kind string) []string {
 	return paths
 }
 
-// D2: what compresses well is compressed; what does not is stored as it is, to be shared.
+// D2: a blob that compresses well is compressed. Any other blob is stored unchanged, so that it can be
+// shared.
 func TestDiskEntries(t *testing.T) {
 	d, _ := openDisk(t)
 	for _, data := range cachetest.Blobs() {
@@ -106,7 +107,7 @@ func TestOpenRelative(t *testing.T) {
 	}
 }
 
-// damages are what can happen to a file.
+// damages are ways to damage a file.
 var damages = map[string]func(data []byte) []byte{
 	"empty":      func([]byte) []byte { return nil },
 	"cut":        func(b []byte) []byte { return b[:len(b)/2] },
@@ -186,7 +187,7 @@ func TestDamagedRecord(t *testing.T) {
 	}
 }
 
-// A record under another key is not taken for that key's.
+// A record that was moved to another key is not a hit for that key.
 func TestMovedRecord(t *testing.T) {
 	s, warned := openDisk(t)
 	if err := s.Record(cache.Key{1}, &cache.Record{}); err != nil {
@@ -325,7 +326,7 @@ func openDiskAt(t *testing.T, dir string) *cache.Disk {
 	return s
 }
 
-// What another process makes of a missing cache counts at once.
+// A process that found the cache missing finds the records that another process writes later.
 func TestDiskThatIsMissing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	open := func() *cache.Disk {

@@ -1,6 +1,6 @@
 package cache
 
-// Has reports whether there is a record that Recent finds. It counts as use.
+// Has reports whether Recent finds a record. The lookup is a use of the record.
 func (s *Disk) Has(key Key) bool {
 	ok := s.Recent(key)
 	if ok {

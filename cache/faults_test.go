@@ -30,7 +30,7 @@ func TestReadOnlyCache(t *testing.T) {
 		if err := s.Add(cache.Sum([]byte("new")), strings.NewReader("new")); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("add: %v, want permission denied", err)
 		}
-		cachetest.Record(t, s, 1) // is there
+		cachetest.Record(t, s, 1) // the record exists
 		if err := s.Record(cache.Key{9}, &cache.Record{}); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("record: %v, want permission denied", err)
 		}
@@ -51,7 +51,7 @@ func TestUnreadableCache(t *testing.T) {
 	}
 	defer os.Chmod(s.Dir(), 0o755)
 	cachetest.AsNobody(t, func() {
-		s, err := cache.Open(filepath.Dir(s.Dir()), nil) // another, as the first keeps directories open
+		s, err := cache.Open(filepath.Dir(s.Dir()), nil) // a second Disk, since the first keeps directories open
 		if err != nil {
 			t.Fatal(err)
 		}

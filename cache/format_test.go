@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// TestFormatIsPinned: a bento that reads what another has written must not take it
-// for damage. Where this test fails, the format has changed: then give the store
-// another directory (formatDir of cache/diskstore) and records another magic, and only
-// then change the digest here.
+// TestFormatIsPinned: a bento must not take records of another version for damage. If this test fails, the
+// format has changed. Then change the directory of the store (formatDir of cache/diskstore) and the magic
+// of records first, and the digest here last.
 func TestFormatIsPinned(t *testing.T) {
 	r := &Record{
 		Outputs: []Output{
@@ -38,8 +37,8 @@ func TestFormatIsPinned(t *testing.T) {
 	}
 }
 
-// An entry of another version of bento is a miss without a warning. It
-// counts for the size, goes when it is old, and with everything else.
+// An entry of another version of bento is a miss without a warning. Its size is part of the store's, and
+// Prune removes it.
 func TestOtherFormats(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(dir, &Options{Warn: func(err error) { t.Error(err) }})

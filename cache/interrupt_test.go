@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/sampling"
 )
 
-// counted is a context that counts the looks at it, and ends after some of them.
+// counted is a context that counts the calls of Err, and is cancelled after some of them.
 type counted struct {
 	context.Context
 	looks atomic.Int64
@@ -25,15 +25,15 @@ func (c *counted) Err() error {
 	return nil
 }
 
-// Whatever goes over the files of a store looks at its context for each of them, and ends
-// as soon as that does.
+// Each operation that reads all files of a store checks its context for each file, and ends as soon as the
+// context does.
 func TestEveryLoopHears(t *testing.T) {
-	const records, blobs, files = 300, 1200, 1500 // 256 directories have a few each
+	const records, blobs, files = 300, 1200, 1500 // each of the 256 directories has a few
 	s, _ := openDisk(t)
 	fill(t, s, records)
 	for _, c := range []struct {
 		name string
-		want int64 // looks
+		want int64 // calls of Err
 		do   func(ctx context.Context) error
 	}{
 		{"stats", files, func(ctx context.Context) error { _, err := s.Stats(ctx); return err }},
@@ -46,19 +46,19 @@ func TestEveryLoopHears(t *testing.T) {
 		}},
 		{"clear", files + files, func(ctx context.Context) error { _, err := s.Clear(ctx); return err }},
 	} {
-		for _, end := range sampling.Short(t, 3, []int64{0, 1, 100, files / 2, c.want - 100}) { // the last one while it removes or reads
+		for _, end := range sampling.Short(t, 3, []int64{0, 1, 100, files / 2, c.want - 100}) { // the last: while it removes or reads
 			ctx := &counted{Context: context.Background(), end: end}
 			if err := c.do(ctx); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s, interrupted after %d looks: %v", c.name, end, err)
 			}
-			// Workers that were begun each look once more.
+			// Each started worker checks the context once more.
 			if n := ctx.looks.Load(); n > end+256+8 {
 				t.Errorf("%s, interrupted after %d looks: it went on for %d more", c.name, end, n-end)
 			}
 		}
 		whole := &counted{Context: context.Background(), end: 1 << 40}
 		if _, gone := map[string]bool{"prune all": true, "clear": true}[c.name]; gone {
-			fill(t, s, records) // of which some are gone by now
+			fill(t, s, records) // some of them were removed
 		}
 		if err := c.do(whole); err != nil {
 			t.Errorf("%s: %v", c.name, err)

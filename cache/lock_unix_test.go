@@ -13,8 +13,8 @@ import (
 	"github.com/bentobuild/bento/cache"
 )
 
-// TestWaitingForPrune: a process that waits long for another that prunes receives the path of the lock,
-// once, and waits no longer than for a while.
+// TestWaitingForPrune: a process that waits long for another process's prune reports the path of the lock,
+// once. Then it gives up.
 func TestWaitingForPrune(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -22,8 +22,8 @@ import (
 	"github.com/bentobuild/bento/cache"
 )
 
-// A store is what a list of results by last use is, of which the last ones go until it
-// fits: whatever is stored, shared, looked up, killed, and done to the clock.
+// TestPruneIsLRU compares a store with a list of results by last use, of which the oldest are removed
+// until it fits. The steps store, share and look up results, kill processes, and change the clock.
 func TestPruneIsLRU(t *testing.T) {
 	base := t.TempDir()
 	n := 0
@@ -32,7 +32,7 @@ func TestPruneIsLRU(t *testing.T) {
 		dir := filepath.Join(base, fmt.Sprint(n))
 		defer os.RemoveAll(dir)
 		var failed any
-		synctest.Test(t, func(*testing.T) { // the clock is the test's own
+		synctest.Test(t, func(*testing.T) { // the test controls the clock
 			defer func() { failed = recover() }()
 			m := &lru{dir: dir, records: map[cache.Key]*lruRecord{}, blobs: map[cache.Digest]*lruBlob{}}
 			m.bound = rapid.Int64Range(1, 40).Draw(rt, "bound") * 4096
@@ -68,12 +68,12 @@ type (
 		used time.Time
 		size int64
 	}
-	// process is a Disk of the store, as a process has it.
+	// process is one process with its own Disk of the store.
 	process struct {
 		disk   *cache.Disk
 		opened time.Time
-		added  int64              // since it has told others
-		used   map[cache.Key]bool // since it was opened or has settled
+		added  int64              // since it has reported them
+		used   map[cache.Key]bool // since it was opened or settled
 	}
 	lru struct {
 		dir     string
@@ -81,7 +81,7 @@ type (
 		users   []*process
 		records map[cache.Key]*lruRecord
 		blobs   map[cache.Digest]*lruBlob
-		lost    int64 // what processes that were killed have added
+		lost    int64 // added by processes that were killed
 		uses    lruUses
 	}
 )
@@ -104,7 +104,7 @@ func (m *lru) step(rt *rapid.T) {
 		m.store(rt, p)
 	case "look":
 		m.look(rt, p)
-	case "add": // and be killed before the record is stored
+	case "add": // the process is killed before it stores the record
 		m.add(rt, p, drawBlock(rt))
 	case "prune":
 		m.prune(rt, p)
@@ -129,7 +129,7 @@ func (m *lru) step(rt *rapid.T) {
 	}
 }
 
-// drawBlock draws one of a few blobs, of some blocks, that do not shrink.
+// drawBlock draws one of a few blobs that have a few blocks and cannot be compressed.
 func drawBlock(rt *rapid.T) []byte {
 	n := rapid.IntRange(1, 8).Draw(rt, "blob")
 	data := make([]byte, 4096*n-7)
@@ -175,7 +175,7 @@ func (m *lru) store(rt *rapid.T, p *process) {
 	m.records[key] = in
 }
 
-// look uses a result, with its record read or not.
+// look uses a result, with or without reading its record.
 func (m *lru) look(rt *rapid.T, p *process) {
 	key := drawLRUKey(rt)
 	r := m.records[key]
@@ -219,8 +219,8 @@ func (m *lru) prune(rt *rapid.T, p *process) {
 	}
 }
 
-// keep keeps the bound in all processes, as they do when they have added something. Any
-// of them may find that it has to prune.
+// keep makes all processes keep the bound, as they do after they have added something. Any of them may
+// find that it must prune.
 func (m *lru) keep(rt *rapid.T) {
 	b := cache.Bounds{MaxSize: m.bound}
 	for _, p := range m.users {
@@ -243,7 +243,7 @@ func (m *lru) keep(rt *rapid.T) {
 	}
 }
 
-// halt prunes and is killed on the way.
+// halt prunes and is killed during the prune.
 func (m *lru) halt(rt *rapid.T, p *process) {
 	ctx := &mortal{Context: context.Background()}
 	ctx.left.Store(rapid.Int64Range(0, 12).Draw(rt, "looks"))
@@ -274,8 +274,8 @@ func (m *lru) halt(rt *rapid.T, p *process) {
 	m.restamp()
 }
 
-// restamp takes over what was done about stamps of a clock that was ahead, which a prune
-// that is killed may have come to or not.
+// restamp copies the modification times of the store to the model. A prune may have corrected times of a
+// clock that was ahead, or was killed before.
 func (m *lru) restamp() {
 	for key, r := range m.records {
 		r.modified = m.stamp("records", key[:])
@@ -293,7 +293,7 @@ func (m *lru) stamp(kind string, sum []byte) time.Time {
 	return fi.ModTime()
 }
 
-// mortal is a context that ends after some looks at it.
+// mortal is a context that is cancelled after some calls of Err.
 type mortal struct {
 	context.Context
 	left atomic.Int64
@@ -306,7 +306,7 @@ func (c *mortal) Err() error {
 	return nil
 }
 
-// back is what a clock looks like that was ahead until now.
+// back moves all times into the future, as if the clock had been ahead until now.
 func (m *lru) back(rt *rapid.T, by time.Duration) {
 	for name := range m.there() {
 		var kind, digits string
@@ -329,7 +329,7 @@ func (m *lru) back(rt *rapid.T, by time.Duration) {
 	}
 }
 
-// drop is what Prune should do.
+// drop removes from the model what Prune should remove.
 func (m *lru) drop(b cache.Bounds, opened time.Time) {
 	now := time.Now()
 	used, modified := map[cache.Key]time.Time{}, map[[32]byte]time.Time{}
@@ -400,7 +400,7 @@ func (m *lru) drop(b cache.Bounds, opened time.Time) {
 	}
 }
 
-// alone is the size of a result by itself.
+// alone returns the size of a result without sharing.
 func (m *lru) alone(sum [32]byte, record bool) int64 {
 	if !record {
 		return m.blobs[sum].size
@@ -438,7 +438,7 @@ func (m *lru) clone() *lru {
 	return c
 }
 
-// there lists the entries of the store.
+// there returns the entries of the store.
 func (m *lru) there() map[string]bool {
 	all := map[string]bool{}
 	for _, kind := range []string{"records", "blobs"} {

@@ -18,10 +18,10 @@ import (
 	"github.com/bentobuild/bento/cache/cachetest"
 )
 
-// lruUses are the last uses that processes wrote.
+// lruUses has the last uses that processes wrote.
 type lruUses map[cache.Key]time.Time
 
-// readUses returns the uses that were not written by a clock that was ahead.
+// readUses returns the uses without those of a clock that was ahead.
 func (m *lru) readUses() lruUses {
 	uses := lruUses{}
 	for key, at := range m.uses {
@@ -47,7 +47,7 @@ func (u lruUses) latest() (keys map[cache.Key]bool, at time.Time) {
 	return keys, at
 }
 
-// lastUse returns the last use of a record by its modification time and what processes wrote.
+// lastUse returns the last use of a record, from its modification time and the written uses.
 func (m *lru) lastUse(key cache.Key, r *lruRecord) time.Time {
 	at, ok := m.readUses()[key]
 	if ok && (at.After(r.modified) || r.modified.After(time.Now())) {
@@ -56,7 +56,7 @@ func (m *lru) lastUse(key cache.Key, r *lruRecord) time.Time {
 	return r.modified
 }
 
-// write writes the uses of a process, and reports whether there was anything to write.
+// write writes the uses of a process to the model, and reports whether they differ from the last ones.
 func (m *lru) write(p *process) bool {
 	if len(p.used) == 0 {
 		return false
@@ -77,7 +77,7 @@ func (m *lru) write(p *process) bool {
 	return true
 }
 
-// settle ends the use of a process. If the same records were used last, it writes nothing.
+// settle settles a process. If the same records were used last, nothing may be written.
 func (m *lru) settle(p *process) {
 	before := m.noteFiles()
 	p.disk.Settle()
@@ -87,7 +87,7 @@ func (m *lru) settle(p *process) {
 	p.used = map[cache.Key]bool{}
 }
 
-// written returns the uses in the store.
+// written returns the file of uses.
 func (m *lru) written() string {
 	data, _ := os.ReadFile(filepath.Join(m.users[0].disk.Dir(), "used"))
 	return string(data)
@@ -105,7 +105,7 @@ func (m *lru) noteFiles() map[string]time.Time {
 	return all
 }
 
-// shiftUses is back for the uses that processes wrote.
+// shiftUses shifts the written uses, as back shifts the files.
 func (m *lru) shiftUses(by time.Duration) {
 	path := filepath.Join(m.users[0].disk.Dir(), "used")
 	data, err := os.ReadFile(path)
@@ -129,8 +129,8 @@ func (m *lru) shiftUses(by time.Duration) {
 	}
 }
 
-// Of processes one after the other, whatever each uses, the results that the last ones
-// have used stay; and one that uses what the one before has used writes nothing.
+// Several processes run one after the other. Prune keeps the results that the last ones have used. A
+// process with the same uses as the one before writes nothing.
 func TestOrderOfProcesses(t *testing.T) {
 	const n = 6
 	base := t.TempDir()
@@ -140,7 +140,7 @@ func TestOrderOfProcesses(t *testing.T) {
 			rt.Fatal(err)
 		}
 		defer os.RemoveAll(dir)
-		var turn [n]int // of the last process that has used a result
+		var turn [n]int // of the last process that used each result
 		process := func(at int, keys []int) {
 			d, err := cache.Open(dir, nil)
 			if err != nil {
@@ -193,7 +193,7 @@ func TestOrderOfProcesses(t *testing.T) {
 	})
 }
 
-// A process that prunes counts what it has only noted.
+// A prune includes the uses that its process has not written yet.
 func TestPruneCountsWhatWasNoted(t *testing.T) {
 	dir := t.TempDir()
 	first := openDiskAt(t, dir)

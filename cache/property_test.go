@@ -17,16 +17,15 @@ import (
 	"github.com/bentobuild/bento/cache"
 )
 
-// model is what a store should hold.
+// model is the expected content of a store.
 type model struct {
 	blobs   map[cache.Digest]string
 	records map[cache.Key]*cache.Record
-	less    bool // something may be gone
+	less    bool // entries may be missing
 	damaged bool
 }
 
-// A store is a map. When something was pruned or damaged it may have less, but nothing
-// wrong.
+// A store is a map. After a prune or damage entries may be missing, but none is wrong.
 func TestDiskIsAMap(t *testing.T) {
 	base := t.TempDir()
 	n := 0
@@ -50,7 +49,7 @@ func TestDiskIsAMap(t *testing.T) {
 	})
 }
 
-// step does one thing to a store, mostly one that looks at a few files only.
+// step does one random operation on a store. Most operations read only a few files.
 func (m *model) step(rt *rapid.T, s *cache.Disk) {
 	switch rapid.IntRange(0, 99).Draw(rt, "step") {
 	case 0:
@@ -66,7 +65,7 @@ func (m *model) step(rt *rapid.T, s *cache.Disk) {
 	}
 }
 
-// all looks at every entry.
+// all checks every entry.
 func (m *model) all(rt *rapid.T, s *cache.Disk) {
 	c, err := s.Fsck(context.Background())
 	if err != nil || !m.less && (c.Blobs != len(m.blobs) || c.Records != len(m.records)) || !m.damaged && c.Damaged > 0 || !m.less && c.Incomplete > 0 {
@@ -80,7 +79,7 @@ func (m *model) all(rt *rapid.T, s *cache.Disk) {
 			rt.Fatalf("a blob of %d bytes: %d bytes, %v", len(want), len(got), err)
 		}
 	}
-	for key := range m.records { // whatever fsck has left is whole
+	for key := range m.records { // every record that fsck has left is complete
 		if r, err := s.Lookup(key); err == nil && len(r.Outputs) > 0 {
 			if got, err := readBlob(r.With(s), r.Outputs[0].Digest); err != nil || cache.Sum(got) != r.Outputs[0].Digest {
 				rt.Fatalf("the blob of a record: %v", err)
@@ -99,7 +98,7 @@ func (m *model) clear(rt *rapid.T, s *cache.Disk) {
 	m.less = false
 }
 
-// prune keeps a store within bounds that may fit it all, or nothing.
+// prune prunes a store to bounds that may fit all of it, or nothing.
 func (m *model) prune(rt *rapid.T, s *cache.Disk) {
 	b := cache.Bounds{MaxSize: rapid.SampledFrom([]int64{1, 4096, 20_000, 1 << 30}).Draw(rt, "size")}
 	n, err := s.Prune(context.Background(), b)
@@ -112,7 +111,7 @@ func (m *model) prune(rt *rapid.T, s *cache.Disk) {
 	}
 }
 
-// damage changes a byte of some file of the store, or cuts it.
+// damage changes a byte of a file of the store, or cuts the file.
 func (m *model) damage(rt *rapid.T, s *cache.Disk) {
 	files, err := filepath.Glob(filepath.Join(s.Dir(), "*", "*", "*"))
 	if err != nil || len(files) == 0 {

@@ -35,8 +35,8 @@ func used(t *testing.T, path string) time.Duration {
 	return time.Since(fi.ModTime())
 }
 
-// A hit of a recent record leaves its files alone. Of an older one it sets the modification times of
-// the record and the blobs.
+// A hit of a recent record does not touch its files. A hit of an older record sets the modification times
+// of the record and its blobs.
 func TestUseStamps(t *testing.T) {
 	s, _ := openDisk(t)
 	if err := s.Record(cache.Key{1}, cachetest.Record(t, s, 1)); err != nil {
@@ -76,7 +76,7 @@ func TestUseStamps(t *testing.T) {
 	}
 }
 
-// reopen returns the store as another process has it, while s has not settled.
+// reopen returns the store for another process, while s has not settled.
 func reopen(t *testing.T, s *cache.Disk) *cache.Disk {
 	t.Helper()
 	d, err := cache.Open(filepath.Dir(s.Dir()), nil)
@@ -96,7 +96,7 @@ func fill(t *testing.T, s *cache.Disk, n int) {
 	}
 }
 
-// hits returns the records that are there; all their blobs must be too.
+// hits returns the records that exist. All their blobs must exist, too.
 func hits(t *testing.T, s *cache.Disk, n int) (there []int) {
 	t.Helper()
 	for i := range n {
@@ -129,7 +129,7 @@ func TestPrune(t *testing.T) {
 	all := append(entries(t, s, "records"), entries(t, s, "blobs")...)
 	age(t, all, 48*time.Hour)
 	s = reopen(t, s)
-	for _, i := range []byte{3, 5, 8} { // used again; of the others one fits beside them
+	for _, i := range []byte{3, 5, 8} { // used again; the bound fits these and one other
 		if _, err := s.Lookup(cache.Key{i}); err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestPruneTmp(t *testing.T) {
 	}
 }
 
-// A record has its blobs, whatever is evicted while processes write records that share blobs.
+// A record has all its blobs, even if Prune evicts while processes write records that share blobs.
 func TestPruneUnderUse(t *testing.T) {
 	for _, blocks := range []int64{2, 30} {
 		t.Run(fmt.Sprint(blocks), func(t *testing.T) { pruneUnderUse(t, blocks*4096) })
@@ -201,7 +201,7 @@ func pruneUnderUse(t *testing.T, size int64) {
 		users.Go(func() {
 			for i := range 50 {
 				key := cache.Key{byte(u), byte(i)}
-				// A blob may be pruned before its record is there.
+				// A blob may be evicted before its record is stored.
 				if err := s.Record(key, cachetest.Record(t, s, 100*(u/2)+i)); err != nil && !errors.Is(err, cache.ErrMiss) {
 					t.Error(err)
 				}
@@ -222,7 +222,7 @@ func pruneUnderUse(t *testing.T, size int64) {
 	}
 }
 
-// large adds a result of one blob that does not shrink.
+// large adds a result with one blob that cannot be compressed.
 func large(t *testing.T, s *cache.Disk, n, size int) cache.Key {
 	t.Helper()
 	data := make([]byte, size)
@@ -235,7 +235,7 @@ func large(t *testing.T, s *cache.Disk, n, size int) cache.Key {
 	return key
 }
 
-// Of two results of which one fits, the newer one stays whole, and nothing else.
+// If only one of two results fits, the newer one stays complete, and the other is removed.
 func TestPruneKeepsWhatFits(t *testing.T) {
 	s, _ := openDisk(t)
 	large(t, s, 1, 3<<20)
@@ -252,8 +252,8 @@ func TestPruneKeepsWhatFits(t *testing.T) {
 	}
 }
 
-// Any number of processes that add at the same time keep the bound, but for what each is
-// about to add.
+// Several processes that add at the same time keep the bound. They exceed it by at most the results that
+// they are adding.
 func TestKeep(t *testing.T) {
 	const bound, users, size = 20 << 20, 4, 1 << 20
 	first, _ := openDisk(t)
@@ -281,8 +281,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// A store is not listed for what is added to it while that fits, and a large one not for
-// each result that does not fit.
+// PruneToBounds does not list a store while added results fit, and does not list a large store for each
+// result that does not fit.
 func TestKeepSeldomLists(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	open := func(bound int64) *cache.Disk {
@@ -320,7 +320,7 @@ func TestKeepSeldomLists(t *testing.T) {
 	}
 	s = open(st.Bytes)
 	times := map[string]bool{}
-	for i := range n / 20 { // a twentieth
+	for i := range n / 20 { // a twentieth of the store
 		large(t, s, i, 4*4096)
 		times[listed(s)] = true
 	}
@@ -329,7 +329,7 @@ func TestKeepSeldomLists(t *testing.T) {
 	}
 }
 
-// A result that lacks a blob can never be restored: Prune removes it also where all fits.
+// A result without one of its blobs can never be restored. Prune removes it even if everything fits.
 func TestPruneRemovesWhatLacksABlob(t *testing.T) {
 	s, _ := openDisk(t)
 	broken, whole := large(t, s, 1, 8192), large(t, s, 2, 8192)

@@ -13,7 +13,7 @@ import (
 	"github.com/bentobuild/bento/cache/cachetest"
 )
 
-// What is small is in the record and nowhere else, and comes back with it.
+// A small blob is stored in the record only, and is read back from it.
 func TestWith(t *testing.T) {
 	s, _ := openDisk(t)
 	small, large := []byte("small"), bytes.Repeat([]byte("large "), 1000)
@@ -53,7 +53,7 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// A record does not grow without end, and takes nothing that is not what it says.
+// The small blobs of a record are bounded, and a blob must have its digest.
 func TestWithBounds(t *testing.T) {
 	s, _ := openDisk(t)
 	r := &cache.Record{}
@@ -76,7 +76,7 @@ func TestWithBounds(t *testing.T) {
 	}
 }
 
-// For blobs, a Store that goes with a record is one as any other.
+// The Store of a record passes the tests of any Store of blobs.
 func TestWithIsAStore(t *testing.T) {
 	cachetest.RunBlobs(t, func(t *testing.T) cache.Store {
 		s, _ := openDisk(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/bentobuild/bento/cache"
 )
 
-// A directory that bento has not made is no cache, and one in the workspace is not
+// A directory that bento has not made is not accepted as a cache. A cache in the workspace may not be
 // reached through a link.
 func TestDirectoryOfOthers(t *testing.T) {
 	root, victim := t.TempDir(), t.TempDir()

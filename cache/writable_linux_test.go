@@ -11,8 +11,8 @@ import (
 	"github.com/bentobuild/bento/cache"
 )
 
-// TestCheckWritable: a store that nothing can be stored in is found, one that a build would make
-// is well, and looking makes nothing.
+// TestCheckWritable: CheckWritable finds a store that cannot be written. It accepts a directory that a
+// build could make, and makes nothing itself.
 func TestCheckWritable(t *testing.T) {
 	top := t.TempDir()
 	locked, free := filepath.Join(top, "locked"), filepath.Join(top, "free")
@@ -41,11 +41,11 @@ func TestCheckWritable(t *testing.T) {
 	}
 }
 
-// asUser calls do in a thread for which permissions count, as they do not for root.
+// asUser calls do in a thread to which permissions apply, even for root.
 func asUser(do func() error) error {
 	done := make(chan error)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 		var caps [2]unix.CapUserData
 		err := unix.Capget(&head, &caps[0])

@@ -19,7 +19,7 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// manifests are what may lie in a directory, each in several states.
+// manifests are the files that a directory may have, each in several states.
 var manifests = map[string][]string{
 	"package.json": {
 		`{"name":"a","scripts":{"build":"x","test":"y"},"workspaces":["a","b"]}`, `{"name":"b","dependencies":{"a":"*"}}`,
@@ -48,8 +48,8 @@ var manifests = map[string][]string{
 	".gitignore":          {"package-lock.json\n", "yarn.lock\nb/\n", ""},
 }
 
-// TestMemoryOfAnswersChangesNothing holds that dishes are the same with what adapters
-// said before and without, whatever was edited since. The answers are written only after the edits.
+// TestMemoryOfAnswersChangesNothing checks that the dishes are the same with and without saved answers,
+// after any edits. The answers are written only after the edits.
 func TestMemoryOfAnswersChangesNothing(t *testing.T) {
 	base := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -114,7 +114,8 @@ func sortedNames() []string {
 	return names
 }
 
-// compareAnswers returns what writes the answers.
+// compareAnswers compares the dishes with and without a memory, and returns a function that writes the
+// answers.
 func compareAnswers(rt *rapid.T, root string, env adapters.Environ) (write func()) {
 	write = func() {}
 	find := func(memory bool) (*Workspace, any) {
@@ -148,8 +149,8 @@ func compareAnswers(rt *rapid.T, root string, env adapters.Environ) (write func(
 	return write
 }
 
-// TestAnswersAreWrittenLater: Find leaves the write of the answers to its caller, and writes them itself
-// without one. What is written holds for what Find saw, also after a later edit.
+// TestAnswersAreWrittenLater: with Later, Find leaves the write of the answers to its caller. Without it
+// Find writes them. The written answers are those for the files that Find saw, even after a later edit.
 func TestAnswersAreWrittenLater(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -205,7 +206,7 @@ func TestAnswersAreWrittenLater(t *testing.T) {
 	}
 }
 
-// described is all that is known of dishes.
+// described returns everything that is known of the dishes.
 func described(ws *Workspace) any {
 	type dish struct {
 		Name, Path, Adapter string

@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// plugin is one that takes so many calls at a time.
+// plugin is an adapter that accepts a number of calls at a time.
 type plugin struct {
 	adapters.Adapter
 	parallel int
@@ -20,8 +20,7 @@ type plugin struct {
 func (p *plugin) Manifest() *adapters.Manifest { return &adapters.Manifest{Parallel: p.parallel} }
 func (*plugin) Start(context.Context) error    { return nil }
 
-// However long the first ones take, and whatever some of them do not ask, the order is
-// that of joining.
+// Calls keep the order of Join, however long the first ones take, and even if some of them leave.
 func TestOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var (
@@ -36,7 +35,7 @@ func TestOrder(t *testing.T) {
 			all.Go(func() {
 				defer place.LeaveAll()
 				time.Sleep(time.Duration(8-i) * time.Second)
-				if i%3 == 1 { // it is not asked
+				if i%3 == 1 { // it makes no call
 					place.Leave(a)
 					place.Leave(a)
 					return
@@ -54,8 +53,8 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// A call of one plugin does not wait for a call of another, nor for a built-in adapter, nor where many may
-// ask at once.
+// A call of one plugin does not wait for a call of another plugin, of a built-in adapter, or of a plugin
+// that allows several calls at once.
 func TestFree(t *testing.T) {
 	var queue callQueue
 	a, many, builtin := &plugin{}, &plugin{parallel: 2}, struct{ adapters.Adapter }{}

@@ -98,7 +98,7 @@ func TestFindDishes(t *testing.T) {
 	}
 }
 
-// marked is a toy whose directories are known by other names than its file.
+// marked returns a toy with these fingerprint globs in place of the name of its file.
 func marked(id string, globs ...string) *toy {
 	a := newToy(id, "")
 	a.manifest.FingerprintFiles = globs
@@ -294,8 +294,8 @@ func TestFindStopsWhenCanceled(t *testing.T) {
 	}
 }
 
-// The links that order tasks make no cycle, unless a problem reports it. A cycle of inferred
-// links alone is not an error.
+// The links that order tasks have no cycle, unless a problem reports it. A cycle with an inferred link is
+// not an error.
 func TestCyclesProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 8).Draw(t, "n")

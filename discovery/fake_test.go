@@ -17,7 +17,7 @@ import (
 )
 
 // toy is the adapter of a small language. A project is a directory with the file
-// <id>.toy, whose lines are the answers:
+// <id>.toy. Each line of the file is an answer:
 //
 //	member DIR | link DIR | dev DIR | needs NAME | provides NAME | pin VERSION | aggregate
 //	fail CALL CODE | broken LINE | unsure
@@ -136,12 +136,12 @@ func (a *toy) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagno
 	return nil, nil
 }
 
-// toys are two families: "aa" and "ab" share manifests, "bb" is another.
+// toys returns adapters of two families: "aa" and "ab" share manifests, "bb" does not.
 func toys() []adapters.Adapter {
 	return []adapters.Adapter{newToy("aa", "fam"), newToy("ab", "fam"), newToy("bb", "")}
 }
 
-// find runs Find on files with toys, and what change sets.
+// find runs Find on files with toys. The function change may change the options.
 func find(t *testing.T, files map[string]string, change func(o *Options)) (*Workspace, []string) {
 	t.Helper()
 	return findIn(t, write(t, files), change)

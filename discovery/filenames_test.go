@@ -9,7 +9,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// named is an adapter that is asked for nothing but its manifest.
+// named is an adapter with a manifest and no answers.
 type named struct {
 	adapters.Adapter
 	globs []string
@@ -17,8 +17,8 @@ type named struct {
 
 func (n named) Manifest() *adapters.Manifest { return &adapters.Manifest{FingerprintFiles: n.globs} }
 
-// TestMatch holds that a name says something to an adapter exactly if the first part of
-// one of its globs matches it.
+// TestMatch checks that a name matches an adapter if and only if the first part of one of its globs
+// matches it.
 func TestMatch(t *testing.T) {
 	globs := []string{"go.mod", "*.gradle", "a*b", "*", "?.x", "[ab].x", "{a,b}.x", `\*.x`, `a\b`, "x]", "gradle/**", "*.x/y"}
 	names := []string{"go.mod", "go.mode", "a.gradle", ".gradle", "gradle", "ab", "axb", "axbc", "a.x", "b.x", "c.x", "*.x", `a\b`, "x]", "x", "é.x"}

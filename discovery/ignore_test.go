@@ -25,7 +25,7 @@ func TestIgnoredDirectoriesAreNoDishes(t *testing.T) {
 	}
 }
 
-// What tools make is no dish, unless somebody committed it.
+// A directory that a tool makes is not a dish, unless git tracks it.
 func TestTrackedDirectoriesAreNotDerived(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		if os.Getenv("BENTO_REQUIRE_TOOLS") == "1" {

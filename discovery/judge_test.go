@@ -16,7 +16,7 @@ import (
 	"github.com/bentobuild/bento/internal/clone"
 )
 
-// strict is a toy whose files decide about nested projects: one is a dish if its file has a line
+// strict is a toy that decides about nested projects. A nested project is a dish if its file has a line
 // "own", or "inside NAME" with the name of the dish around it.
 type strict struct{ *toy }
 
@@ -30,7 +30,7 @@ func (a strict) Nested(_ context.Context, dir, outer string) (adapters.NestedAns
 	return adapters.NestedAnswer{Reason: adapters.NotAMember, Why: "it is not its own"}, err
 }
 
-// strictly makes the families "fam" and "bb" strict, and plain ones of two plugins.
+// strictly makes the families "fam" and "bb" strict, and adds adapters of plugins that are not.
 func strictly(o *Options) {
 	all := newToy("pa", "", "src/*.pa")
 	whole := newToy("pw", "")
@@ -41,12 +41,12 @@ func strictly(o *Options) {
 	o.Registry = adapters.NewRegistry(strict{newToy("aa", "fam")}, strict{newToy("bb", "")}, all, whole, anywhere)
 }
 
-// TestJudge holds what is a dish inside another, and what is left out, with the reason.
+// TestJudge checks which nested projects are dishes, and which are left out, with the reason.
 func TestJudge(t *testing.T) {
 	tests := []struct {
 		name  string
 		files map[string]string
-		want  []string // dishes, and what is left out
+		want  []string // dishes and left-out directories
 	}{
 		{
 			name:  "the adapter decides inside its family only",
@@ -143,7 +143,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// sortedPlaces lists the dishes and what is left out, by path.
+// sortedPlaces returns the dishes and the left-out directories, by path.
 func sortedPlaces(ws *Workspace) []string {
 	var list []string
 	for _, d := range ws.Dishes {
@@ -156,7 +156,7 @@ func sortedPlaces(ws *Workspace) []string {
 	return list
 }
 
-// TestIncludeOfNothing holds that an include without a project is reported at its place.
+// TestIncludeOfNothing checks that an include that matches no project is reported at its position.
 func TestIncludeOfNothing(t *testing.T) {
 	_, told := find(t, map[string]string{
 		"bento.toml": "[workspace]\ninclude = [\n  \"in\",\n  \"plain\",\n  \"none/**\",\n  \"!x\",\n]", "aa.toy": "", "in/aa.toy": "", "plain/file": "",
@@ -170,7 +170,7 @@ func TestIncludeOfNothing(t *testing.T) {
 	}
 }
 
-// TestBentoOfLeftOut holds that the error about a bento with a directory that is left out says why.
+// TestBentoOfLeftOut checks the error about a bento with a left-out directory: it has the reason.
 func TestBentoOfLeftOut(t *testing.T) {
 	_, told := find(t, map[string]string{"bentos/a.toml": "name = \"a\"\ndishes = [\"in\"]", "bento.toml": "[workspace]\ndiscover = true", "aa.toy": "", "in/aa.toy": ""}, strictly)
 	want := []string{`error unknown_dish bentos/a.toml:2:11: bento "a": no dish found at "in" (it is left out, not_a_member: it is not its own; [workspace] include adopts it)`}
@@ -179,7 +179,7 @@ func TestBentoOfLeftOut(t *testing.T) {
 	}
 }
 
-// TestLinkedMembers holds that a member is found behind a link.
+// TestLinkedMembers checks that a member is found through a link.
 func TestLinkedMembers(t *testing.T) {
 	root := write(t, map[string]string{"aa.toy": "member links/in", "real/in/aa.toy": "", "real/out/aa.toy": ""})
 	if err := os.Symlink("real", filepath.Join(root, "links")); err != nil {
@@ -194,7 +194,7 @@ func TestLinkedMembers(t *testing.T) {
 	}
 }
 
-// TestByPlace holds that a directory comes before all in it, with nothing in between.
+// TestByPlace checks that a directory is sorted directly before its contents.
 func TestByPlace(t *testing.T) {
 	part := rapid.StringMatching(`[a!./-]{1,3}`)
 	path := rapid.Custom(func(t *rapid.T) string {

@@ -52,7 +52,7 @@ func TestLinks(t *testing.T) {
 		{
 			name:  "to the innermost dish",
 			files: map[string]string{"aa.toy": "link x/y", "x/bb.toy": "link .\nlink ../z/f", "x/y/dish.toml": "", "z/f": ""},
-			want:  []string{"root > y inferred aa.toy:1"}, // z/f is no dish: just inputs of x
+			want:  []string{"root > y inferred aa.toy:1"}, // z/f is no dish; its files are just inputs of x
 			told:  nil,
 		},
 		{
@@ -173,7 +173,7 @@ func TestBentos(t *testing.T) {
 	}
 }
 
-// TestFewAreSuggested holds that the first paths without a dish have a suggestion, and no further one.
+// TestFewAreSuggested checks that only the first paths without a dish have a suggestion.
 func TestFewAreSuggested(t *testing.T) {
 	var paths []string
 	for i := range maxSuggested + 2 {

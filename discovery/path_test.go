@@ -27,7 +27,7 @@ func executables(t *testing.T, files map[string]os.FileMode) string {
 		if err := os.WriteFile(path, []byte(name), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chmod(path, mode); err != nil { // the umask is not asked
+		if err := os.Chmod(path, mode); err != nil { // regardless of the umask
 			t.Fatal(err)
 		}
 	}
@@ -69,7 +69,7 @@ func messages(dir string, problems []diagnostics.Diagnostic) []string {
 	return out
 }
 
-// sha returns the digest of a file, or says that it cannot.
+// sha returns the digest of a file, or an error text.
 func sha(path string) string {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -116,7 +116,7 @@ func TestAdapters(t *testing.T) {
 		"a_b-1 b/bento-adapter-a_b-1 bento-v1",
 		"zig b/bento-adapter-zig bento-v1",
 		"gone c/bento-adapter-gone bento-v1 unusable: it is a link to a file that does not exist",
-		"many c/bento-adapter-many bento-v1", // a program may be several plugins
+		"many c/bento-adapter-many bento-v1", // one program may be several plugins
 	}
 	if diff := cmp.Diff(want, describe(dir, list)); diff != "" {
 		t.Error(diff)

@@ -13,7 +13,7 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// longAgo returns a directory of the system that did not change in the last seconds.
+// longAgo returns a directory of the system that has not changed for some seconds.
 func longAgo(t *testing.T) (dir string, stamp tree.Stamp) {
 	t.Helper()
 	for _, dir := range []string{"/usr/lib", "/usr", "/etc"} {
@@ -27,7 +27,7 @@ func longAgo(t *testing.T) (dir string, stamp tree.Stamp) {
 
 func keepNames(t *testing.T, st *state.Dir, dir string, stamp tree.Stamp, names ...string) {
 	t.Helper()
-	if err := st.Store("other", 1, nil); err != nil { // makes the directory
+	if err := st.Store("other", 1, nil); err != nil { // makes the directory of the state
 		t.Fatal(err)
 	}
 	p := openPathNames(st)
@@ -66,8 +66,8 @@ func TestPathNamesAreSaved(t *testing.T) {
 	}
 }
 
-// TestPathNamesOfAFreshDirectory: a directory that has just changed may change again without new
-// times, so its names are never taken from the saved ones.
+// TestPathNamesOfAFreshDirectory: a directory that has just changed may change again with the same times.
+// So its names are never taken from the saved ones.
 func TestPathNamesOfAFreshDirectory(t *testing.T) {
 	dir, st := executables(t, map[string]os.FileMode{PluginPrefix + "a": 0o755}), state.Open(t.TempDir())
 	stamp, settled := tree.ListStamp(dir)

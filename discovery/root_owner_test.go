@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestFindRootPassesOver holds that what a stranger has put above is no workspace.
+// TestFindRootPassesOver checks that FindRoot skips a marker of another user above the start.
 func TestFindRootPassesOver(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root may give files to others")
@@ -42,15 +42,15 @@ func TestFindRootPassesOver(t *testing.T) {
 		own(marker, 3001, 0o755)
 		finds("")
 		start.Dir = start.Cwd
-		finds("") // -C is where the search starts
+		finds("") // the search starts at the directory of -C
 		own(start.Cwd, 3001, 0o755)
-		finds(top) // the start is the stranger's own
+		finds(top) // the start belongs to the same user as the marker
 		own(start.Cwd, 0, 0o755)
 		own(marker, 0, 0o755)
 		own(top, 3001, 0o755)
 		finds("")
 		own(top, 0, 0o777)
-		finds(top) // modes do not count
+		finds(top) // the mode of a directory makes no difference
 		own(top, 0, 0o755)
 		own(marker, 3001, 0o755)
 		if err := os.Mkdir(filepath.Join(top, "mine", ".git"), 0o755); err != nil {

@@ -36,7 +36,7 @@ func TestCancelReachesARunningDetect(t *testing.T) {
 	}
 }
 
-// A call can be cancelled before it runs.
+// A waiting call can be cancelled before it runs.
 func TestCancelReachesAWaitingDetect(t *testing.T) {
 	started := make(chan struct{})
 	s := serve(t, &fake{install: slow(started)})
@@ -112,7 +112,7 @@ func TestQueriesRunOneAtATime(t *testing.T) {
 	}
 }
 
-// A slow query does not delay others in a plugin whose calls may run at once.
+// A slow query does not delay other queries if the plugin allows concurrent calls.
 func TestQueriesRunAtOnce(t *testing.T) {
 	started := make(chan struct{})
 	f := &fake{manifest: adapters.Manifest{Parallel: 2}, detect: slowly(started)}
@@ -128,7 +128,7 @@ func TestQueriesRunAtOnce(t *testing.T) {
 	}
 }
 
-// What is asked during an install is answered after it.
+// A request during an install is answered after the install.
 func TestDetectWaitsForAnInstall(t *testing.T) {
 	started, end := make(chan struct{}), make(chan struct{})
 	f := &fake{install: func(context.Context, adapters.LogFunc) error {
@@ -153,7 +153,7 @@ func TestDetectWaitsForAnInstall(t *testing.T) {
 	}
 }
 
-// The error of a query is that of any call.
+// The error of a query has the same form as that of other calls.
 func TestErrorsOfQueries(t *testing.T) {
 	for method, want := range map[string]string{
 		"detect": `error 2099: no disk {"detail":"no disk"}`, "tasks": `error 2099: no disk {"detail":"no disk"}`,

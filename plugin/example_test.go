@@ -26,12 +26,12 @@ func (zig) Detect(_ context.Context, dir string) (bool, error) {
 
 func Example() {
 	fmt.Println(zig{}.Manifest().AdapterID)
-	// The main function of an adapter: plugin.Main(zig{})
+	// The main function of an adapter is: plugin.Main(zig{})
 
 	// Output: zig
 }
 
-// Tasks depends on what is on disk. It names the file that decides.
+// Tasks returns tasks that depend on the files of the directory. It names the file that decides.
 func (zig) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, error) {
 	file := filepath.Join(dir, "build.zig")
 	list := []adapters.Task{{Name: "build", Run: "zig build", Outputs: []string{"zig-out/**"}}}
@@ -48,7 +48,7 @@ func ExampleMain_tasks() {
 	// Output: zig build 1 <nil>
 }
 
-// Links names the dishes that the manifest depends on by path, with the line of each.
+// Links returns the dishes that the manifest depends on by path, each with its line.
 func (zig) Links(_ context.Context, dir string) (adapters.LinksAnswer, error) {
 	file := filepath.Join(dir, "build.zig.zon")
 	answer := adapters.LinksAnswer{Reads: adapters.ReadsOf(file)}
@@ -72,7 +72,8 @@ func ExampleMain_links() {
 	// Output: 0 <nil>
 }
 
-// InstallScope says what decides whether an install is up to date, and what it leaves.
+// InstallScope returns the files that decide whether an install is up to date, and the directories that it
+// makes.
 func (zig) InstallScope(_ context.Context, dir string) (adapters.Scope, error) {
 	return adapters.Scope{Dir: dir, Files: []string{filepath.Join(dir, "build.zig.zon")}, Made: []string{".zig-cache"}, Command: "zig build --fetch"}, nil
 }
@@ -84,7 +85,7 @@ func ExampleMain_installScope() {
 	// Output: /w [.zig-cache] <nil>
 }
 
-// InstallCommands lets bento run the install.
+// InstallCommands returns commands, which bento runs for the install.
 func (zig) InstallCommands(context.Context, adapters.InstallRequest) ([][]string, error) {
 	return [][]string{{"zig", "build", "--fetch"}}, nil
 }
@@ -119,7 +120,7 @@ func ExampleMain_add() {
 	// Output: <nil>
 }
 
-// ResolvedToolchain says what is installed, so that bento can compare a pin with it.
+// ResolvedToolchain returns the installed version, so that bento can compare it with a pin.
 func (zig) ResolvedToolchain(ctx context.Context, dir string) (*adapters.ResolvedToolchain, error) {
 	version := strings.TrimSpace(plugin.ExecOutput(ctx).Stdout)
 	return &adapters.ResolvedToolchain{Fingerprint: "zig " + version, Version: version}, nil

@@ -30,7 +30,7 @@ func (planner) InstallCommands(_ context.Context, req adapters.InstallRequest) (
 	return [][]string{{"zig", "build", "--fetch"}, {"zig", "sync"}}, nil
 }
 
-// TestPlanner: an adapter gets what its exec printed, and returns the commands of an install.
+// TestPlanner: an adapter receives the output of its exec command, and returns the commands of an install.
 func TestPlanner(t *testing.T) {
 	s := serve(t, planner{})
 	for _, c := range []struct{ method, params, want string }{

@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// picky takes options, and makes new projects.
+// picky is an adapter with options and a scaffold.
 type picky struct{ bare }
 
 func (picky) Manifest() *adapters.Manifest {
@@ -56,7 +56,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestScaffold: the files of a new project cross the wire as text.
+// TestScaffold: the wire has the files of a new project as text.
 func TestScaffold(t *testing.T) {
 	s := serve(t, picky{})
 	for params, want := range map[string]string{

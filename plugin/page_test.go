@@ -10,8 +10,8 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// TestGoPage: docs/go-sdk.md has the signature of every method that bento calls, and the version of Go
-// and the path of go.mod.
+// TestGoPage: docs/go-sdk.md has the signature of every method that bento calls, and the Go version and
+// module path of go.mod.
 func TestGoPage(t *testing.T) {
 	text, err := os.ReadFile("../docs/go-sdk.md")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// fake is an adapter with every ability, whose answers are data.
+// fake is an adapter with every ability, with answers from data.
 type fake struct {
 	Defaults
 	manifest adapters.Manifest
@@ -54,7 +54,7 @@ func (f *fake) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, error
 	return adapters.TasksAnswer{Tasks: []adapters.Task{{Name: "build", Run: "zig build"}}, Reads: adapters.ReadsOf(dir)}, f.err
 }
 
-// bare has no ability beyond the contract.
+// bare is an adapter without optional abilities.
 type bare struct{ Defaults }
 
 func (bare) Manifest() *adapters.Manifest { return &adapters.Manifest{AdapterID: "bare"} }
@@ -225,7 +225,7 @@ func TestInstallStreamsLogs(t *testing.T) {
 	}
 }
 
-// slow returns an install that reports its start, and runs until it is cancelled.
+// slow returns an install that reports its start and runs until it is cancelled.
 func slow(started chan<- struct{}) func(context.Context, adapters.LogFunc) error {
 	return func(ctx context.Context, _ adapters.LogFunc) error {
 		close(started)
@@ -302,7 +302,7 @@ func TestWrongParams(t *testing.T) {
 	}
 }
 
-// TestUnknownMembers: a later bento may say more than this one knows.
+// TestUnknownMembers: a request of a later bento may have members that this version does not know.
 func TestUnknownMembers(t *testing.T) {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()

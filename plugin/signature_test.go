@@ -26,7 +26,8 @@ func (*byPointer) Links(context.Context, string) (adapters.LinksAnswer, error) {
 	return adapters.LinksAnswer{}, nil
 }
 
-// TestMethodOfAnotherSignature checks adapters whose optional methods bento would never call.
+// TestMethodOfAnotherSignature checks adapters whose optional methods have a signature that bento never
+// calls.
 func TestMethodOfAnotherSignature(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestHashedBlobs holds that a blob whose digest is known comes back as it is, compressed if that pays,
-// and that a wrong digest stores nothing.
+// TestHashedBlobs checks that a blob with a known digest is read back unchanged, compressed if that saves
+// space, and that a wrong digest stores nothing.
 func TestHashedBlobs(t *testing.T) {
 	s := opened(t, t.TempDir())
 	noise := make([]byte, maxHashed+1)

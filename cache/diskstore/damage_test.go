@@ -23,7 +23,7 @@ func newStore(t *testing.T) (s *Store, dir string) {
 	return s, dir
 }
 
-// put writes a file of the store behind its back.
+// put writes a file into the directory of the store directly.
 func put(t *testing.T, path string, data []byte) {
 	t.Helper()
 	_ = os.Remove(path) // it may be read-only
@@ -42,7 +42,7 @@ func (s *Store) content(d [32]byte) (string, error) {
 	return string(data), err
 }
 
-// After one damaged blob, Add replaces another that is damaged and keeps one that is whole.
+// After a damaged blob was found, Add replaces another damaged blob and keeps an intact one.
 func TestAddAfterDamage(t *testing.T) {
 	s, _ := newStore(t)
 	sums := map[string][32]byte{}
@@ -68,7 +68,7 @@ func TestAddAfterDamage(t *testing.T) {
 	}
 }
 
-// The block of a small blob cannot claim gigabytes: only the size in the header counts.
+// The block of a small blob cannot claim gigabytes: its size must be that of the header.
 func TestBlockOfAnotherSize(t *testing.T) {
 	s, _ := newStore(t)
 	sum := blake3.Sum256([]byte("content"))

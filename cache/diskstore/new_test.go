@@ -39,13 +39,13 @@ func counted(t *testing.T, s *Store) int64 {
 
 func noNeeds([32]byte, []byte, func([32]byte)) error { return nil }
 
-// TestNewStoreIsNotListed holds that the process that makes a store counts what it has added, and that a
+// TestNewStoreIsNotListed checks that the process that makes a store counts the bytes that it has added. A
 // store of another process, or one beside an older format, is listed.
 func TestNewStoreIsNotListed(t *testing.T) {
 	const one, two = int64(4096), int64(8192)
 	dir := t.TempDir()
 	first := opened(t, dir, "a")
-	opened(t, dir, "b") // and is killed: only a listing counts that
+	opened(t, dir, "b") // it is killed, so only a listing counts its bytes
 	if got := counted(t, first); got != one {
 		t.Errorf("the maker counts %d bytes, want %d", got, one)
 	}
@@ -76,8 +76,8 @@ func TestNewStoreIsNotListed(t *testing.T) {
 	}
 }
 
-// TestAhead holds that the directories of a record exist before it is written, and that a store in which
-// nothing can be made reports that when it is written.
+// TestAhead checks that the directories of a record exist before the record is written. A store in which
+// nothing can be made reports that at the write.
 func TestAhead(t *testing.T) {
 	key := [32]byte{0xab, 1}
 	s := opened(t, filepath.Join(t.TempDir(), "cache"))

@@ -8,8 +8,8 @@ import (
 	"github.com/zeebo/blake3"
 )
 
-// A blob that a process touches after a Prune has listed it stays, with its new time: a record of
-// that process may need it.
+// A blob that a process touches after Prune has listed it stays, with its new time. A record of that
+// process may need it.
 func TestRemoveUnused(t *testing.T) {
 	s, err := New(t.TempDir(), Options{})
 	if err != nil {
@@ -81,7 +81,7 @@ func TestVictimsUsedSince(t *testing.T) {
 	}
 }
 
-// Of more uses than the file may have, the earlier half sets modification times.
+// If the file has too many uses, the earlier half is written to modification times.
 func TestCutUses(t *testing.T) {
 	s, err := New(t.TempDir(), Options{})
 	if err != nil {
@@ -115,8 +115,8 @@ func TestCutUses(t *testing.T) {
 	}
 }
 
-// A file that holds anything else counts as missing, whatever its size, and uses in the future do not
-// count.
+// A file of uses with other content is treated as missing, whatever its size. Uses in the future are
+// ignored.
 func TestReadUsesOfAnything(t *testing.T) {
 	s, err := New(t.TempDir(), Options{})
 	if err != nil {

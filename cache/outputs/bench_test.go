@@ -17,7 +17,7 @@ import (
 	"github.com/bentobuild/bento/cache/outputs"
 )
 
-// contents are blobs of size bytes that differ, and half of which can be compressed.
+// contents returns different blobs of size bytes. Half of each can be compressed.
 func contents(n, size int) [][]byte {
 	rng := rand.New(rand.NewPCG(1, uint64(size)))
 	all := make([][]byte, n)
@@ -34,7 +34,7 @@ func contents(n, size int) [][]byte {
 
 var sizes = map[string]int{"2KiB": 2 << 10, "64KiB": 64 << 10, "4MiB": 4 << 20}
 
-// A task of one output is restored, as after rm -rf of its directory.
+// BenchmarkRestore restores a task with one output, as after rm -rf of its directory.
 func BenchmarkRestore(b *testing.B) {
 	for name, size := range sizes {
 		b.Run(name, func(b *testing.B) {
@@ -43,7 +43,7 @@ func BenchmarkRestore(b *testing.B) {
 	}
 }
 
-// A task of many outputs in few directories is restored.
+// BenchmarkRestoreMany restores a task with many outputs in few directories.
 func BenchmarkRestoreMany(b *testing.B) { benchmarkRestore(b, contents(1000, 2<<10)) }
 
 func benchmarkRestore(b *testing.B, blobs [][]byte) {
@@ -70,7 +70,7 @@ func benchmarkRestore(b *testing.B, blobs [][]byte) {
 	}
 }
 
-// Nothing is to be done.
+// BenchmarkRestoreKept restores outputs that are already up to date.
 func BenchmarkRestoreKept(b *testing.B) {
 	s, _ := openDisk(b)
 	root := b.TempDir()

@@ -17,7 +17,7 @@ import (
 	"github.com/bentobuild/bento/cache/outputs"
 )
 
-// elsewhere returns a directory that is not on the file system of dir.
+// elsewhere returns a directory on another file system than that of dir.
 func elsewhere(t *testing.T, dir string) string {
 	for _, other := range []string{"/dev/shm", "/var/tmp", "/tmp"} {
 		stage, err := os.MkdirTemp(other, "bento-stage")
@@ -42,8 +42,8 @@ func device(t *testing.T, path string) uint64 {
 	return uint64(fi.Sys().(*syscall.Stat_t).Dev)
 }
 
-// A restore that fails finds all that is damaged: what then makes one of the blobs
-// again makes all of them, in place of one a run.
+// A failed restore finds all damaged blobs. So one run of the task replaces all of them, not one each
+// time.
 func TestRestoreFindsAllDamage(t *testing.T) {
 	for _, n := range []int{5, 200} {
 		s, warned := openDisk(t)
@@ -70,7 +70,7 @@ func TestRestoreFindsAllDamage(t *testing.T) {
 	}
 }
 
-// The stage may be on another file system than the workspace, or part of it.
+// The stage may be on another file system than the workspace, or than a part of it.
 func TestRestoreAcrossFileSystems(t *testing.T) {
 	root := t.TempDir()
 	stage := elsewhere(t, root)

@@ -24,7 +24,7 @@ import (
 	"github.com/bentobuild/bento/internal/testrun"
 )
 
-// TestMain lets the test binary be a bento that is killed.
+// TestMain runs the test binary as the bento that is killed, if the environment requires that.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("CACHE_TEST_DIR"); dir != "" {
 		restoreForever(dir)
@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 	os.Exit(testrun.InMemory(m).Run())
 }
 
-// version returns one of two results of a task. They share some paths, and one has a
-// file where the other has a directory.
+// version returns one of two results of a task. They share some paths. At one path, one has a file and the
+// other a directory.
 func version(n int) tree {
 	files := tree{
 		"dist/app":  "755 " + strings.Repeat(fmt.Sprint(n), 300_000),
@@ -51,7 +51,7 @@ func version(n int) tree {
 
 func stageDir(dir string) string { return filepath.Join(dir, "ws", ".bento", "tmp") }
 
-// restoreForever stores both versions and restores one after the other.
+// restoreForever stores both versions and restores them in turn.
 func restoreForever(dir string) {
 	s, err := cache.Open(filepath.Join(dir, "cache"), nil)
 	for err == nil {
@@ -74,7 +74,7 @@ func restoreForever(dir string) {
 	fmt.Println(err)
 }
 
-// checkMixture fails unless each file is one of either version.
+// checkMixture fails unless each file is that of one of the versions.
 func checkMixture(t *testing.T, ws string) {
 	t.Helper()
 	old, young := version(0), version(1)
@@ -111,7 +111,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		n := i % 2
 		r, err := s.Lookup(cache.Key{byte(n)})
 		if errors.Is(err, cache.ErrMiss) {
-			continue // killed before it was recorded
+			continue // it was killed before it stored the record
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -127,7 +127,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	}
 }
 
-// killOne starts a bento and kills it within some restores.
+// killOne starts a bento and kills it during one of its first restores.
 func killOne(t *testing.T, dir string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -196,7 +196,7 @@ func TestRestoreToFullDisk(t *testing.T) {
 		got := readTree(t, root)
 		delete(got, "tmp")
 		if stage != root && stage != filepath.Join(root, "tmp") {
-			before["a"] = "644 new" // staged elsewhere, it fails when files are moved
+			before["a"] = "644 new" // with another stage, the failure occurs when files are moved
 		}
 		if diff := cmp.Diff(before, got); diff != "" {
 			t.Errorf("changed, -want +got:\n%s", diff)

@@ -26,8 +26,7 @@ func many(t *testing.T, root string, n int) (paths []string) {
 	return paths
 }
 
-// A restore that is interrupted while it compares, whatever there is still to compare or to
-// fetch, ends at once, and has changed nothing.
+// A restore that is interrupted while it compares files ends at once and changes nothing.
 func TestRestoreHears(t *testing.T) {
 	const n = 100
 	s, _ := openDisk(t)
@@ -67,7 +66,7 @@ func TestRestoreHears(t *testing.T) {
 	}
 }
 
-// Nor does a capture go on to the next file.
+// An interrupted capture does not continue with the next file.
 func TestCaptureHears(t *testing.T) {
 	s, _ := openDisk(t)
 	root := t.TempDir()

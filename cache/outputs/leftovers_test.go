@@ -10,7 +10,8 @@ import (
 	"github.com/bentobuild/bento/cache/outputs"
 )
 
-// A killed restore leaves files beside the outputs; directories and other files are no leftovers.
+// Leftovers returns the temporary files of a killed restore beside the outputs. Directories and other
+// files are not leftovers.
 func TestLeftovers(t *testing.T) {
 	root := t.TempDir()
 	for _, p := range []string{"d/out/.bento-tmp-b", "d/out/a", "d/.bento-tmp-a", "e/.bento-tmp-e", "d/out/.bento-tmp-dir/f"} {

@@ -49,7 +49,7 @@ func placeDirs(t testing.TB) (made, root, stage string) {
 	return made, root, stage
 }
 
-// Whatever is in the workspace: moved or copied, the made files are there afterwards, and the others stay.
+// After a placement, by move or copy, the workspace has the made files, and its other files stay.
 func TestPlace(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		old, want, alone := drawTree(rt, "old"), drawTree(rt, "want"), rapid.Bool().Draw(rt, "alone")
@@ -79,7 +79,7 @@ func TestPlace(t *testing.T) {
 			}
 		}
 		if _, any := readTree(t, root)["p"]; any && len(old) == 0 {
-			all["p"] = readTree(t, root)["p"] // it was made for old
+			all["p"] = readTree(t, root)["p"] // the test made it for old
 		}
 		if diff := cmp.Diff(all, readTree(t, root)); diff != "" {
 			rt.Fatalf("-want +got:\n%s", diff)
@@ -99,8 +99,8 @@ func inode(t testing.TB, path string) uint64 {
 	return info.Sys().(*syscall.Stat_t).Ino
 }
 
-// A directory that the workspace does not have moves as it is, if a restore would make the same. Files
-// move by themselves otherwise, and files of a process that may still run are copied.
+// A directory that is missing in the workspace is moved as a whole if a restore would make the same.
+// Otherwise its files are moved one by one. Files of a process that may still run are copied.
 func TestPlaceMoves(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -155,7 +155,7 @@ func TestPlaceMoves(t *testing.T) {
 	}
 }
 
-// A file with the same content is not touched, and nothing is changed when one cannot be placed.
+// A file with the same content is not touched. If one file cannot be placed, nothing is changed.
 func TestPlaceKeeps(t *testing.T) {
 	for _, alone := range []bool{true, false} {
 		t.Run(fmt.Sprint(alone), func(t *testing.T) {

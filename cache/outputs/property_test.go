@@ -18,7 +18,7 @@ import (
 	"github.com/bentobuild/bento/cache/outputs"
 )
 
-// drawTree draws a workspace of few names, so that two of them collide in every way.
+// drawTree draws a workspace with few names, so that two of them collide in every way.
 func drawTree(t *rapid.T, label string) tree {
 	paths := rapid.SliceOfNDistinct(rapid.StringMatching(`[ab\n](/[ab](/[a\xff])?)?`), 0, 8, rapid.ID[string]).Draw(t, label)
 	files := tree{}
@@ -40,7 +40,7 @@ func drawTree(t *rapid.T, label string) tree {
 	return files
 }
 
-// conflicts reports whether p cannot stand beside files.
+// conflicts reports whether the path p conflicts with one of files.
 func conflicts(files tree, p string) bool {
 	for q := range files {
 		if strings.HasPrefix(p, q+"/") || strings.HasPrefix(q, p+"/") {
@@ -52,8 +52,8 @@ func conflicts(files tree, p string) bool {
 
 func isDir(what string) bool { return strings.HasSuffix(what, "/") }
 
-// What is captured and recorded in one workspace is what is there after it was restored in
-// another, whatever was there before; files of others stay.
+// A restore in another workspace makes exactly the captured and recorded outputs, whatever was there
+// before.
 func TestRestoreIsCaptureReversed(t *testing.T) {
 	s, _ := openDisk(t)
 	base := t.TempDir()

@@ -52,7 +52,7 @@ func makeOne(path, what string) error {
 	return errors.Join(os.WriteFile(path, []byte(content), 0o666), os.Chmod(path, mode))
 }
 
-// readTree reads all of a workspace but directories with something in them.
+// readTree returns all entries of a workspace except directories that are not empty.
 func readTree(t testing.TB, root string) tree {
 	t.Helper()
 	files := tree{}
@@ -148,7 +148,7 @@ func TestRestoreAll(t *testing.T) {
 	}
 }
 
-// Restores at the same time share no buffer, whichever ended before.
+// Concurrent restores share no buffer, even after one of them has ended.
 func TestRestoresAtOnce(t *testing.T) {
 	s, _ := openDisk(t)
 	root := t.TempDir()
@@ -179,7 +179,7 @@ func TestRestoresAtOnce(t *testing.T) {
 	}
 }
 
-// stamp returns what changes when a file is touched in any way.
+// stamp returns values of which one changes if a file is touched.
 func stamp(t *testing.T, path string) [3]int64 {
 	t.Helper()
 	fi, err := os.Lstat(path)
@@ -252,8 +252,8 @@ func TestRestoreTellsWhatItTouched(t *testing.T) {
 	}
 }
 
-// A case is a workspace before, what is wanted, what is stale, and the workspace
-// after; or the path that is refused, and then nothing has changed.
+// A case is a workspace before, the wanted outputs, the stale ones, and the workspace after. With a
+// refused path nothing changes.
 var restoreCases = map[string]struct {
 	before, want, after tree
 	stale               []string
@@ -419,7 +419,7 @@ func TestRestoreHostileRecords(t *testing.T) {
 	}
 }
 
-// Whatever the store does, nothing changes until everything is there.
+// If the store fails in any way, the restore changes nothing.
 func TestRestoreFailsWhole(t *testing.T) {
 	before := tree{"a": "644 old", "stale": "644 stale"}
 	want := tree{"a": "644 new", "b": "644 " + strings.Repeat("b\n", 100_000), "c": "644 c"}

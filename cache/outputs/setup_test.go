@@ -39,7 +39,7 @@ func blobFiles(t testing.TB, d *cache.Disk) []string {
 	return paths
 }
 
-// spoil changes what a file of a store holds.
+// spoil changes the content of a file of the store.
 func spoil(t *testing.T, path string, f func([]byte) []byte) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -53,7 +53,7 @@ func spoil(t *testing.T, path string, f func([]byte) []byte) {
 
 func cutByOne(b []byte) []byte { return b[:len(b)-1] }
 
-// restore restores outputs as bento does. It stages in the directory stage, "" for root.
+// restore restores outputs as bento does. It stages in the directory stage, or in root if stage is "".
 func restore(s cache.Store, root, stage string, want []cache.Output, o outputs.Options) (outputs.Stats, error) {
 	r := outputs.NewRestorer(root, func() (*rawfile.File, error) {
 		dir := cmp.Or(stage, root)

@@ -77,7 +77,7 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// A path of many directories keeps as many open, and no more.
+// A path of many directories keeps that many open, and no more.
 func TestAtDeep(t *testing.T) {
 	w := open(t)
 	for range 3 {

@@ -106,8 +106,8 @@ func (s *session) failed(what string, err *adapters.InstallError) error {
 	return nil
 }
 
-// dishToChange returns the dish with this name, else that of the current directory, else
-// the only one. without says what a dish without a language lacks.
+// dishToChange returns the dish with this name. If name is "", it returns the dish of the current directory,
+// else the only dish. without completes the error message for a dish without a language.
 func (w *opened) dishToChange(name, without string) (*discovery.Dish, error) {
 	var found *discovery.Dish
 	var names []string

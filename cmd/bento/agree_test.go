@@ -14,12 +14,12 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// agreeing is a workspace about which several commands are asked.
+// agreeing is a workspace in which several commands must print the same keys.
 type agreeing struct {
 	base  string
 	files map[string]string // of the workspace
 	names []string          // of the dishes
-	keys  map[string]string // by "dish:task", as the first command that knew them said
+	keys  map[string]string // by "dish:task", from the first command that printed them
 }
 
 func drawAgreeing(t *rapid.T, base string) *agreeing {
@@ -57,8 +57,8 @@ func (a *agreeing) lay(t *rapid.T, root string) {
 	}
 }
 
-// ask runs a command somewhere in the workspace and compares its keys with those that
-// others told. all says that each task of the document has to have one.
+// ask runs a command in a random directory of the workspace and compares the keys of its document with
+// those of earlier commands. With all, each task of the document must have a key.
 func (a *agreeing) ask(t *rapid.T, root, store string, all bool, args ...string) {
 	dir := rapid.SampledFrom([]string{root, filepath.Join(root, a.names[0]), root + ".link"}).Draw(t, "dir")
 	args = append(args, "--json", "-C", dir, "-j", rapid.SampledFrom([]string{"1", "4"}).Draw(t, "jobs"))
@@ -100,9 +100,8 @@ func (a *agreeing) ask(t *rapid.T, root, store string, all bool, args ...string)
 	}
 }
 
-// TestCommandsAgree: plan, run and ci give a task one key, before it has run, when it
-// runs and when it is restored, wherever they are asked from, however many run at once,
-// and in a copy of the workspace elsewhere (A15).
+// TestCommandsAgree: plan, run and ci compute the same key for a task: before it runs, when it runs and
+// when it is restored, from each directory, with any parallelism, and in a copy of the workspace (A15).
 func TestCommandsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		base, err := os.MkdirTemp("", "bento-agree-")

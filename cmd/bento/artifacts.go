@@ -89,7 +89,7 @@ func (s *session) artifacts(ctx context.Context, sel selection, dir string) erro
 			return err
 		}
 	}
-	_ = w.Tree.Index().Save() // without, they are hashed again
+	_ = w.Tree.Index().Save() // after a failure, the next command hashes the files again
 	if dir != "" {
 		if err := doc.apart(p, dir); err != nil {
 			return err
@@ -188,7 +188,7 @@ func (doc *artifacts) apart(p *plan.Plan, dir string) error {
 	}
 	rel, err := filepath.Rel(p.Workspace.Root, to)
 	if err != nil || !filepath.IsLocal(rel) {
-		return nil // elsewhere
+		return nil // dir is outside of the workspace
 	}
 	rel = filepath.ToSlash(rel)
 	for _, t := range p.Tasks {
@@ -242,7 +242,7 @@ func (a artifact) copy(ctx context.Context, in, out *os.Root) error {
 	case "directory":
 		return out.MkdirAll(name, 0o755)
 	case "link":
-		_ = out.Remove(name) // what cannot be removed fails the next line
+		_ = out.Remove(name) // if it fails, so does the next line
 		return out.Symlink(a.Target, name)
 	}
 	src, err := in.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a pipe

@@ -20,8 +20,8 @@ func (s *session) asks() bool {
 }
 
 // confirm asks the user at the terminal a question, and reports whether the answer is yes.
-// Everything else is no, also the end of the input. Without a terminal it returns an error that
-// names command.
+// Every other answer is no, and so is the end of the input. Without a terminal it returns an error
+// that names command.
 func (s *session) confirm(ctx context.Context, command, question string) (bool, error) {
 	in := s.files[0]
 	if !s.asks() {
@@ -30,7 +30,7 @@ func (s *session) confirm(ctx context.Context, command, question string) (bool, 
 	fmt.Fprintf(s.err, "bento: %s [y/N] ", question)
 	answer, err := readAnswer(ctx, in)
 	if !strings.HasSuffix(answer, "\n") {
-		fmt.Fprintln(s.err) // the cursor stands behind the question
+		fmt.Fprintln(s.err) // the cursor is still on the line of the question
 	}
 	if err != nil {
 		return false, err
@@ -68,6 +68,6 @@ func readAnswer(ctx context.Context, in *os.File) (string, error) {
 		}
 	}
 	line := make([]byte, maxAnswer)
-	n, _ := in.Read(line) // a terminal returns one line; at the end of the input there is none
+	n, _ := in.Read(line) // a terminal returns one line, or nothing at the end of the input
 	return string(line[:n]), nil
 }

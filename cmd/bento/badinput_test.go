@@ -27,7 +27,7 @@ func reader(t *testing.T, inputs string) *world {
 	return w
 }
 
-// refused wants that a run ends with 2, says what is wrong, and starts nothing.
+// refused checks that a run exits with 2, prints the given texts, and starts no task.
 func (w *world) refused(says ...string) {
 	w.t.Helper()
 	began := time.Now()
@@ -56,7 +56,8 @@ func (w *world) wantRun(outcome string) {
 	}
 }
 
-// What is no file is left out with a warning and never opened: to open a pipe would wait for ever.
+// A pipe, a socket or a device is left out with a warning and never opened: to open a pipe blocks until it
+// has a writer.
 func TestSpecialInputs(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
 		"pipe": func(path string) error { return syscall.Mkfifo(path, 0o600) },
@@ -71,7 +72,7 @@ func TestSpecialInputs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := reader(t, "")
-			// The name of a socket is short.
+			// The path of a socket must be short.
 			t.Chdir(filepath.Join(w.ws, "d"))
 			if err := make(name); err != nil {
 				t.Skip(err)
@@ -85,8 +86,7 @@ func TestSpecialInputs(t *testing.T) {
 	}
 }
 
-// A file that may not be read is named. Root may read all but for a program that gives
-// up that right.
+// The error names an unreadable file. Root can read all files, so as root the test drops that capability.
 func TestUnreadableInput(t *testing.T) {
 	t.Parallel()
 	w := reader(t, "")
@@ -109,7 +109,7 @@ func TestUnreadableInput(t *testing.T) {
 	w.refused("d/secret", "permission denied")
 }
 
-// Globs that would take for ever are refused or done at once.
+// Globs that would take exponential time are refused or fast.
 func TestGlobBombs(t *testing.T) {
 	t.Parallel()
 	for _, glob := range []string{
@@ -130,7 +130,7 @@ func TestGlobBombs(t *testing.T) {
 	}
 }
 
-// Very many files in one directory, and one very far down, count like any other.
+// Each of very many files in one directory is an input, and so is a file at a very long path.
 func TestManyAndDeepInputs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes 66,000 files")

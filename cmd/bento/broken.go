@@ -24,7 +24,7 @@ func (s *session) stopping(w *opened) []diagnostics.Diagnostic {
 	for _, d := range w.Dishes {
 		var list diagnostics.Problems
 		switch {
-		case d.Failure == nil || d.Adapter == nil: // without an adapter it is dish.toml that is wrong
+		case d.Failure == nil || d.Adapter == nil: // without an adapter, dish.toml is wrong
 		case errors.As(d.Failure, &list):
 			for _, p := range list {
 				told[problem{p.Line, p.Message}] = true
@@ -41,11 +41,11 @@ func (s *session) stopping(w *opened) []diagnostics.Diagnostic {
 // pluginFault is a plugin's failure that leaves tasks without a key.
 type pluginFault struct {
 	*adapters.Failure
-	dishes, paths []string // whose tasks these are
+	dishes, paths []string // names and paths of the dishes of these tasks
 }
 
-// pluginFaults returns the failures of plugins in an evaluation. A failure that concerns
-// several tasks is in it once.
+// pluginFaults returns the failures of plugins in an evaluation, each once even if it concerns
+// several tasks.
 func pluginFaults(results []*key.Evaluation) []*pluginFault {
 	var list []*pluginFault
 	byMessage := make(map[string]*pluginFault)
@@ -67,7 +67,7 @@ func pluginFaults(results []*key.Evaluation) []*pluginFault {
 	return list
 }
 
-// Error names the dishes if the failed call was about none.
+// Error names the dishes unless the failed call named a directory.
 func (f *pluginFault) Error() string {
 	if f.Dir != "" {
 		return f.Failure.Error()

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// builtDir is where programs are built that several tests use. TestMain removes it.
+// builtDir is the directory of the programs that several tests use. TestMain removes it.
 var builtDir = sync.OnceValue(func() string {
 	dir, err := os.MkdirTemp("", "bento-built-")
 	if err != nil {
@@ -21,8 +21,8 @@ var builtDir = sync.OnceValue(func() string {
 	return dir
 })
 
-// builtBento returns the path of bento, which is built once a run. The test binary would do, but
-// what the libraries of tests make before main runs takes longer than most commands.
+// builtBento returns the path of bento, which is built once per test run. The test binary would do, but
+// its libraries are initialized before main runs, which takes longer than most commands.
 func builtBento(tb testing.TB) string {
 	tb.Helper()
 	path, err := buildBento()
@@ -41,9 +41,9 @@ var buildBento = sync.OnceValues(func() (string, error) {
 	return path, goBuild(path, ".")
 })
 
-// systemPython returns a directory of the system's python3 alone, for plugins that need no packages:
-// those that are installed beside the one of PATH load at each start, for longer than most plugins
-// run. The directory is empty where the system has none.
+// systemPython returns a directory with the system's python3 alone, for plugins that need no packages. The
+// python3 of PATH may load installed packages at each start, which takes longer than most plugins run. The
+// directory is empty if the system has no python3.
 func systemPython(tb testing.TB) string {
 	tb.Helper()
 	dir, err := linkPython()
@@ -65,8 +65,8 @@ var linkPython = sync.OnceValues(func() (string, error) {
 	return dir, os.Symlink(python, filepath.Join(dir, "python3"))
 })
 
-// quickPython returns a directory with a python3 that starts the one of PATH, "" where that is no
-// script: the one of pyenv starts thirty programs before it.
+// quickPython returns a directory with a python3 that starts the interpreter behind the python3 of PATH, ""
+// unless the latter is a script: the script of pyenv starts thirty programs first.
 var quickPython = sync.OnceValue(func() string {
 	shim, err := exec.LookPath("python3")
 	if err != nil {
@@ -86,7 +86,7 @@ var quickPython = sync.OnceValue(func() string {
 	return dir
 })
 
-// before returns the value of PATH that has dir, unless it is "", in front of path.
+// before returns path with dir in front, or path if dir is "".
 func before(dir, path string) string {
 	if dir == "" {
 		return path

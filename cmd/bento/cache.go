@@ -132,7 +132,7 @@ func (s *session) config() (*config.Workspace, error) {
 	if root, _, err := s.root(); err == nil {
 		cfg, problems = config.Load(root, own)
 	} else {
-		cfg, problems = config.LoadOwn(own) // the cache exists without a workspace
+		cfg, problems = config.LoadOwn(own) // the cache needs no workspace
 	}
 	mine := slices.DeleteFunc(slices.Clone(problems), func(d diagnostics.Diagnostic) bool { return own == "" || d.File != own })
 	if err := diagnostics.AsError(mine); err != nil {

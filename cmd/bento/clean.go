@@ -46,7 +46,7 @@ type cleaned struct {
 	DryRun bool     `json:"dry_run"`
 	Paths  []string `json:"paths"` // removed, or to be removed
 	Kept   []string `json:"kept"`  // outputs that git tracks
-	Left   []string `json:"left"`  // what no recorded run has made
+	Left   []string `json:"left"`  // files that no recorded run has made
 	Files  int      `json:"files"`
 	Bytes  int64    `json:"bytes"`
 }
@@ -104,7 +104,7 @@ func (doc cleaned) untouched() cleaned {
 	return doc
 }
 
-// nothingRemoved reports that the user has declined; doc is the document of that.
+// nothingRemoved reports that the user has declined. doc is the document for --json.
 func (s *session) nothingRemoved(doc any) error {
 	if s.flags.json {
 		return report.Write(s.out, doc)
@@ -117,7 +117,7 @@ func (s *session) nothingRemoved(doc any) error {
 func (w *opened) outputs(ctx context.Context, p *plan.Plan, dry bool) (cleaned, error) {
 	doc := cleaned{Schema: report.Schema("clean"), Paths: []string{}, Kept: []string{}, Left: []string{}}
 	seen := make(map[string]bool)
-	if !dry { // the outputs of a killed run count after recovery
+	if !dry { // the recovery of a killed run records its outputs
 		r := record.Recorder{Root: w.Root, Tree: w.Tree, Warn: func(string, string, string) {}}
 		r.Recover(ctx, w.env.State)
 	}
@@ -197,7 +197,7 @@ func (doc cleaned) remove(ctx context.Context, root string) error {
 		}
 		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
 			if outputs.RemoveDir(root, dir) != nil {
-				break // it stays, and so do those around it
+				break // the directory stays, and so do those above it
 			}
 			if _, err := tree.Stat(root, dir); err == nil {
 				break

@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// littleHeap is the size of the heap in bytes up to which it is not collected. A run with
-// nothing to do ends before that, and a small run would collect often for a few megabytes.
+// littleHeap is the size in bytes up to which the heap is not collected. A run of cache hits ends
+// before that size, and a small run would collect often to free a few megabytes.
 const littleHeap = 32 << 20
 
-// firstHeap is littleHeap for the first look at a workspace, which asks every adapter about
+// firstHeap is littleHeap for the first discovery in a workspace, which calls every adapter for
 // every file.
 const firstHeap = 64 << 20
 
@@ -25,11 +25,11 @@ type collector struct {
 
 	mu      sync.Mutex
 	little  int // size in bytes up to which the heap is not collected
-	percent int // the one that is set now
+	percent int // the current percentage
 	began   bool
 }
 
-// collectLate returns the collector of this process, nil if $GOGC is set: it is obeyed.
+// collectLate returns the collector of this process, nil if $GOGC is set by the user.
 func collectLate() *collector {
 	if os.Getenv("GOGC") != "" {
 		return nil
@@ -40,7 +40,7 @@ func collectLate() *collector {
 	return c
 }
 
-// expectFirstLook lets the heap grow to firstHeap. A nil collector is left as it is.
+// expectFirstLook lets the heap grow to firstHeap. It does nothing for a nil collector.
 func (c *collector) expectFirstLook() {
 	if c == nil {
 		return
@@ -64,7 +64,7 @@ func (c *collector) collected() {
 	runtime.ReadMemStats(&heap)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	// The collector has set NextGC from what it left; HeapAlloc has grown since.
+	// NextGC depends on the live heap after the collection; HeapAlloc has grown since.
 	live := max(1, int(heap.NextGC)/(100+c.percent)*100)
 	c.percent, c.began = c.next(live), true
 	debug.SetGCPercent(c.percent)

@@ -2,7 +2,8 @@ package main
 
 import "testing"
 
-// TestNextCollection: a small heap grows to the size that is not collected, a large one by the usual share.
+// TestNextCollection: a small heap is not collected below a fixed size, a large one grows by the usual
+// percentage between collections.
 func TestNextCollection(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ little, live, want int }{

@@ -8,13 +8,13 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
-// subcommand is a command of bento that does not look at the others.
+// subcommand is a command of bento that does not need the tree of all commands.
 type subcommand struct {
 	name string
 	make func(*session) *cobra.Command
 }
 
-// commands returns the commands of bento, without those that look at the others.
+// commands returns the commands of bento, without those that need the tree of all commands.
 func commands() []subcommand {
 	list := []subcommand{{"run", runCommand}, {"ci", ciCommand}, {"watch", watchCommand}, {"install", installCommand}}
 	for _, task := range plan.Lifecycle() {
@@ -29,8 +29,8 @@ func commands() []subcommand {
 	}...)
 }
 
-// addCommands adds the command called only to the root, or all if only is "". A run needs one: the
-// flags of the others are most of what bento makes and of the code that it touches at its start.
+// addCommands adds the command called only to the root, or all if only is "". A run needs one command.
+// To define the flags of the others would be most of the work of bento's start.
 func (s *session) addCommands(root *cobra.Command, only string) {
 	for _, c := range commands() {
 		if only == "" || c.name == only {

@@ -14,8 +14,8 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// companionsOf returns a function that starts the extensions of a configuration beside the search for
-// dishes, once.
+// companionsOf returns a function that starts the extensions of a configuration once, concurrently
+// with discovery.
 func (s *session) companionsOf(ctx context.Context, t *telling, root string) func(*config.Workspace) {
 	return func(cfg *config.Workspace) {
 		if t.companions == nil && len(cfg.Extensions) > 0 {
@@ -34,7 +34,7 @@ func tellingOf(r run.Reporter) *telling {
 	return t
 }
 
-// companionOptions returns what the extensions of the workspace at root work with.
+// companionOptions returns the options for the extensions of the workspace at root.
 func (s *session) companionOptions(root string) companion.Options {
 	return companion.Options{
 		Places: companion.PlacesOf(root, s.environ.Get), State: state.Open(root), Environ: s.environ, Version: version(),
@@ -45,7 +45,7 @@ func (s *session) companionOptions(root string) companion.Options {
 	}
 }
 
-// writeOnce writes to stderr what write makes, in one piece: other goroutines write there too.
+// writeOnce writes the output of write to stderr in a single call: other goroutines write there too.
 func (s *session) writeOnce(write func(*bytes.Buffer)) {
 	var b bytes.Buffer
 	write(&b)
@@ -67,7 +67,7 @@ func (s *session) toast(t companion.Toast) {
 	})
 }
 
-// hearOf publishes the plugins that have failed by now, each once.
+// hearOf publishes the plugins that have failed so far, each once.
 func (t *telling) hearOf(w *opened) {
 	if t.companions == nil {
 		return

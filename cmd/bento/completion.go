@@ -48,10 +48,10 @@ func (w *opened) keepNames() {
 	if old, err := w.env.State.Load(namesFile, namesVersion); err == nil && string(old) == string(data) {
 		return
 	}
-	_ = w.env.State.Store(namesFile, namesVersion, data) // without, words are not completed
+	_ = w.env.State.Store(namesFile, namesVersion, data) // after a failure, words are not completed
 }
 
-// names returns the stored names of the workspace, none without an error if there are none.
+// names returns the stored names of the workspace. It is empty, without an error, if none are stored.
 func (s *session) names() (n names) {
 	root, _, err := s.root()
 	if err != nil {
@@ -70,11 +70,10 @@ func (n names) dishes() (list []string) {
 	return list
 }
 
-// targets names dishes and bentos.
+// targets returns the names of dishes and bentos.
 func (n names) targets() []string { return append(n.dishes(), n.Bentos...) }
 
-// tasks names tasks as every dish has them, and as "dish:task" where a colon is
-// begun or the word is the beginning of a dish.
+// tasks returns the names of all tasks and of the lifecycle, and all ids "dish:task".
 func (n names) tasks() (list []string) {
 	for _, d := range n.Dishes {
 		list = append(list, d.Tasks...)
@@ -156,7 +155,7 @@ func (s *session) complete(root *cobra.Command) {
 	}
 }
 
-// withFiles lets paths be completed beside names.
+// withFiles completes paths in addition to the words of c.
 func withFiles(c completer) completer {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		fit, _ := c(cmd, args, begun)

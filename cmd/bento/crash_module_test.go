@@ -6,8 +6,8 @@ import (
 	"github.com/bentobuild/bento/plugin/wasm/wasmtest"
 )
 
-// calling adds a dish whose build is the call of a module, which makes two files in two directories. A
-// file that a command has made lies beside them.
+// calling adds a dish whose build calls a module, which makes two files in two directories. A command makes
+// another file next to them.
 func calling(files map[string]string) map[string]string {
 	files["bento.toml"] += "[tools.made]\nwasm = \"made.wasm\"\n"
 	files["made.wasm"] = string(making().Bytes())
@@ -25,11 +25,11 @@ run = "cat d/a d/e/b"
 	return files
 }
 
-// making returns a module that writes d/a and d/e/b into its directory for outputs, which is its only
-// file and has the descriptor 3.
+// making returns a module that writes d/a and d/e/b into its output directory, which is its only open file
+// and has the descriptor 3.
 func making() *wasmtest.Module {
 	const (
-		dir, sub, one, two = 100, 110, 120, 130 // names
+		dir, sub, one, two = 100, 110, 120, 130 // addresses of the names
 		vector, opened     = 200, 300
 	)
 	m := &wasmtest.Module{}
@@ -37,7 +37,7 @@ func making() *wasmtest.Module {
 	mkdir := m.Import(wasi, "path_create_directory", "i32,i32,i32->i32")
 	open := m.Import(wasi, "path_open", "i32,i32,i32,i32,i32,i64,i64,i32,i32->i32")
 	write := m.Import(wasi, "fd_write", "i32,i32,i32,i32->i32")
-	// failing traps unless the function returns 0.
+	// failing traps unless the called function returned 0.
 	failing := []byte{0x04, 0x40, wasmtest.Unreachable, wasmtest.End}
 	i32 := wasmtest.I32
 	body := [][]byte{

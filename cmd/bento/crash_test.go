@@ -23,24 +23,24 @@ import (
 	"github.com/bentobuild/bento/internal/sampling"
 )
 
-// crashPoints says at how many points of each scenario bento is killed: a number, or
-// "all". Every change that bento makes to a file is one, and half of it another.
+// crashPoints is the variable for the number of points of each scenario at which bento is killed, or "all".
+// Each change that bento makes to a file has two points: after half of the change, and after the whole.
 const crashPoints = "BENTO_TEST_CRASH_POINTS"
 
-// A scenario is a command in a workspace, at every moment of which bento is killed.
+// A scenario is a command in a workspace. bento is killed at points of this command.
 type scenario struct {
 	name    string
 	prepare func(*world)
-	args    []string // of the bento that is killed
+	args    []string // arguments of the killed bento
 	sources map[string]string
 	bounded bool // the cache is too small to keep anything
-	// spoiled says that the cache was damaged before. Nobody reads all of it but fsck, so
-	// it may go on being so until then.
+	// spoiled says that the cache was damaged before. Only fsck reads the whole cache, so damage may stay
+	// until then.
 	spoiled bool
 }
 
-// first and second are two states of the sources. The second makes other outputs: one
-// is gone, one is new, one is a file where a directory was.
+// first and second are two states of the sources. Their outputs differ: in the second, one is missing, one
+// is new, and one is a file in the place of a directory.
 func first() map[string]string {
 	return map[string]string{
 		"bento.toml": "[defaults]\nparallelism = 2\n",
@@ -131,8 +131,8 @@ func reinstalling(files map[string]string) map[string]string {
 	return files
 }
 
-// TestCrash: whenever bento is killed, the next run is right, and nothing of the cache
-// is damaged.
+// TestCrash: at whatever point bento is killed, the next run has the right outputs, and the cache is not
+// damaged.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	bento := crashing(t)
@@ -144,8 +144,8 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// crashing returns a bento that dies where a variable says. It has no race detector, so the lane
-// without -short has these tests.
+// crashing returns the path of a bento that dies at the point that $BENTO_CRASH_AT names. It has no race
+// detector, so only test runs without -short have these tests.
 func crashing(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -158,7 +158,7 @@ func crashing(t *testing.T) string {
 	return path
 }
 
-// buildCrashing builds it, once a run.
+// buildCrashing builds that bento once per test run.
 var buildCrashing = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(builtDir(), "failing", "bento")
 	return path, goBuild(path, "-tags", "failpoints", ".")
@@ -189,7 +189,7 @@ func crash(t *testing.T, bento string, s scenario) {
 	for _, k := range choose(t, n) {
 		w.copyOf(before)
 		if !w.killedAt(k, s.args) {
-			continue // of several threads another one came first: there were fewer points
+			continue // threads ran in another order, with fewer points
 		}
 		killed++
 		w.check(s, want, k)
@@ -200,7 +200,7 @@ func crash(t *testing.T, bento string, s scenario) {
 	t.Logf("killed at %d of %d points", killed, n)
 }
 
-// choose returns the points to be killed at.
+// choose returns the points at which bento is killed: all n, or a random sample.
 func choose(t *testing.T, n int) []int {
 	all := make([]int, n)
 	for i := range all {
@@ -255,8 +255,7 @@ func (w *world) check(s scenario, want map[string]string, k int) {
 	}
 }
 
-// harmless are the warnings that a run may give after another was killed, or for the
-// by-product.
+// harmless are the warnings that a run may print after another was killed, or for undeclared files.
 var harmless = []string{"another bento runs", "does not declare", "damaged cache entr"}
 
 func (w *world) checkCache(k int) {
@@ -271,7 +270,7 @@ func (w *world) checkCache(k int) {
 	}
 }
 
-// checkLeft looks for files that were on their way to their place.
+// checkLeft reports temporary files and journals that are left.
 func (w *world) checkLeft(k int) {
 	w.t.Helper()
 	for _, dir := range []string{filepath.Join(w.ws, ".bento", "tmp"), filepath.Join(w.ws, ".bento", "journal")} {
@@ -341,7 +340,7 @@ func (w *world) pointLog(args []string) string {
 	return string(data)
 }
 
-// where returns the place of a point in the code.
+// where returns the line of the log for point k, which names its place in the code.
 func (w *world) where(k int, args []string) string {
 	data, _ := os.ReadFile(filepath.Join(w.dir, "points"))
 	for line := range strings.Lines(string(data)) {
@@ -352,7 +351,7 @@ func (w *world) where(k int, args []string) string {
 	return "unknown"
 }
 
-// killedAt runs a command, which dies at point k, and reports whether it has.
+// killedAt runs a command that dies at point k, and reports whether it died.
 func (w *world) killedAt(k int, args []string) bool {
 	w.t.Helper()
 	log := filepath.Join(w.dir, "points")
@@ -368,7 +367,7 @@ func (w *world) killedAt(k int, args []string) bool {
 	return true
 }
 
-// write makes the sources be exactly files; what else is there stays.
+// write makes the sources equal to files; it keeps all other files.
 func (w *world) write(files map[string]string) {
 	w.t.Helper()
 	for _, path := range slices.Sorted(maps.Keys(files)) {
@@ -391,7 +390,7 @@ func (w *world) remove(path string) {
 	}
 }
 
-// made are the directories and files that tasks make.
+// made lists the outputs of the tasks.
 var made = []string{"lib/out", "app/bin", "end/big", "mod/out", "call/d"}
 
 func (w *world) clean() {
@@ -400,7 +399,7 @@ func (w *world) clean() {
 	}
 }
 
-// outputs reads what the tasks have made.
+// outputs reads the outputs of the tasks.
 func (w *world) outputs() map[string]string {
 	found := make(map[string]string)
 	for _, path := range made {
@@ -452,11 +451,11 @@ func (w *world) spoil() {
 	}
 }
 
-// copyMu: what is open for writing in one goroutine must not get into a child of
-// another, which could not be executed then.
+// copyMu keeps a file that one goroutine has open for writing out of a child process of another: that file
+// could not be executed while the child has it open.
 var copyMu sync.Mutex
 
-// copyOf makes w what other is, times included.
+// copyOf makes w a copy of other, times included.
 func (w *world) copyOf(other *world) {
 	w.t.Helper()
 	copyMu.Lock()

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestManyReady: thousands of tasks that are ready at once, and the completion of their
-// names. BENTO_TEST_READY says how many there are.
+// TestManyReady runs many tasks that are ready at once, and completes their names. BENTO_TEST_READY is the
+// number of tasks.
 func TestManyReady(t *testing.T) {
 	t.Parallel()
 	count := 500
@@ -44,8 +44,8 @@ func TestManyReady(t *testing.T) {
 	}
 }
 
-// TestFloodOfOutput: however much a task prints, bento keeps little of it in memory, and
-// all of it in the log. BENTO_TEST_FLOOD says how many MiB are printed.
+// TestFloodOfOutput: bento keeps little of the output of a task in memory, and all of it in the log.
+// BENTO_TEST_FLOOD is the size of the output in MiB.
 func TestFloodOfOutput(t *testing.T) {
 	if testing.Short() {
 		t.Skip("prints 288 MiB")
@@ -68,8 +68,8 @@ func TestFloodOfOutput(t *testing.T) {
 		return kib
 	}
 	for _, args := range [][]string{{"build"}, {"run", "good"}, {"run", "good", "--output", "full"}, {"run", "good", "--output", "stream", "--no-cache"}} {
-		// What a little takes, the race detector and what was not collected yet among it:
-		// that is up to 48 MiB more or less. What is kept would be 56.
+		// The need for 8 MiB of output varies by up to 48 MiB, by the race detector and by garbage that
+		// is not collected yet. A bento that keeps the output would need 56 MiB more.
 		few := flood(8, args...)
 		if many := flood(size, args...); many > few+48<<10 || many > 256<<10 {
 			t.Errorf("%q took %d MiB of memory for %d MiB of output, %d MiB for 8 MiB", args, many>>10, size, few>>10)

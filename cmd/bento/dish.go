@@ -53,7 +53,7 @@ func dishAddCommand(s *session) *cobra.Command {
 	return cmd
 }
 
-// newDish is a dish that dish add makes.
+// newDish is a dish that bento dish add creates.
 type newDish struct {
 	root, dir string // absolute
 	path      string // of dir, relative to root
@@ -94,8 +94,8 @@ func (s *session) dishAdd(ctx context.Context, dir, language string) error {
 	return s.tellDish(n)
 }
 
-// isProject returns an error with the missing file if the directory has files and none that
-// the language's tool works on. It checks no plugin's language (nil).
+// isProject returns an error that names the missing file if the directory has files, but none that the
+// tool of the language works on. It does not check the language of a plugin, for which a is nil.
 func (n *newDish) isProject(ctx context.Context, a adapters.Adapter) error {
 	if _, err := os.Lstat(filepath.Join(n.dir, config.DishFile)); a == nil || err == nil {
 		return nil
@@ -121,7 +121,7 @@ func (n *newDish) isProject(ctx context.Context, a adapters.Adapter) error {
 	return nil
 }
 
-// knows reports whether language is the id of an adapter, also of one on PATH.
+// knows reports whether language is the id of an adapter, built in or on PATH.
 func (s *session) knows(root string, known *adapters.Registry, language string) bool {
 	if known.ByID(language) != nil {
 		return true
@@ -199,7 +199,7 @@ func (n *newDish) scaffold(a adapters.Adapter, ids []string) error {
 	return nil
 }
 
-// write makes a file that is not there yet.
+// write creates a file. It returns an error if the file exists.
 func (n *newDish) write(name string, data []byte, mode fs.FileMode) error {
 	if err := clone.At(n.root).Create(filepath.Join(n.dir, filepath.FromSlash(name)), data, mode.Perm()); err != nil {
 		return err
@@ -228,8 +228,7 @@ func (s *session) takeIn(ctx context.Context, n *newDish) error {
 	return err
 }
 
-// isDish reports whether the directory is a dish, and sets its name and language to those
-// found.
+// isDish reports whether the directory is a dish. It sets the name and language of n to the discovered ones.
 func (s *session) isDish(ctx context.Context, n *newDish) (bool, error) {
 	w, err := s.open(ctx, nil)
 	if err != nil {

@@ -96,7 +96,7 @@ func (w *opened) dishRow(d *discovery.Dish) dishRow {
 	return row
 }
 
-// taskNames names the tasks of a dish, those of its language and its own, sorted.
+// taskNames returns the sorted names of the tasks of a dish, those of its adapter included.
 func taskNames(d *discovery.Dish) []string {
 	names := []string{}
 	for _, t := range d.Tasks {

@@ -36,7 +36,7 @@ func shown(t *testing.T, name string) (lines [][]string) {
 	return lines
 }
 
-// TestShownCommands: the commands of the documents are there, and have their flags.
+// TestShownCommands: the commands and flags that the documents show exist.
 func TestShownCommands(t *testing.T) {
 	t.Parallel()
 	for _, doc := range []string{"README.md", "docs/tour.md", "docs/commands.md", "docs/configuration.md", "docs/discovery.md", "docs/languages.md", "docs/adapters.md", "docs/extensions.md"} {
@@ -55,7 +55,7 @@ func TestShownCommands(t *testing.T) {
 	}
 }
 
-// TestReadme runs what README.md says to use, in the order in which it does.
+// TestReadme runs the commands of README.md in order.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	git := needTool(t, "git")
@@ -75,7 +75,7 @@ func TestReadme(t *testing.T) {
 		cmd := exec.CommandContext(ctx, builtBento(t), words...)
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "BENTO_CACHE_DIR="+filepath.Join(root, ".git", "cache"))
 		switch words[0] {
-		case "watch", "add": // one does not end, one wants a package
+		case "watch", "add": // watch does not end, add needs a package
 			continue
 		case "init":
 			if len(words) > 1 {
@@ -97,8 +97,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// TestDiscoveryPage holds the tables of docs/discovery.md against what the adapters and discovery
-// decide by.
+// TestDiscoveryPage compares the tables of docs/discovery.md with the rules of the adapters and of
+// discovery.
 func TestDiscoveryPage(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "discovery.md"))
@@ -149,8 +149,8 @@ func TestDiscoveryPage(t *testing.T) {
 	}
 }
 
-// TestExtensionsPage holds the topics of docs/extensions.md against those that are published, and the
-// example in Python against the template that bento ext new writes.
+// TestExtensionsPage compares the topics of docs/extensions.md with the published ones, and its example
+// in Python with the template that bento ext new writes.
 func TestExtensionsPage(t *testing.T) {
 	t.Parallel()
 	read := func(path ...string) string {
@@ -177,10 +177,10 @@ func TestExtensionsPage(t *testing.T) {
 	}
 }
 
-// ticked returns words in backticks.
+// ticked returns the words in backticks, separated by commas.
 func ticked(words []string) string { return "`" + strings.Join(words, "`, `") + "`" }
 
-// rowsBelow returns the rows of the table with this head.
+// rowsBelow returns the rows of the table with the given header.
 func rowsBelow(text, head string) (rows []string) {
 	_, rest, _ := strings.Cut(text, head+"\n")
 	for line := range strings.Lines(rest) {

@@ -56,9 +56,9 @@ type check struct {
 	Status string   `json:"status" enum:"ok,warn,fail,skipped"`
 	Detail string   `json:"detail"`
 	Hint   string   `json:"hint,omitempty"`
-	Dishes []string `json:"dishes,omitempty"` // that it concerns
+	Dishes []string `json:"dishes,omitempty"` // the dishes that it concerns
 
-	problem *diagnostics.Diagnostic // that it reports
+	problem *diagnostics.Diagnostic // the reported problem, if any
 	where   string                  // file:line at the end of Detail
 }
 
@@ -180,10 +180,10 @@ func (doc *diagnosis) checkTools(ctx context.Context, w *opened) {
 	if len(at) == 0 {
 		doc.add("toolchain", "skipped", "no dish requires a tool", "")
 	}
-	_ = w.env.Toolchains.Save() // without, they are asked again
+	_ = w.env.Toolchains.Save() // after a failure, the next command runs the tools again
 }
 
-// checkPrograms reports the programs that tasks start by their names and that PATH lacks.
+// checkPrograms reports programs that tasks start by name and that are missing on PATH.
 func (doc *diagnosis) checkPrograms(list []key.Lacking) {
 	for _, l := range list {
 		byStatus := make(map[string][]string)

@@ -60,7 +60,7 @@ func (doc *diagnosis) checkTimes(dir *owndir.Temp) {
 	doc.add("filesystem.timestamps", "warn", "not kept", "")
 }
 
-// timeKept returns the time that a file has after bento set it to want.
+// timeKept sets the time of a file to want and returns the time that the file system stored.
 func timeKept(dir *owndir.Temp, want time.Time) (time.Time, error) {
 	f, err := dir.Create("time", 0o644)
 	if err != nil {

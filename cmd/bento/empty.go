@@ -15,7 +15,7 @@ import (
 	"github.com/bentobuild/bento/internal/report"
 )
 
-// lookedFor says what makes a directory of the workspace a dish, for users who have none.
+// lookedFor returns a hint for a workspace without dishes: which directories bento takes as dishes.
 func (w *opened) lookedFor() string {
 	if !w.Config.Discover {
 		return "bento looked for dish.toml files below " + w.Root + ", and for no manifests: [workspace] discover = true in bento.toml makes it look for these too"
@@ -34,7 +34,7 @@ func (w *opened) lookedFor() string {
 	return text
 }
 
-// nothingToDo says why no dish of the workspace has a task, "" if one has.
+// nothingToDo returns the reason why no dish of the workspace has a task, "" if a dish has one.
 func (w *opened) nothingToDo() string {
 	if len(w.Dishes) == 0 {
 		return w.lookedFor()
@@ -66,7 +66,8 @@ func (s *session) planRun(ctx context.Context, w *opened, sel selection) (*plan.
 	return p, err
 }
 
-// after returns a problem behind its possible causes, such as a plugin that failed.
+// after puts the possible causes of problems, such as a failed plugin, in front of them. It returns any other
+// error unchanged.
 func after(causes []diagnostics.Diagnostic, err error) error {
 	var problems diagnostics.Problems
 	if errors.As(err, &problems) {

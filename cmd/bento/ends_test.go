@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// endOf is a way in which a run comes to its end.
+// endOf is a way in which a run ends.
 type endOf struct {
 	name    string
-	program string         // bento unless it says otherwise
-	task    string         // that is run
-	sig     syscall.Signal // that bento is sent once the task is up
+	program string         // default: bento
+	task    string         // the arguments of bento run
+	sig     syscall.Signal // sent to bento once the task has started
 	exit    int
-	again   bool // and again, until it has ended
-	killed  bool // bento has no say in what becomes of the task
+	again   bool // repeats the signal until bento has ended
+	killed  bool // bento dies without the chance to end its tasks
 }
 
 var ends = []endOf{
@@ -37,8 +37,8 @@ var ends = []endOf{
 	{name: "panic", program: "bento-panics", task: "wait e:then", exit: 2, killed: true},
 }
 
-// TestNothingIsLeft: whatever ends a run, of its tasks and what they have started in the
-// background nothing is left. BENTO_TEST_ENDS says how often each is tried.
+// TestNothingIsLeft: no process of a task is left after a run, not even one in the background, however
+// the run ends. BENTO_TEST_ENDS is the number of rounds.
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	hearHangup()
@@ -53,7 +53,7 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// signal sends the signal; a second one in the same moment would be none.
+// signal sends the signal. It waits before it repeats it: the kernel merges equal pending signals.
 func (e endOf) signal(p *os.Process, ended <-chan struct{}) {
 	if e.sig == 0 {
 		return
@@ -69,7 +69,7 @@ func (e endOf) signal(p *os.Process, ended <-chan struct{}) {
 	}
 }
 
-// try runs one task to its end. With stubborn a child of it does not mind SIGTERM.
+// try runs one task to its end. With stubborn, a child of the task ignores SIGTERM.
 func (e endOf) try(t *testing.T, stubborn bool) {
 	root := t.TempDir()
 	children := "sleep 300 & (sleep 300; true) & "
@@ -77,7 +77,7 @@ func (e endOf) try(t *testing.T, stubborn bool) {
 		children += "(trap '' TERM INT HUP; sleep 300; true) & "
 	}
 	if !e.killed {
-		children += "setsid sleep 300 & " // nobody but bento knows whose it is
+		children += "setsid sleep 300 & " // only bento knows that this process belongs to the task
 	}
 	up := "echo up > ../fifo; "
 	write(t, root, "bento.toml", "")
@@ -88,7 +88,7 @@ func (e endOf) try(t *testing.T, stubborn bool) {
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.OpenFile(fifo, os.O_RDWR, 0) // the writer does not wait for a reader
+	f, err := os.OpenFile(fifo, os.O_RDWR, 0) // read and write: a writer does not wait for a reader
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func usageError(message, hint string) error {
 // exit reports err, if any, and returns the exit code.
 func (s *session) exit(ctx context.Context, err error) int {
 	if ctx.Err() != nil {
-		return exitInterrupted // whatever came of it
+		return exitInterrupted // whatever the result
 	}
 	if err == nil {
 		return s.outcome
@@ -48,7 +48,7 @@ func (s *session) exit(ctx context.Context, err error) int {
 			Severity: diagnostics.Error, Rule: "missing_tool", Message: missing.Error(), Hint: missing.Hint, Source: diagnostics.Source,
 		}}
 	}
-	var refused *state.RefusedError // which is also that of the cache
+	var refused *state.RefusedError // also the error of a refused cache directory
 	if errors.As(err, &refused) {
 		err = diagnostics.Problems{{
 			Severity: diagnostics.Error, Rule: "directory_refused", Message: err.Error(), Hint: refused.Hint, Source: diagnostics.Source,

@@ -72,7 +72,7 @@ func codeNames() []string {
 	return names
 }
 
-// orList returns the nearest candidates, or where to find them all.
+// orList returns a hint: the candidates near to word, or else list, which names the command that lists all.
 func orList(word string, candidates []string, list string) string {
 	if len(diagnostics.Nearest(word, candidates)) == 0 {
 		return list

@@ -35,13 +35,13 @@ func extCommand(s *session) *cobra.Command {
 	return cmd
 }
 
-// places returns where the extensions of the workspace are.
+// extensionPlaces returns the directories in which the extensions of the workspace are found.
 func (s *session) extensionPlaces() (companion.Places, error) {
 	root, _, err := s.root()
 	return companion.PlacesOf(root, s.environ.Get), err
 }
 
-// extensions returns the extensions of the workspace, or outside of one the user's own. It starts none.
+// extensions returns the extensions of the workspace; outside of a workspace, the user's own. It starts none.
 func (s *session) extensions(ctx context.Context) ([]companion.Extension, companion.Places, error) {
 	p, err := s.extensionPlaces()
 	if err != nil {
@@ -158,7 +158,7 @@ func infoOfExtension(e *companion.Extension) report.ExtensionInfo {
 	return doc
 }
 
-// grantsOf returns permissions, sorted, and the lists of those that have one.
+// grantsOf returns the sorted names of permissions, and the lists of those permissions that have one.
 func grantsOf(all map[string]manifest.Grant) (names []string, only map[string][]string) {
 	names = []string{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -212,7 +212,7 @@ func extAuditCommand(s *session) *cobra.Command {
 	}
 }
 
-// journal returns what is kept of an extension.
+// journal returns the journal of an extension.
 func (s *session) journal(ctx context.Context, id string) (*companion.Journal, error) {
 	_, p, err := s.extensionNamed(ctx, id)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// benched is a user with extensions.
+// benched is a user whose runs are measured.
 type benched struct {
 	name  string
 	env   []string
 	times []time.Duration
 }
 
-// add writes an extension of the user, which answers the handshake and then does what the command says.
+// add writes an extension of the user, which answers the handshake and then runs the command then.
 func (u *benched) add(b *testing.B, home, id, spawn, then string) {
 	b.Helper()
 	answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"name":%q,"version":"1.0.0"}}`, id)
@@ -45,8 +45,9 @@ func (u *benched) add(b *testing.B, home, id, spawn, then string) {
 	}
 }
 
-// BenchmarkExtensions compares a run of 100 dishes without extensions with the same beside one that hears of it, one that
-// stops reading, one that is lazy, and three that hear of it: in turns, and told as medians.
+// BenchmarkExtensions compares a run of 100 dishes without extensions with the same run with one extension that gets
+// its events, one that stops reading, a lazy one, and three that get its events. It measures them in turns, and
+// reports medians.
 func BenchmarkExtensions(b *testing.B) {
 	const hears, stuck = "exec cat >/dev/null", "exec sleep 300"
 	dir := b.TempDir()
@@ -84,7 +85,7 @@ func BenchmarkExtensions(b *testing.B) {
 	b.Run("forced", func(b *testing.B) { compare(b, ws, []*benched{users[0], users[4]}, program, "build", "--force") })
 }
 
-// compare runs a command as each user in turns.
+// compare measures a command for each user in turns.
 func compare(b *testing.B, ws string, users []*benched, command ...string) {
 	run := func(u *benched) time.Duration {
 		cmd := exec.Command(command[0], command[1:]...)

@@ -32,7 +32,7 @@ func extDecisions(s *session) []*cobra.Command {
 	}
 }
 
-// extDecision is one of these commands.
+// extDecision returns one command of extDecisions.
 func extDecision(s *session, name, short, long string, decide func(*companion.Extension, *extension.Record) error) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " ID", Short: short, Long: long, Example: "  bento ext " + name + " acme.notify",
@@ -43,7 +43,7 @@ func extDecision(s *session, name, short, long string, decide func(*companion.Ex
 	}
 }
 
-// decideExtension changes the record of an extension and prints its status then.
+// decideExtension changes the record of an extension and prints its new status.
 func (s *session) decideExtension(ctx context.Context, name, id string, decide func(*companion.Extension, *extension.Record) error) error {
 	e, p, err := s.extensionNamed(ctx, id)
 	if err != nil {

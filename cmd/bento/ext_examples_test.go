@@ -15,7 +15,7 @@ import (
 	"github.com/bentobuild/bento/adapters/adaptertest"
 )
 
-// exampleExtensions are built by examples.
+// exampleExtensions are the examples that have to be built.
 var exampleExtensions = []string{"notify", "flaky"}
 
 // extended is a workspace with the three extensions of examples/extensions, approved.
@@ -25,7 +25,7 @@ type extended struct {
 	env    []string
 	bento  string
 	mu     sync.Mutex
-	posted []string // to the webhook
+	posted []string // requests to the webhook
 }
 
 func newExtended(t *testing.T) *extended {
@@ -90,7 +90,7 @@ func (w *extended) approve() {
 	}
 }
 
-// result is what a run's document says of tasks, whatever extensions there are.
+// result returns the part of a run's document that does not depend on extensions.
 func result(t *testing.T, stdout string) string {
 	t.Helper()
 	var doc struct {
@@ -114,8 +114,8 @@ func result(t *testing.T, stdout string) string {
 	return string(text)
 }
 
-// TestExampleExtensions: the three examples hear of a run, show a message, answer commands, and change
-// no result.
+// TestExampleExtensions: the three examples get the events of a run, show a message, answer commands, and
+// change no result.
 func TestExampleExtensions(t *testing.T) {
 	t.Parallel()
 	w := newExtended(t)
@@ -159,7 +159,7 @@ func TestExampleExtensions(t *testing.T) {
 	}
 }
 
-// overBudget checks that the guard fails.
+// overBudget checks that the guard extension fails a run over its budget.
 func (w *extended) overBudget() {
 	w.t.Helper()
 	text, err := os.ReadFile(filepath.Join(w.root, "bento.toml"))
@@ -204,7 +204,7 @@ func TestExtensionScreen(t *testing.T) {
 	if first := p.until("the first row", rows(2))[2]; !strings.Contains(first, "d:last") {
 		t.Errorf("left is %q", first)
 	}
-	p.keys("-l", "\x1b[<0;5;3M") // a click on the first of them; the second was selected
+	p.keys("-l", "\x1b[<0;5;3M") // a click on the first row; the second was selected
 	p.until("the first row selected", func([]string) bool {
 		first := strings.Split(p.tmux("capture-pane", "-e", "-p", "-t", "pane"), "\n")[2]
 		return strings.Contains(first, "d:last") && strings.Contains(first, "\x1b[7m")

@@ -46,8 +46,8 @@ func layEar(t *testing.T, dir string) {
 	}
 }
 
-// fourExtensions lays a workspace with four extensions of the user: two that hear of runs, a sidecar, and
-// one that never answers, forks, and does not mind SIGTERM. It returns bento's environment.
+// fourExtensions writes a workspace with four extensions of the user: two that get the events of runs, a
+// sidecar, and one that never answers, forks, and ignores SIGTERM. It returns bento's environment.
 func fourExtensions(t *testing.T, root, mark string) []string {
 	t.Helper()
 	home := t.TempDir()
@@ -69,14 +69,14 @@ func fourExtensions(t *testing.T, root, mark string) []string {
 	for i := range 3 {
 		write(t, root, fmt.Sprintf("d%d/dish.toml", i), "language = \"none\"\n[tasks.build]\nrun = \"sleep 0.1; echo built\"\n")
 	}
-	// A bento that is killed leaves the directories of its sockets, which a later one removes: not in
-	// the directory of all temporary files.
+	// A killed bento leaves the directories of its sockets, which a later bento removes. So they must not be
+	// in the shared directory of temporary files.
 	return append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_RUNTIME_DIR="+t.TempDir(),
 		"BENTO_CACHE_DIR="+filepath.Join(home, "cache"), mark)
 }
 
-// TestExtensionsEndWithBento: no extension is left, nor a descendant of one, whether bento ends by itself
-// or is killed at any moment.
+// TestExtensionsEndWithBento: no process of an extension is left after bento has exited, or was killed at any
+// moment.
 func TestExtensionsEndWithBento(t *testing.T) {
 	t.Parallel()
 	needTool(t, "python3")

@@ -62,7 +62,7 @@ func (s *session) extTest(ctx context.Context, target string, within time.Durati
 	return s.writeTests(ctx, r)
 }
 
-// extensionAt returns the extension of a directory, or the one with an id, which may start.
+// extensionAt returns the extension in a directory, or the extension with an id if it may start.
 func (s *session) extensionAt(ctx context.Context, target string) (*companion.Extension, string, error) {
 	root, cwd, err := s.root()
 	if err != nil {

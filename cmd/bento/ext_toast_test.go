@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestToastAboveTheBlock: a message of an extension in the middle of a run is a line above the live block, which is drawn
-// again below it, and stays when the block goes.
+// TestToastAboveTheBlock: during a run, bento prints the message of an extension as a line above the live block. The
+// line stays when bento removes the block.
 func TestToastAboveTheBlock(t *testing.T) {
 	t.Parallel()
 	needTool(t, "python3")

@@ -47,7 +47,7 @@ func newHeld(t *testing.T, home string) *held {
 	return w
 }
 
-// bento starts bento; the buffer has what it printed once it has ended.
+// bento starts bento. The buffer has its output once it has ended.
 func (w *held) bento(args ...string) (*exec.Cmd, *bytes.Buffer) {
 	w.t.Helper()
 	var said bytes.Buffer
@@ -69,7 +69,7 @@ func (w *held) run(args ...string) string {
 	return said.String()
 }
 
-// entered waits until the task runs, and returns what lets it end.
+// entered waits until the task runs, and returns the file whose close ends the task.
 func (w *held) entered() *os.File {
 	w.t.Helper()
 	f, err := os.OpenFile(w.gate, os.O_WRONLY, 0)
@@ -79,8 +79,8 @@ func (w *held) entered() *os.File {
 	return f
 }
 
-// TestTwoBentosOneExtension: the extensions of two runs in two workspaces, and of a command beside a run in one, do not
-// meet: each hears of its own run alone, once.
+// TestTwoBentosOneExtension: two runs in two workspaces, and a command during a run, each start their own extensions.
+// Each extension gets the events of its own run only, once.
 func TestTwoBentosOneExtension(t *testing.T) {
 	t.Parallel()
 	needTool(t, "python3")
@@ -114,8 +114,8 @@ func TestTwoBentosOneExtension(t *testing.T) {
 	}
 }
 
-// TestWorkspaceDeletedUnderExtensions: the run ends as without extensions, nothing is left running, and nothing makes the
-// workspace again.
+// TestWorkspaceDeletedUnderExtensions: after a deletion of the workspace, the run ends as without extensions, no process
+// is left, and no process creates the workspace again.
 func TestWorkspaceDeletedUnderExtensions(t *testing.T) {
 	t.Parallel()
 	needTool(t, "python3")

@@ -9,17 +9,16 @@ import (
 	"testing"
 )
 
-// faults are those of an older tool of this name that nothing here may have. Each is
-// named by the test that shows its absence. D5 and D6 are of a remote cache. Of D11
-// a dish that moves having other keys is meant, of D12 each task keeping a list of its own
-// inputs.
+// faults are the numbers of the faults of an older tool of this name, which bento must not have. The test that
+// shows the absence of a fault names it. D5 and D6 are left out: they are faults of a remote cache. D11 is: a
+// dish that moves has other keys. D12 is: each task keeps its own list of inputs.
 var faults = []string{
 	"A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A9", "A10", "A11", "A12", "A13", "A14", "A15", "A16", "A17", "A18", "A19", "A20",
 	"B7", "B8", "B21", "B28",
 	"D1", "D2", "D3", "D4", "D7", "D8", "D9", "D10", "D11", "D12",
 }
 
-// TestFaultsAreNamed: a test that names a fault has its number in a comment.
+// TestFaultsAreNamed checks that each number is in a comment of a test.
 func TestFaultsAreNamed(t *testing.T) {
 	named := make(map[string]bool)
 	number := regexp.MustCompile(`\b[A-F][0-9]{1,2}\b`)

@@ -12,7 +12,7 @@ import (
 	"github.com/bentobuild/bento/internal/report/terminal"
 )
 
-// flags are those that every command has.
+// flags are the global flags, which every command has.
 type flags struct {
 	dir                       string
 	json, noCache, verbose    bool
@@ -45,13 +45,14 @@ func (f *flags) add(set *pflag.FlagSet) {
 // everywhere are the flags that matter to every command.
 var everywhere = []string{"workspace", "json", "verbose", "color"}
 
-// ofRuns are the further flags that matter to the commands that run tasks.
+// ofRuns are further flags that matter to commands that run tasks.
 var ofRuns = []string{
 	"no-cache", "output", "report-file", "events", "profile", "jobs", "max-load", "keep-going", "skip-install", "force-install",
 }
 
-// written are the flags that name a file which a command writes about its tasks. All other global
-// flags are accepted where they have no effect, so that scripts can pass them everywhere.
+// written are the flags that name a file for a report about tasks. A command that writes no such file
+// refuses them. All other global flags are accepted even if they have no effect, so that scripts can
+// pass them to every command.
 var written = []string{"report-file", "events", "profile"}
 
 // matters reports whether a global flag has an effect on a command.
@@ -83,7 +84,7 @@ func globalFlags(cmd *cobra.Command) (general, special *pflag.FlagSet) {
 		switch {
 		case slices.Contains(everywhere, f.Name):
 			general.AddFlag(f)
-		case cmd.LocalFlags().Lookup(f.Name) != nil && cmd.HasParent(): // the command has one of its own
+		case cmd.LocalFlags().Lookup(f.Name) != nil && cmd.HasParent(): // the command defines its own flag of this name
 		case matters(cmd, f.Name):
 			special.AddFlag(f)
 		}
@@ -102,7 +103,7 @@ func ownFlags(cmd *cobra.Command) *pflag.FlagSet {
 	return own
 }
 
-// noneUnused refuses a flag that names a file which cmd does not write.
+// noneUnused returns an error for a flag that names a file which cmd does not write.
 func noneUnused(cmd *cobra.Command) error {
 	for _, name := range written {
 		if f := cmd.Flags().Lookup(name); f == nil || !f.Changed || matters(cmd, name) || cmd.Name() == "watch" {
@@ -114,8 +115,8 @@ func noneUnused(cmd *cobra.Command) error {
 	return nil
 }
 
-// noneEmpty refuses flags that are given nothing: mostly a variable that is not set, and
-// then --since "$BASE" must not mean everything.
+// noneEmpty returns an error for a flag with an empty value. Most of them come from an unset variable:
+// --since "$BASE" must not select everything then.
 func noneEmpty(set *pflag.FlagSet) (err error) {
 	set.Visit(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}

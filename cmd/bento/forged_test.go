@@ -10,8 +10,8 @@ import (
 	"github.com/bentobuild/bento/cache"
 )
 
-// A user who may write to a shared cache can make a record whose checksum is right. A cache hit
-// writes to the outputs of its task all the same, and to no other file.
+// A user with write access to a shared cache can forge a record with a valid checksum. Even then, a cache hit
+// writes only to the declared outputs of its task.
 func TestForgedRecords(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"bento.toml", "d/dish.toml", "d/src", "d/outs", "new/file", ".gitignore"} {

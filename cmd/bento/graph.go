@@ -74,7 +74,7 @@ func (s *session) graphPage(ctx context.Context, w *opened, p *plan.Plan) error 
 	}
 	last, err := s.loadLast()
 	if err != nil {
-		last = nil // no run is recorded
+		last = nil // no run is stored
 	}
 	doc := report.NewPage("bento: "+filepath.Base(w.Root), p, results, last)
 	doc.Panels = s.panels(w)

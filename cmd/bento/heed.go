@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// readFunc is a reader.
+// readFunc is a function that implements io.Reader.
 type readFunc func([]byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }

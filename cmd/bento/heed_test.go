@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// endless is the size of a file that nobody reads to its end: it is sparse.
+// endless is the size of a sparse file that is too large to be read to its end.
 const endless = 4 << 40
 
-// stretch makes a file, of which there may be more, endless.
+// stretch makes a file endless, and creates it if it is missing.
 func stretch(tb testing.TB, path string) {
 	tb.Helper()
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
@@ -31,7 +31,7 @@ func stretch(tb testing.TB, path string) {
 	}
 }
 
-// reads reports whether a process has a file open whose path begins so.
+// reads reports whether a process has an endless file open whose path has the prefix.
 func reads(pid int, prefix string) bool {
 	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 	for _, link := range links {
@@ -43,8 +43,8 @@ func reads(pid int, prefix string) bool {
 	return false
 }
 
-// interrupt starts bento, sends it a signal once it reads what is endless below prefix,
-// and returns its exit code and how long it took to end.
+// interrupt starts bento, sends it a signal once it reads an endless file below prefix, and returns its exit
+// code and the time from the signal to the exit.
 func interrupt(tb testing.TB, root, line, prefix string, sig syscall.Signal) (code int, took time.Duration) {
 	tb.Helper()
 	var said bytes.Buffer
@@ -102,8 +102,7 @@ func endlessWorkspace(tb testing.TB) string {
 	return root
 }
 
-// TestEndlessFiles: Ctrl-C and SIGTERM are heard in the middle of a file, wherever bento
-// reads one.
+// TestEndlessFiles: Ctrl-C and SIGTERM end bento while it reads a file, in each command that reads one.
 func TestEndlessFiles(t *testing.T) {
 	t.Parallel()
 	root := endlessWorkspace(t)
@@ -122,8 +121,7 @@ func TestEndlessFiles(t *testing.T) {
 	}
 }
 
-// TestEndlessBlobs: nor does a file of the cache, or a log, that was made endless keep
-// bento.
+// TestEndlessBlobs: Ctrl-C also ends bento while it reads an endless blob of the cache, log or output.
 func TestEndlessBlobs(t *testing.T) {
 	t.Parallel()
 	root := endlessWorkspace(t)
@@ -154,8 +152,8 @@ func TestEndlessBlobs(t *testing.T) {
 	}
 }
 
-// BenchmarkInterrupt measures how long an interrupt takes to end bento in the middle of
-// a file: 200 ms are too long.
+// BenchmarkInterrupt measures the time from an interrupt to the exit of a bento that reads a file. 200 ms are
+// too long.
 func BenchmarkInterrupt(b *testing.B) {
 	root := endlessWorkspace(b)
 	var all time.Duration

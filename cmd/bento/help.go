@@ -13,7 +13,7 @@ import (
 // helpWidth is the number of columns that help fits in.
 const helpWidth = 80
 
-// writeHelp prints the help of a command: what it is, examples, and then all of it.
+// writeHelp prints the help of a command: the description, examples, usage, commands and flags.
 func writeHelp(w io.Writer, cmd *cobra.Command) {
 	about := cmd.Long
 	if about == "" {
@@ -28,7 +28,7 @@ func writeHelp(w io.Writer, cmd *cobra.Command) {
 	writeUsage(w, cmd)
 }
 
-// wrapped breaks a paragraph into lines of at most that many columns.
+// wrapped breaks a paragraph into lines of at most width columns.
 func wrapped(text string, width int) string {
 	var b strings.Builder
 	column := 0

@@ -13,8 +13,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// TestHelp: the help of every command fits in 80 columns and shows how it is used
-// before anything else.
+// TestHelp: the help of every command fits in 80 columns and begins with the usage.
 func TestHelp(t *testing.T) {
 	root := newRoot(&session{process: process{environ: adapters.NewEnviron(nil)}}, "")
 	for _, cmd := range append(allCommands(root), root) {
@@ -55,7 +54,7 @@ func TestCommandsPage(t *testing.T) {
 	}
 }
 
-// TestOneCommand: a line with the name of a command gets that command, as it is in the whole tree.
+// TestOneCommand: the tree for one command line has its command as in the whole tree, and no others.
 func TestOneCommand(t *testing.T) {
 	for _, c := range commands() {
 		whole, one := newRoot(&session{}, ""), newRoot(&session{}, named([]string{c.name}))
@@ -73,7 +72,7 @@ func TestOneCommand(t *testing.T) {
 		if diff := cmp.Diff(help[0].String(), help[1].String()); diff != "" || help[0].Len() == 0 {
 			t.Errorf("%s: help in the whole tree (-) and alone (+):\n%s", c.name, diff)
 		}
-		if n := len(one.Commands()); n > 2 { // help is one
+		if n := len(one.Commands()); n > 2 { // help is one of the two
 			t.Errorf("%s: the tree has %d commands, want no others", c.name, n)
 		}
 	}

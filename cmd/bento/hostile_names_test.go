@@ -16,7 +16,7 @@ import (
 	"github.com/bentobuild/bento/internal/sampling"
 )
 
-// nasty are texts that would steer a terminal, or look like lines of bento's own.
+// nasty returns texts that would steer a terminal, or look like lines of bento itself.
 func nasty() []string {
 	return []string{
 		"esc\x1b[2J\x1b[31m", "osc\x1b]0;title\x07", "osc8\x1b]8;;x\x1b\\", "csi\u009b31m", "bidi\u202egpj.exe\u2066", "cr\rbento: all is well",
@@ -25,8 +25,8 @@ func nasty() []string {
 	}
 }
 
-// TestNastyFiles: where only files and links have such names, the commands have results to
-// print, and no word of those steers the terminal or begins a line.
+// TestNastyFiles: when only files and links have nasty names, the commands succeed, and no name that they print
+// steers the terminal or begins a line.
 func TestNastyFiles(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -47,8 +47,8 @@ func TestNastyFiles(t *testing.T) {
 	}
 }
 
-// TestNastyNames: nothing of the names of files and of their links, of tasks, dishes and
-// texts of TOML reaches a terminal as it is, and every document is one of JSON.
+// TestNastyNames: bento escapes nasty names of files, links, tasks and dishes and nasty texts of TOML on a
+// terminal, and every document is valid JSON.
 func TestNastyNames(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -81,14 +81,14 @@ func TestNastyNames(t *testing.T) {
 	}
 }
 
-// jsonText quotes a text as JSON and TOML have it.
+// jsonText quotes a text in the syntax of JSON, which TOML accepts too.
 func jsonText(s string) string {
 	text, _ := json.Marshal(strings.ToValidUTF8(s, "?"))
 	return string(text)
 }
 
-// looksClean wants the output of a command line to hold nothing that steers a terminal. It
-// returns the exit code.
+// looksClean checks that the output of a command line has no sequence that steers a terminal. It returns the
+// exit code.
 func looksClean(t *testing.T, root string, args []string) int {
 	t.Helper()
 	var out, said strings.Builder

@@ -17,16 +17,15 @@ import (
 	"github.com/bentobuild/bento/internal/sampling"
 )
 
-// hostile is a workspace full of traps: whatever of it runs makes a file of the trap's
-// name in the directory canary.
+// hostile is a workspace full of traps. A trap that runs makes a file of its name in the directory canary.
 type hostile struct {
 	t            *testing.T
-	base         string // of all that the test writes
+	base         string // the directory of all files of the test
 	root, canary string
 }
 
-// lay lays all traps but git's, each in a directory of its name. What they have of
-// bento.toml is left out: there is one workspace.
+// lay writes all traps but those of git, each to a directory of its name, without its bento.toml: all traps
+// are in one workspace.
 func (c *hostile) lay() (names []string) {
 	for _, tr := range traps(c.t) {
 		tr.lay(c.t, ground{filepath.Join(c.root, tr.name), filepath.Join(c.canary, tr.name), filepath.Join(c.base, "outside", tr.name)})
@@ -36,7 +35,8 @@ func (c *hostile) lay() (names []string) {
 	return names
 }
 
-// program writes an executable that notes that it runs, "" in the root of the clone.
+// program writes executables of a trap, which make the file of the trap in canary. The trap "" is the root
+// of the clone.
 func (c *hostile) program(trap string, names ...string) {
 	for _, name := range names {
 		path := filepath.Join(c.root, trap, name)
@@ -47,8 +47,8 @@ func (c *hostile) program(trap string, names ...string) {
 	}
 }
 
-// gitTraps are the names of configuration by which git starts a program, and the traps that
-// they are.
+// gitTraps returns the settings of git that name a program which git starts, with the name of the trap for
+// each.
 func gitTraps() map[string]string {
 	return map[string]string{
 		"core.fsmonitor": "git-fsmonitor", "filter.evil.clean": "git-clean", "filter.evil.smudge": "git-smudge", "filter.long.process": "git-process",
@@ -66,8 +66,8 @@ const (
 	gitAttributes = "git-attributes" // a filter of .git/info/attributes
 )
 
-// layGit makes the clone a repository whose configuration names a program wherever git
-// would start one, and whose index needs git to be read. Some files are changed since.
+// layGit makes the clone a repository. Each setting of git that can name a program names a trap, and only git
+// can read the index. layGit then changes some files.
 func (c *hostile) layGit(changed ...string) (names []string) {
 	git := func(args ...string) {
 		cmd := exec.Command(needTool(c.t, "git"), append([]string{"-C", c.root, "-c", "user.name=t", "-c", "user.email=t@t"}, args...)...)
@@ -119,7 +119,7 @@ func lookingCommands() []string {
 		"clean --dry-run", "init --dry-run"}
 }
 
-// newClone lays the traps in a workspace of their own.
+// newClone returns an empty workspace for traps.
 func newClone(t *testing.T) *hostile {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
@@ -135,8 +135,7 @@ func newClone(t *testing.T) *hostile {
 	return c
 }
 
-// TestHostileClone: commands that only look start nothing of a workspace that holds all
-// the traps.
+// TestHostileClone: commands that only look start no program of a workspace that has all traps.
 func TestHostileClone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("asks all toolchains, with strace around")
@@ -154,8 +153,8 @@ func TestHostileClone(t *testing.T) {
 	}
 }
 
-// TestHostileGit: nor does git in a clone without other traps, where no error ends a command
-// before git is asked what has changed.
+// TestHostileGit: the git that bento runs starts no trap. The clone has no other traps, so no error ends a
+// command before bento runs git.
 func TestHostileGit(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
@@ -173,9 +172,9 @@ func TestHostileGit(t *testing.T) {
 	}
 }
 
-// TestHostileDishes: nor do they of any workspace that holds one of them, where no other
-// dish has the answer already. Those of which a key is expected TestLookingSpringsNoTrap
-// lays alone. It tries a sample.
+// TestHostileDishes: commands that only look start no program of a workspace with a single trap, where bento
+// cannot reuse the toolchain of another dish. It tries a sample of the traps without an expected key;
+// TestLookingSpringsNoTrap tries the others.
 func TestHostileDishes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("asks all toolchains, with strace around")
@@ -191,8 +190,8 @@ func TestHostileDishes(t *testing.T) {
 	}
 }
 
-// look runs one command line in a directory, and reports what of the clone has run. It
-// returns the exit code.
+// look runs one command line in a directory, and reports each program of the clone that has run. It returns
+// the exit code.
 func (c *hostile) look(t *testing.T, dir, line string) int {
 	t.Helper()
 	argv := append([]string{builtBento(t)}, strings.Split(line, " ")...)
@@ -223,8 +222,7 @@ func (c *hostile) look(t *testing.T, dir, line string) int {
 	return cmd.ProcessState.ExitCode()
 }
 
-// strace returns the command line that notes every program that is started, empty where
-// there is none.
+// strace returns the command line of an strace that logs every started program, empty if strace is missing.
 func (c *hostile) strace() []string {
 	strace, err := exec.LookPath("strace")
 	if err != nil {
@@ -239,8 +237,8 @@ func (c *hostile) strace() []string {
 	return nil
 }
 
-// environ has relative entries on PATH, which name programs of the clone.
-// With yarn1, yarn is the version 1 of it.
+// environ returns an environment with relative entries on PATH, which name programs of the clone. With yarn1,
+// yarn is Yarn 1.
 func (c *hostile) environ(t *testing.T, yarn1 bool) []string {
 	path := strings.Join([]string{".", "bin", "node_modules/.bin", "", filepath.Dir(builtBento(t)), toolsPath(t), os.Getenv("PATH")}, ":")
 	if yarn1 {
@@ -276,8 +274,7 @@ var (
 	quoted   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 )
 
-// started lists the programs that a trace says were started and that are the clone's,
-// or are given a file of the clone.
+// started lists the programs of a trace that belong to the clone or have a file of the clone as an argument.
 func (c *hostile) started(trace string) (list []string) {
 	data, err := os.ReadFile(trace)
 	if err != nil {
@@ -304,7 +301,7 @@ func (c *hostile) started(trace string) (list []string) {
 	return list
 }
 
-// TestTrapsAreArmed: a trap that runs is seen.
+// TestTrapsAreArmed: the first program of each trap makes the file that the other tests look for.
 func TestTrapsAreArmed(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)

@@ -113,7 +113,7 @@ type newFile struct {
 	Path string `json:"path"`
 	Text string `json:"text"`
 	mode fs.FileMode
-	// absent says what to do if the file exists; "" if there is nothing special about it.
+	// absent is the hint of the error for a file that already exists, "" for none.
 	absent string
 }
 
@@ -190,7 +190,7 @@ func (s *session) newRootDir(o initOptions) (root string, exists bool, err error
 // maxRounds bounds how often init excludes failing directories and discovers again.
 const maxRounds = 20
 
-// discover finds the dishes, and the directories to exclude for a valid plan.
+// discover finds the dishes, and the directories that a valid plan must exclude.
 func (s *session) discover(ctx context.Context, doc *initialised) error {
 	for range maxRounds {
 		at := place{root: doc.Root, cwd: doc.Root, exclude: []config.Glob{}}
@@ -210,7 +210,8 @@ func (s *session) discover(ctx context.Context, doc *initialised) error {
 	return nil
 }
 
-// note notes what a workspace holds. It reports whether it excluded another dish instead.
+// note records the dishes and problems of a workspace. If the plan has errors, it excludes another dish
+// instead and returns true.
 func (doc *initialised) note(w *opened) (more bool) {
 	p, problems := plan.Build(w.Workspace.Workspace, plan.Request{AllTasks: true, AllowEmpty: true})
 	problems = diagnostics.Sorted(slices.Concat(w.Problems, problems))
@@ -236,7 +237,7 @@ func (doc *initialised) note(w *opened) (more bool) {
 	return false
 }
 
-// exclude excludes the dishes that have errors. It reports whether it excluded another one.
+// exclude excludes the dishes that have errors. It reports whether it excluded a further dish.
 func (doc *initialised) exclude(w *opened, errs []diagnostics.Diagnostic) (more bool) {
 	for _, e := range errs {
 		d := w.Owner(e.File)
@@ -251,7 +252,7 @@ func (doc *initialised) exclude(w *opened, errs []diagnostics.Diagnostic) (more 
 	return more
 }
 
-// escapeGlob makes a glob of a path.
+// escapeGlob returns a glob that matches only path.
 func escapeGlob(path string) string {
 	var b strings.Builder
 	for _, r := range path {
@@ -263,7 +264,7 @@ func escapeGlob(path string) string {
 	return b.String()
 }
 
-// addFiles lists the files to write. It refuses to overwrite one.
+// addFiles lists the files to write. It returns an error if one exists.
 func (doc *initialised) addFiles(o initOptions) error {
 	if !doc.exists {
 		doc.Text = doc.toml()
@@ -332,8 +333,8 @@ func (doc *initialised) toml() string {
 	return b.String()
 }
 
-// maxListed bounds how many dishes the comment lists, and how many tasks of another tool the
-// terminal does.
+// maxListed bounds the number of dishes in the comment of bento.toml, and of tasks of another tool on the
+// terminal.
 const maxListed = 20
 
 func (s *session) tellInit(doc *initialised) {

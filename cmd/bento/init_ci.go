@@ -11,10 +11,10 @@ import (
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
-// install is the command that installs bento where Go is.
+// installBento is the command that installs bento with Go.
 const installBento = "go install github.com/bentobuild/bento/cmd/bento@latest"
 
-// shards returns how many jobs share the tasks: a job costs the time of its setup.
+// shards returns the number of jobs that share the tasks. It is small: each job costs the time of its setup.
 func (doc *initialised) shards() int { return min(4, 1+len(doc.Dishes)/5) }
 
 // workflow returns the workflow for a service.
@@ -27,10 +27,10 @@ func (doc *initialised) workflow(below *clone.Clone, service string) newFile {
 	return f
 }
 
-// plainBranch matches names that mean themselves in the branch filters of a workflow and in YAML.
+// plainBranch matches branch names without special characters of workflow filters and YAML.
 var plainBranch = pattern.New(`^[A-Za-z][A-Za-z0-9._/-]{0,99}$`)
 
-// branch returns the branch that is checked out, "main" if it is none or has an odd name.
+// branch returns the checked-out branch, "main" if there is none or its name is not plain.
 func branch(below *clone.Clone) string {
 	head, err := below.Read(".git/HEAD", 1<<12)
 	name, ok := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
@@ -40,8 +40,8 @@ func branch(below *clone.Clone) string {
 	return name
 }
 
-// setups returns the steps of GitHub Actions that install the tools of the dishes. Rust and PHP are on
-// its machines.
+// setups returns the steps of GitHub Actions that install the tools of the dishes. The machines of GitHub
+// have Rust and PHP.
 func (doc *initialised) setups() string {
 	const go1 = "      - uses: actions/setup-go@v5\n        with:\n          go-version: stable\n"
 	steps := map[string]string{
@@ -78,8 +78,8 @@ func (doc *initialised) setups() string {
 	return text
 }
 
-// github returns a workflow of GitHub Actions. A pull request runs what its changes concern; a push
-// to the branch runs everything, and fills the cache that pull requests start from.
+// github returns a workflow of GitHub Actions. A pull request runs the tasks that its changes concern; a push
+// to the branch runs all tasks, and fills the cache from which pull requests start.
 func (doc *initialised) github(branch string) string {
 	matrix, key, shard := "", "bento-${{ runner.os }}", ""
 	env := "          BASE: ${{ github.base_ref }}\n"
@@ -161,8 +161,8 @@ bento:
 `
 }
 
-// checks returns the command that a hook runs: check and lint are quick, and what the commit does not
-// concern is left out.
+// checks returns the command of a hook. It prefers check and lint, which are fast, and leaves out the tasks
+// that the commit does not concern.
 func (doc *initialised) checks() string {
 	var names []string
 	for _, want := range [][]string{{"check", "lint"}, {"test"}, {"build"}} {
@@ -181,11 +181,11 @@ func (doc *initialised) checks() string {
 	return "bento run " + strings.Join(names, " ") + " --allow-empty"
 }
 
-// hooksPath matches the setting that makes git look for hooks elsewhere.
+// hooksPath matches the setting by which git uses another directory of hooks.
 var hooksPath = pattern.New(`(?im)^\s*hookspath\s*=`)
 
-// hook returns the file of a hook before each commit: the configuration of the tool pre-commit, or a
-// hook of git in this clone.
+// hook returns the file of a pre-commit hook: the configuration of the tool pre-commit, or a hook of git in
+// this clone.
 func (doc *initialised) hook(below *clone.Clone, kind string) (newFile, error) {
 	if kind == "pre-commit" {
 		f := newFile{Path: ".pre-commit-config.yaml", mode: 0o644, absent: "add to its repos what bento init --dry-run --hooks pre-commit prints"}

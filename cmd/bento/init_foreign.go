@@ -13,15 +13,14 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// foreignFile is a file of another tool that declares tasks, with its entries as keys of bento's
-// files.
+// foreignFile is a file of another tool that declares tasks. Maps has its entries as keys of bento's files.
 type foreignFile struct {
 	Tool string    `json:"tool"`
 	File string    `json:"file"`
 	Maps []mapping `json:"maps"`
 }
 
-// mapping is one entry, and what it is in the dish.toml of some dishes.
+// mapping is one entry, and the key for it in the dish.toml of some dishes.
 type mapping struct {
 	From   string   `json:"from"`
 	To     string   `json:"to"`
@@ -46,7 +45,7 @@ func (doc *initialised) readForeign(o initOptions) error {
 		return diagnostics.Problems(doc.mapping.Problems)
 	}
 	for _, p := range doc.mapping.Problems {
-		p.Severity = diagnostics.Warning // nobody asked for the file
+		p.Severity = diagnostics.Warning // the user did not name the file
 		doc.Problems = append(doc.Problems, p)
 	}
 	doc.keepOwn(below)
@@ -70,8 +69,8 @@ func (doc *initialised) foreignDishes() (list []foreign.Dish) {
 	return list
 }
 
-// keepOwn takes the tables of directories that have a dish.toml out of the mapping: bento overwrites
-// none.
+// keepOwn removes the tables of directories that have a dish.toml from the mapping: bento overwrites no
+// dish.toml.
 func (doc *initialised) keepOwn(below *clone.Clone) {
 	doc.mapping.Tables = slices.DeleteFunc(doc.mapping.Tables, func(t *foreign.Table) bool {
 		if _, err := below.Mode(t.File()); err != nil {
@@ -85,7 +84,7 @@ func (doc *initialised) keepOwn(below *clone.Clone) {
 	})
 }
 
-// listForeign lists the entries by file, with the dishes for which they are the same.
+// listForeign lists the entries by file. Dishes with the same entry share a row.
 func (doc *initialised) listForeign() {
 	for _, f := range doc.mapping.Files {
 		file := foreignFile{Tool: f.Tool, File: f.Path, Maps: []mapping{}}
@@ -133,8 +132,8 @@ func (doc *initialised) defaults() string {
 	return "\n[defaults]\n" + strings.Join(keys, "\n") + "\n"
 }
 
-// tellForeign lists the tasks of other tools as the keys of dish.toml that say the same, unless they
-// were written.
+// tellForeign prints the tasks of other tools with the equivalent keys of dish.toml, unless init wrote
+// these keys.
 func (s *session) tellForeign(doc *initialised) {
 	if len(doc.from) == 0 {
 		for _, f := range doc.Foreign {
@@ -166,7 +165,7 @@ func (s *session) tellFile(f foreignFile) {
 	}
 }
 
-// tellUnmapped lists what has no key in bento's files, with the reasons.
+// tellUnmapped prints the entries without a key in bento's files, with the reasons.
 func (s *session) tellUnmapped(doc *initialised) {
 	if len(doc.Unmapped) == 0 {
 		return

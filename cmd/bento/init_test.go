@@ -7,7 +7,7 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// FuzzInit: bento.toml is a good one whatever the names and errors of directories are.
+// FuzzInit: bento init writes a valid bento.toml for any names and errors of directories.
 func FuzzInit(f *testing.F) {
 	f.Add([]byte("a\nb\"\\"))
 	f.Add([]byte("*[x]{y}!\x1b"))

@@ -18,8 +18,8 @@ import (
 	"github.com/bentobuild/bento/internal/report"
 )
 
-// writeNew writes the files of doc, all or none. Tasks of other tools that make no valid plan here,
-// such as a cycle with a recipe, are taken out again.
+// writeNew writes the files of doc, all or none. It then removes tasks of other tools that would make the
+// plan invalid, such as by a cycle with a recipe.
 func (s *session) writeNew(ctx context.Context, doc *initialised) error {
 	below := clone.At(doc.Root)
 	for _, f := range doc.Files {
@@ -50,7 +50,7 @@ func (doc *initialised) unwrite(below *clone.Clone) {
 	doc.FilesWritten = nil
 }
 
-// verify plans with the written dish.toml files, and takes out of them what a plan refuses.
+// verify plans with the written dish.toml files, and removes entries that make the plan invalid.
 func (s *session) verify(ctx context.Context, doc *initialised, below *clone.Clone) error {
 	for range maxRounds {
 		w, err := s.openAt(ctx, place{root: doc.Root, cwd: doc.Root}, nil)
@@ -63,7 +63,7 @@ func (s *session) verify(ctx context.Context, doc *initialised, below *clone.Clo
 		changed := make(map[*foreign.Table]bool)
 		for _, p := range problems {
 			i := slices.IndexFunc(doc.mapping.Tables, func(t *foreign.Table) bool { return t.File() == p.File })
-			// Its lines are those of the file as long as nothing was taken out of it.
+			// The lines of the table match the file until an entry is removed from it.
 			if t := (*foreign.Table)(nil); i >= 0 {
 				if t = doc.mapping.Tables[i]; !changed[t] && doc.mapping.Drop(t, p.Line, p.Message) {
 					changed[t] = true
@@ -86,11 +86,11 @@ func (s *session) verify(ctx context.Context, doc *initialised, below *clone.Clo
 	return notFound("init_foreign", fmt.Sprintf("the tasks of %s make no valid plan", strings.Join(doc.from, ", ")), "bento init --dry-run --from TOOL prints them; write those that you need by hand")
 }
 
-// goCommand matches the package clause of a command. go build makes no file of a library.
+// goCommand matches the package clause of a command. For a library, go build makes no file.
 var goCommand = pattern.New(`(?m)^package main\b`)
 
-// makesOutputs reports whether a task makes its outputs: a recipe of Go has an output also for a
-// library.
+// makesOutputs reports whether a task makes its declared outputs. The recipe of Go declares an output even for
+// a library.
 func (w *opened) makesOutputs(t *plan.Task) bool {
 	if t.Dish.Adapter == nil || t.Dish.Adapter.Manifest().AdapterID != "go" {
 		return true
@@ -107,13 +107,13 @@ func (w *opened) makesOutputs(t *plan.Task) bool {
 	return false
 }
 
-// ignoreFile is where lines for git are written.
+// ignoreFile is the file to which init writes lines for git.
 const ignoreFile = ".gitignore"
 
-// maxIgnore bounds a .gitignore that lines are added to, in bytes.
+// maxIgnore is the maximal size in bytes of a .gitignore to which init adds lines.
 const maxIgnore = 1 << 20
 
-// ignore adds what recipes make and git does not ignore to .gitignore, if the user wants that.
+// ignore adds the outputs of recipes that git does not ignore to .gitignore, if the user wants that.
 func (s *session) ignore(ctx context.Context, doc *initialised, wanted bool) error {
 	if len(doc.Unignored) == 0 {
 		return nil

@@ -32,7 +32,7 @@ func TestInteractive(t *testing.T) {
 		p.keys("bob", "Enter")
 		p.untilText("hello bob of /dev/pts", "built     d:after", "2 tasks: 0 hits, 2 built")
 		p.until("the prompt", func(screen []string) bool { return screen[len(screen)-1] == "ready>" })
-		p.keys("echo e''cho is on", "Enter") // what is typed is seen again
+		p.keys("echo e''cho is on", "Enter") // the terminal echoes again
 		p.untilText("ready> echo e''cho is on", "\necho is on")
 	})
 	t.Run("interrupt", func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestInteractive(t *testing.T) {
 	t.Run("background", func(t *testing.T) {
 		p := open(t)
 		p.keys(bin+" run d:ask --output full & wait $!; echo code $?", "Enter")
-		p.untilText("hello of not a tty", "code 0") // the terminal is the shell's
+		p.untilText("hello of not a tty", "code 0") // the shell has the terminal: bento is in the background
 	})
 	t.Run("not started", func(t *testing.T) {
 		p := open(t)
@@ -69,7 +69,7 @@ func TestInteractive(t *testing.T) {
 		write(t, p.dir, "e/dish.toml", "language = \"none\"\n[tasks.wait]\nrun = \"sleep 600\"\n")
 		p.keys(bin+" run c:broken e:wait --keep-going -j 1; echo code $?", "Enter")
 		p.untilText("FAILED    c:broken", "1 running")
-		p.keys("C-c") // reaches bento: the terminal is its again
+		p.keys("C-c") // reaches bento, which has the terminal again
 		p.untilText("code 130")
 	})
 	t.Run("stop", func(t *testing.T) {

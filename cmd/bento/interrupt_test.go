@@ -14,7 +14,7 @@ import (
 	"github.com/bentobuild/bento/internal/run"
 )
 
-// mortal is a context that ends after some looks at it.
+// mortal is a context that ends after some calls of its Err.
 type mortal struct {
 	context.Context
 	left int
@@ -27,8 +27,8 @@ func (c *mortal) Err() error {
 	return nil
 }
 
-// clean looks whether it was interrupted before each file that it removes, and before each
-// directory; artifacts --copy before each file that it copies.
+// clean checks for an interrupt before it removes a file or a directory; artifacts --copy, before it copies a
+// file.
 func TestLoopsOverFilesHear(t *testing.T) {
 	t.Parallel()
 	const n = 20
@@ -72,9 +72,9 @@ func (i interrupter) Report(e run.Event) {
 	}
 }
 
-// TestInterruptedAfterATask: a run that is interrupted when a command has ended well still finds out whether
-// that has changed its inputs, and does not store the result then. The warning of an output that matched
-// nothing comes at that moment.
+// TestInterruptedAfterATask: a run that is interrupted after the success of a command still checks whether the
+// command has changed its inputs. If so, it does not store the result. The test interrupts the run at its first
+// warning, about an output glob that matches no file: bento prints it at that moment.
 func TestInterruptedAfterATask(t *testing.T) {
 	root, home := t.TempDir(), t.TempDir()
 	write(t, root, "bento.toml", "")

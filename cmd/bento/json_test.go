@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// lookup returns the value at a path of a JSON document as text: members by name,
-// elements by number, # for how many there are, [key=value] for the element that
-// has this member.
+// lookup returns the value at a path of a JSON document as text. A step of the path is the name of a member,
+// the number of an element, # for the number of elements, or [key=value] for the element that has this member.
 func lookup(doc []byte, path string) (string, error) {
 	var v any
 	if err := json.Unmarshal(doc, &v); err != nil {
@@ -30,7 +29,7 @@ func lookup(doc []byte, path string) (string, error) {
 	return string(text), err
 }
 
-// steps are the parts of a path; a dot inside of brackets is none between two.
+// steps matches the steps of a path; a dot inside of brackets separates no steps.
 var steps = regexp.MustCompile(`\[[^\]]*\]|[^.\[]+`)
 
 func descend(v any, step string) (any, error) {

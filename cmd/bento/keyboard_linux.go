@@ -13,11 +13,11 @@ import (
 	"github.com/bentobuild/bento/internal/proc"
 )
 
-// background is the time between two looks at a terminal whose foreground is another's.
+// background is the interval of checks for a terminal that another process has in the foreground.
 const background = time.Second
 
-// keyboard is a terminal that passes on every key at once and shows none. Ctrl-C, Ctrl-Z and the
-// like stay signals.
+// keyboard is a terminal in a mode that passes on every key at once and echoes none. Ctrl-C, Ctrl-Z and
+// similar keys still send signals.
 type keyboard struct {
 	file   *os.File
 	before unix.Termios
@@ -25,12 +25,12 @@ type keyboard struct {
 	resume func() // after it continues
 
 	stop context.CancelFunc
-	wake *os.File // its end ends the reading
+	wake *os.File // closing it ends the goroutine that reads
 	wait sync.WaitGroup
 }
 
-// openKeyboard calls pressed with the keys of a terminal until Close, never twice at once. What was
-// typed before counts too.
+// openKeyboard calls pressed with the keys of a terminal until Close, never concurrently. It includes keys
+// that were typed before.
 func openKeyboard(file *os.File, pressed func([]byte), pause, resume func()) (*keyboard, error) {
 	k := &keyboard{file: file, pause: pause, resume: resume}
 	before, err := unix.IoctlGetTermios(int(file.Fd()), unix.TCGETS)
@@ -57,7 +57,7 @@ func openKeyboard(file *os.File, pressed func([]byte), pause, resume func()) (*k
 	return k, nil
 }
 
-// listen changes the mode of the terminal.
+// listen sets the mode of the terminal in which keys arrive at once and without echo.
 func (k *keyboard) listen() error {
 	mode := k.before
 	mode.Lflag &^= unix.ICANON | unix.ECHO
@@ -67,12 +67,12 @@ func (k *keyboard) listen() error {
 
 // restore sets the mode that the terminal had.
 func (k *keyboard) restore() {
-	if proc.OwnsTerminal(k.file) { // else this would stop the process
+	if proc.OwnsTerminal(k.file) { // in the background, the call would stop the process
 		_ = unix.IoctlSetTermios(int(k.file.Fd()), unix.TCSETSW, &k.before)
 	}
 }
 
-// Close ends the reading and restores the mode.
+// Close ends the goroutine that reads, and restores the mode.
 func (k *keyboard) Close() {
 	k.stop()
 	k.wake.Close()
@@ -80,7 +80,7 @@ func (k *keyboard) Close() {
 	k.restore()
 }
 
-// read passes keys on until the other end of wake is closed or the terminal is.
+// read passes keys on until the other end of wake or the terminal is closed.
 func (k *keyboard) read(wake int, pressed func([]byte)) {
 	buf := make([]byte, 256)
 	fds := []unix.PollFd{{Fd: int32(wake), Events: unix.POLLIN}, {Fd: int32(k.file.Fd()), Events: unix.POLLIN}}
@@ -92,7 +92,7 @@ func (k *keyboard) read(wake int, pressed func([]byte)) {
 		case err != nil || fds[0].Revents != 0:
 			return
 		case !proc.OwnsTerminal(k.file):
-			// What is typed is for another; reading it would stop this process.
+			// The keys are for another process, and a read would stop this one.
 			if n, err := unix.Poll(fds[:1], int(background.Milliseconds())); n > 0 || err != nil && err != unix.EINTR {
 				return
 			}
@@ -103,7 +103,7 @@ func (k *keyboard) read(wake int, pressed func([]byte)) {
 			continue
 		}
 		if n <= 0 {
-			return // the terminal is gone; a signal says so too
+			return // the terminal is closed, which also sends a signal
 		}
 		pressed(buf[:n])
 	}
@@ -125,10 +125,10 @@ func (k *keyboard) suspend(ctx context.Context) {
 		k.pause()
 		k.restore()
 		select {
-		case <-on: // an older one
+		case <-on: // drops an older signal
 		default:
 		}
-		// Another thread may take the signal, and this one run on for a moment.
+		// Another thread may receive the signal, so this thread may continue for a moment.
 		if unix.Kill(unix.Getpid(), unix.SIGSTOP) == nil {
 			<-on
 		}

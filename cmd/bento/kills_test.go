@@ -16,11 +16,10 @@ import (
 	"github.com/bentobuild/bento/internal/sampling"
 )
 
-// killCount says how often TestKilledAnywhere kills a bento, in place of a few times.
+// killCount is the variable for the number of kills of TestKilledAnywhere. The default is a few.
 const killCount = "BENTO_TEST_KILLS"
 
-// slowly is chain with tasks that take some time, and leave half a result when they are
-// ended in the middle.
+// slowly returns the files of chain, with tasks that take some time and leave half an output when killed.
 func slowly(version string) map[string]string {
 	files := chain(".", version)
 	for i := range 5 {
@@ -50,9 +49,8 @@ func slowlyMakes(version string) map[string]string {
 	return want
 }
 
-// TestKilledAnywhere: kill -9 at any moment, in a run that begins with nothing, one after
-// an edit, or one that restores; the next run is right to the byte, nothing of the cache is
-// damaged, and no process is left.
+// TestKilledAnywhere kills a run at a random moment: a run from scratch, after an edit, or with outputs to
+// restore. The next run has the right outputs, the cache is not damaged, and no process is left.
 func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	kills := 6
@@ -73,10 +71,10 @@ func TestKilledAnywhere(t *testing.T) {
 		version := fmt.Sprintf("v%d", n%3)
 		w.write(slowly(version))
 		switch n % 4 {
-		case 0: // from nothing
+		case 0: // from scratch
 			w.removeAll(".bento")
 			_ = os.RemoveAll(w.cache)
-		case 1: // all or some is restored
+		case 1: // the run restores all or some outputs
 			w.removeAll()
 		}
 		if w.killedAfter(time.Duration(random.Int64N(int64(whole)))+time.Millisecond, mark) {
@@ -96,8 +94,7 @@ func (w *world) removeAll(more ...string) {
 	}
 }
 
-// killedAfter starts a run, kills it after some time, and reports whether it had not ended
-// before.
+// killedAfter starts a run and kills it after delay. It reports whether the run was killed before its end.
 func (w *world) killedAfter(delay time.Duration, mark string) bool {
 	w.t.Helper()
 	cmd := exec.Command(w.bento, "run", "build", "test")
@@ -115,7 +112,7 @@ func (w *world) killedAfter(delay time.Duration, mark string) bool {
 	return err != nil
 }
 
-// rightAgain runs bento after it was killed for the nth time.
+// rightAgain checks the run after the nth kill.
 func (w *world) rightAgain(n int, version, mark string) {
 	w.t.Helper()
 	out, stderr, err := w.run([]string{mark}, "run", "build", "test")

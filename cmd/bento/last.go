@@ -50,8 +50,8 @@ func lastCommand(s *session) *cobra.Command {
 	}
 }
 
-// keepLast stores a run that executed a task. A run of hits writes nothing: the run before
-// it has the interesting summary.
+// keepLast stores the document of a run that executed a task. It does not store a run of cache hits: the
+// summary of the run before is more useful.
 func keepLast(st *state.Dir, r *run.Report, doc func() *report.Run) error {
 	if r.Idle() {
 		return nil
@@ -94,7 +94,7 @@ func (s *session) printLog(ctx context.Context, doc *report.Run, id string) erro
 	if err != nil {
 		return err
 	}
-	// The path comes from a file, which must not choose another directory.
+	// The path comes from a file. Base keeps that file from choosing another directory.
 	f, err := state.Open(root).OpenFile(action.LogDir + "/" + filepath.Base(path))
 	if errors.Is(err, os.ErrNotExist) {
 		return notFound("no_log", "the log of "+id+" is missing: "+path, "")

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// BenchmarkHostLazy compares a warm no-op with 20 plugins on PATH that have nothing
-// to do, and lazy = true, with the same without plugins. Both are measured in turns,
-// and told as medians.
+// BenchmarkHostLazy compares a run of cache hits, with lazy = true and 20 plugins on PATH that have nothing
+// to do, with the same run without plugins. It measures both in turns, and reports medians.
 func BenchmarkHostLazy(b *testing.B) {
 	dir := b.TempDir()
 	self, err := os.Executable()
@@ -52,7 +51,7 @@ func BenchmarkHostLazy(b *testing.B) {
 		return time.Since(began)
 	}
 	none, twenty := "/usr/bin:/bin", plugins+":/usr/bin:/bin"
-	// The digest of an executable is remembered once that is two seconds old.
+	// bento remembers the digest of an executable once the file is two seconds old.
 	for began := time.Now(); time.Since(began) < 3*time.Second; {
 		run(twenty)
 	}

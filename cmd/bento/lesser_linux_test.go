@@ -9,8 +9,8 @@ import (
 
 const withoutCommand = "__without"
 
-// onLesserKernel runs "without landlock|seccomp CODE COMMAND…": the command sees a
-// kernel that does not have the one or the other, and is to end with CODE.
+// onLesserKernel runs "without landlock|seccomp CODE COMMAND…": it runs the command as on a kernel without
+// Landlock or seccomp. The command must exit with CODE.
 func onLesserKernel(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: without landlock|seccomp CODE COMMAND…")

@@ -33,9 +33,8 @@ func lockfiles() map[string][]string {
 	}
 }
 
-// TestToolsBehindLinksOut holds that no tool is started that would write through a link:
-// neither where the link leads to a file nor where it leads to none. The tools here write
-// to every lockfile.
+// TestToolsBehindLinksOut: bento starts no tool that would write through a link out of the workspace, whether
+// the target exists or not. The tools of this test write to every lockfile.
 func TestToolsBehindLinksOut(t *testing.T) {
 	var every []string
 	for _, names := range lockfiles() {
@@ -77,7 +76,7 @@ func TestToolsBehindLinksOut(t *testing.T) {
 	}
 }
 
-// toolsLeave holds that neither command changes what stands outside, and that add says
+// toolsLeave checks that neither add nor install changes files outside of the workspace, and that add reports
 // why it does nothing.
 func toolsLeave(t *testing.T, base, root, want string, manifest bool) {
 	t.Helper()

@@ -19,18 +19,18 @@ import (
 	"github.com/bentobuild/bento/internal/clone"
 )
 
-// canary is what stands outside of the workspace: malformed in every format, so that
-// every reader reports it.
+// canary is the content of files outside of the workspace. It is malformed in every format, so that each parser
+// would report it.
 const canary = "CANARY = ( { [ <canary attr\nCANARY: CANARY\n"
 
-// project is the smallest project of an adapter, and the manifest of one that names the
-// directory "out" as a part.
+// smallest is the smallest project of an adapter, and the manifest of a project that has the directory "out" as
+// a member.
 type smallest struct {
 	files map[string]string
 	names map[string]string
 }
 
-// smallestOf has a row for each of the thirteen.
+// smallestOf returns the smallest project of each of the thirteen adapters.
 func smallestOf() map[string]smallest {
 	json := func(text string) map[string]string { return map[string]string{"package.json": text} }
 	node := func(lock, text string) smallest {
@@ -56,7 +56,7 @@ func smallestOf() map[string]smallest {
 	}
 }
 
-// settingsOf are names that adapters read besides those of their manifests.
+// settingsOf returns the names of files that adapters read besides the globs of their manifests.
 func settingsOf() []string {
 	return []string{
 		".tool-versions", ".nvmrc", ".node-version", ".python-version", ".ruby-version", ".php-version", ".java-version", ".sdkmanrc", ".bun-version", ".deno-version", ".dvmrc",
@@ -68,7 +68,7 @@ func settingsOf() []string {
 	}
 }
 
-// namesOf are the files that an adapter knows.
+// namesOf returns the names of all files that an adapter reads.
 func namesOf(a adapters.Adapter) []string {
 	names := settingsOf()
 	for _, glob := range a.Manifest().FingerprintFiles {
@@ -92,7 +92,7 @@ func put(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// linkOut puts a link to target in the place of a file.
+// linkOut replaces a file by a link to target.
 func linkOut(t *testing.T, target, path string) {
 	t.Helper()
 	_ = os.Remove(path)
@@ -104,9 +104,8 @@ func linkOut(t *testing.T, target, path string) {
 	}
 }
 
-// TestManifestsBehindLinksOut: of every file that an adapter reads, one that is a link out
-// of the workspace is absent. No message names the target, and whether it
-// exists does not change a plan. Each command warns of the link.
+// TestManifestsBehindLinksOut: an adapter treats a file that is a link out of the workspace as missing. No message
+// names the target, a plan does not depend on whether the target exists, and each command warns of the link.
 func TestManifestsBehindLinksOut(t *testing.T) {
 	for _, a := range builtin.All(adapters.Options{}) {
 		t.Run(a.Manifest().AdapterID, func(t *testing.T) {
@@ -161,8 +160,7 @@ func keysOf(m map[string]string) func(yield func(string) bool) {
 	}
 }
 
-// planner returns what runs commands that only look on a workspace, and returns what they
-// say.
+// planner returns a function that runs commands that only look, in a workspace, and returns their output.
 func planner(t *testing.T, base, root string, lines ...string) func() string {
 	env := adapters.NewEnviron([]string{"HOME=" + base + "/home", "PATH=" + base + "/bin", "BENTO_CACHE_DIR=" + base + "/cache", "XDG_CONFIG_HOME=" + base + "/config"})
 	return func() string {
@@ -196,7 +194,7 @@ func warnings(said, link string) (n int) {
 	return n
 }
 
-// diffLines returns the lines that only one of two texts has.
+// diffLines returns the lines that are in only one of two texts.
 func diffLines(a, b string) string {
 	var out strings.Builder
 	for _, side := range []struct{ mark, of, other string }{{"-", a, b}, {"+", b, a}} {
@@ -209,8 +207,8 @@ func diffLines(a, b string) string {
 	return out.String()
 }
 
-// TestManifestsOfAllKinds: links in a row, in a directory, to what is no file, and back into
-// the workspace.
+// TestManifestsOfAllKinds: chains of links, links in a directory, links to a path that is no regular file, and
+// links back into the workspace.
 func TestManifestsOfAllKinds(t *testing.T) {
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

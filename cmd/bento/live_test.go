@@ -12,8 +12,8 @@ import (
 	"github.com/bentobuild/bento/internal/report/terminal"
 )
 
-// TestLiveBlock runs bento in a real terminal of several widths, changes its size
-// while the block is there, and looks at what is to be seen.
+// TestLiveBlock runs bento in a real terminal of several widths, changes its size while the live block is
+// shown, and checks the screen.
 func TestLiveBlock(t *testing.T) {
 	t.Parallel()
 	tmux := needTool(t, "tmux")
@@ -48,7 +48,7 @@ func TestLiveBlock(t *testing.T) {
 	}
 }
 
-// TestTerminalCloses: a run whose terminal is closed ends, with all that it has started.
+// TestTerminalCloses: a run ends when its terminal is closed, and so do all processes that it has started.
 func TestTerminalCloses(t *testing.T) {
 	t.Parallel()
 	p := openPane(t, needTool(t, "tmux"), 80, 24)
@@ -65,7 +65,7 @@ func TestTerminalCloses(t *testing.T) {
 	p.untilText("interrupted  bento run build")
 }
 
-// needTool returns the path of a tool that the test cannot do without.
+// needTool returns the path of a tool that the test requires.
 func needTool(t *testing.T, name string) string {
 	t.Helper()
 	if name == "bento" {

@@ -12,8 +12,8 @@ import (
 // ruleWholeLock is the rule of a lockfile that is in keys as a whole.
 const ruleWholeLock = "whole_lockfile"
 
-// wholeLocks warns of lockfiles that are in keys as a whole because an adapter cannot select
-// the part of a dish. It warns once for each file and reason.
+// wholeLocks returns warnings of lockfiles that are in keys as a whole because an adapter cannot select
+// the part of a dish: one for each file and reason.
 func wholeLocks(w *discovery.Workspace) []diagnostics.Diagnostic {
 	type about struct{ file, why string }
 	var order []about

@@ -18,7 +18,7 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// followPause is the time between two looks at a log that bento logs -f follows.
+// followPause is the interval at which bento logs -f checks a log for new output.
 const followPause = 100 * time.Millisecond
 
 func logsCommand(s *session) *cobra.Command {
@@ -93,8 +93,8 @@ func (s *session) logWriter() (io.Writer, func() error) {
 	return safe, safe.Close
 }
 
-// followLog copies what is appended to f, nil for a missing file, and the files that take its place,
-// until ctx is done. It returns the file that is open at the end.
+// followLog copies appended output of f, and then the files that replace it, until ctx is done. f is nil for a
+// missing file. followLog returns the file that is open at the end.
 func followLog(ctx context.Context, out io.Writer, f *os.File, open func() (*os.File, error)) (*os.File, error) {
 	tick := time.NewTicker(followPause)
 	defer tick.Stop()
@@ -108,7 +108,7 @@ func followLog(ctx context.Context, out io.Writer, f *os.File, open func() (*os.
 		if err != nil { // the next execution has printed nothing yet
 			next = nil
 		}
-		if f != nil { // also the end of a log that another one has replaced
+		if f != nil { // includes the rest of a log that was replaced
 			if _, err := io.Copy(out, heeding(ctx, f)); err != nil {
 				return f, errors.Join(err, closed(next))
 			}
@@ -138,12 +138,12 @@ func sameFile(x, y *os.File) bool {
 	return err == nil && err2 == nil && os.SameFile(one, two)
 }
 
-// logOf returns the name of the file for the log of a task. The last run is asked before the
-// workspace: it needs no configuration without errors.
+// logOf returns the file name of the log of a task. It looks in the document of the last run first, which does
+// not need a valid configuration.
 func (s *session) logOf(ctx context.Context, id string) (string, error) {
 	if doc, err := s.loadLast(); err == nil {
 		if path, _, _ := doc.LogOf(id); path != "" {
-			return filepath.Base(path), nil // a file's word, which must not choose another directory
+			return filepath.Base(path), nil // the path comes from a file, which must not choose another directory
 		}
 	}
 	if !strings.Contains(id, ":") {

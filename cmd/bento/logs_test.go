@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestLogsFollow: bento logs -f prints what a running task goes on to print, and the log of its next
+// TestLogsFollow: bento logs -f prints the output of a running task as it grows, and the log of its next
 // execution, until Ctrl-C.
 func TestLogsFollow(t *testing.T) {
 	t.Parallel()
@@ -25,7 +25,7 @@ func TestLogsFollow(t *testing.T) {
 		cmd.Dir, cmd.Env, cmd.Stderr = root, append(os.Environ(), "BENTO_CACHE_DIR="+filepath.Join(root, ".bento", "cache")), os.Stderr
 		return cmd
 	}
-	follow := command("logs", "d:talk", "-f") // there is no log yet
+	follow := command("logs", "d:talk", "-f") // the task has no log yet
 	out, err := follow.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestLogsFollow(t *testing.T) {
 			t.Fatal(err)
 		}
 		want("one")
-		if err := os.WriteFile(more, []byte(said+"\n"), 0); err != nil { // the task has it open, or waits for this
+		if err := os.WriteFile(more, []byte(said+"\n"), 0); err != nil { // the task reads the pipe, or will open it
 			t.Fatal(err)
 		}
 		want(said)

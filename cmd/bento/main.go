@@ -25,7 +25,7 @@ func main() {
 	os.Exit(bento())
 }
 
-// bento is the whole program but for its exit.
+// bento runs the whole program and returns its exit code.
 func bento() int {
 	if len(os.Args) == 2 && os.Args[1] == guardCommand {
 		proc.Watch(os.Stdin)
@@ -58,7 +58,7 @@ func bento() int {
 	return pipes.judge(code)
 }
 
-// endings are the signals that end a run. Under nohup the end of the terminal is none.
+// endings returns the signals that end a run. Under nohup, SIGHUP is none of them.
 func endings() []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -86,13 +86,13 @@ func guard(hold []*os.File) {
 // process holds the files and the environment of the program.
 type process struct {
 	out, err io.Writer
-	pipes    *pipes // that out and err write to, nil where they are none
+	pipes    *pipes // the pipes of out and err, nil if they are other writers
 	environ  adapters.Environ
-	terminal bool        // out is one
-	columns  func() int  // of the terminal that err is, nil when it is none
-	files    [3]*os.File // stdin, stdout and stderr; nil where there are none
-	heap     *collector  // nil where it may not be changed
-	keyed    bool        // it may change the mode of the terminal: its parent restores it
+	terminal bool        // out is a terminal
+	columns  func() int  // the width of the terminal err, nil if err is no terminal
+	files    [3]*os.File // stdin, stdout and stderr, each nil if missing
+	heap     *collector  // nil if it may not be changed
+	keyed    bool        // the process may change the mode of the terminal: its parent restores it
 }
 
 // columns returns a function for the width of the terminal f, nil if f is no terminal.
@@ -112,7 +112,7 @@ func columns(f *os.File) func() int {
 func execute(ctx context.Context, args []string, p process) int {
 	s := &session{process: p, line: strings.Join(append([]string{"bento"}, args...), " ")}
 	defer s.end()
-	s.flags.json = asksForJSON(args) // also when the line turns out to be wrong
+	s.flags.json = asksForJSON(args) // even if the line is invalid
 	root := newRoot(s, named(args))
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		s.complete(root)
@@ -123,7 +123,7 @@ func execute(ctx context.Context, args []string, p process) int {
 	root.SetContext(ctx)
 	err := root.Execute()
 	if err != nil && s.command == "" { // the line failed before the command ran
-		err = s.badUsage(newRoot(&session{process: p}, ""), err) // of another session: it sets the flags back
+		err = s.badUsage(newRoot(&session{process: p}, ""), err) // the tree of another session: a new tree resets the flags
 	}
 	return s.exit(ctx, err)
 }

@@ -55,8 +55,8 @@ func (s *session) man(root *cobra.Command, dir string) error {
 
 func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// manPage returns the page of a command in the macros of man(7). Cobra's own generator
-// imports a Markdown parser, whose initialisation every run would pay for.
+// manPage returns the page of a command in the macros of man(7). The generator of cobra is not used: it
+// imports a Markdown parser, whose initialization would slow down every run.
 func manPage(cmd *cobra.Command) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, ".TH \"%s\" 1 \"\" \"bento %s\" bento\n", roff(strings.ToUpper(manName(cmd))), roff(version()))

@@ -2,7 +2,7 @@ package main
 
 import "golang.org/x/sys/unix"
 
-// machineMemory returns how many bytes of memory this machine has, 0 when it is unknown.
+// machineMemory returns the bytes of memory of this machine, 0 if unknown.
 func machineMemory() int64 {
 	size, err := unix.SysctlUint64("hw.memsize")
 	if err != nil {

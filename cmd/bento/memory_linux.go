@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machineMemory returns how many bytes of memory this machine has, or the container that bento runs
-// in; 0 when it is unknown.
+// machineMemory returns the bytes of memory of this machine, or of the container in which bento runs; 0 if
+// unknown.
 func machineMemory() int64 {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {
@@ -24,8 +24,8 @@ func machineMemory() int64 {
 	return size
 }
 
-// groupLimit returns the smallest limit of the control groups (version 2) that this process is in,
-// 0 for none. mount is where they are mounted, and list the file that names the innermost.
+// groupLimit returns the smallest limit in bytes of the control groups (version 2) of this process, 0 for
+// none. mount is the directory where they are mounted, and list is the file that names the innermost group.
 // https://docs.kernel.org/admin-guide/cgroup-v2.html
 func groupLimit(mount, list string) (limit int64) {
 	data, err := os.ReadFile(list)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestGroupLimit: the smallest limit of all groups counts, and what is no limit does not.
+// TestGroupLimit: groupLimit returns the smallest limit of the control group and those above it, and ignores
+// invalid limits.
 func TestGroupLimit(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

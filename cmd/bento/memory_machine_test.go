@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMemoryOfTheMachine: memory counts against what this machine has. Two tasks that need six tenths
-// of it each run one after another, two that need four tenths at once.
+// TestMemoryOfTheMachine: the memory of this machine limits the tasks that run at once. Two tasks that need six
+// tenths of it each run one after another; two that need four tenths each run at once.
 func TestMemoryOfTheMachine(t *testing.T) {
 	t.Parallel()
 	bin := builtBento(t)
@@ -24,7 +24,7 @@ func TestMemoryOfTheMachine(t *testing.T) {
 	}
 	root := t.TempDir()
 	write(t, root, "bento.toml", "")
-	// Each stays inside until the other has had the time to try.
+	// Each task keeps the lock until the other has had the time to try.
 	const alone = "touch ../tried.%s; mkdir ../lock || exit 1; i=0; while [ ! -e ../tried.%s ] && [ $i -lt 30 ]; do sleep 0.01; i=$((i + 1)); done; rmdir ../lock"
 	const text = "language = \"none\"\n[tasks.alone]\nrun = %q\nmemory = \"%dKiB\"\n[tasks.together]\nrun = %q\nmemory = \"%dKiB\"\ntimeout = \"2m\"\n"
 	write(t, root, "a/dish.toml", fmt.Sprintf(text, fmt.Sprintf(alone, "a", "b"), kib*6/10, "echo x > ../ab; read x < ../ba", kib*4/10))

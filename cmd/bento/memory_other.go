@@ -2,5 +2,5 @@
 
 package main
 
-// machineMemory returns 0: on this system it is unknown how much memory the machine has.
+// machineMemory returns 0: the memory of the machine is unknown on this system.
 func machineMemory() int64 { return 0 }

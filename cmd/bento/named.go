@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// maxNamed bounds a file that a flag names for reading, in bytes.
+// maxNamed is the maximal size in bytes of a file that a flag names for reading.
 const maxNamed = 64 << 20
 
-// readerGrace is how long bento waits for the reader of a pipe: a shell starts both ends at
-// once.
+// readerGrace is the time that bento waits for the reader of a pipe: a shell starts the writer and the
+// reader at the same time.
 const readerGrace = 2 * time.Second
 
 // lastWords is the timeout of writes to a pipe after bento is interrupted.
@@ -64,7 +64,7 @@ func readNamed(ctx context.Context, name string) ([]byte, error) {
 	return data, nil
 }
 
-// bare takes the path off an error that is about to be printed with it.
+// bare returns an error without its path: the caller prints the path itself.
 func bare(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

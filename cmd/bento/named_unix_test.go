@@ -22,7 +22,7 @@ func namedPipe(t *testing.T) string {
 	return name
 }
 
-// stalled makes a pipe that is full, with a reader that does not read.
+// stalled returns a full pipe, which is open for reading but not read.
 func stalled(t *testing.T) string {
 	t.Helper()
 	name := namedPipe(t)
@@ -54,7 +54,7 @@ func TestReadNamed(t *testing.T) {
 	if err := os.WriteFile(large, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(large, 4<<40); err != nil { // sparse; to read all of it takes all memory
+	if err := os.Truncate(large, 4<<40); err != nil { // sparse; a read of the whole file would need all memory
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
@@ -98,8 +98,7 @@ func TestOpenNamed(t *testing.T) {
 	}
 }
 
-// TestReportToStalledPipe: a reader that does not read holds nobody up who is
-// interrupted.
+// TestReportToStalledPipe: an interrupt ends the write to a pipe whose reader does not read.
 func TestReportToStalledPipe(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

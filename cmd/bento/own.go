@@ -7,8 +7,7 @@ import (
 	"github.com/bentobuild/bento/internal/owner"
 )
 
-// warnGuest says what does not work for a user for whom bento keeps nothing here. It is
-// of the kind of warnings that are said once.
+// warnGuest warns once that bento stores no state here for this user, and names the effects.
 func (w *opened) warnGuest() {
 	var guest *owner.GuestError
 	if errors.As(w.env.State.Guest(), &guest) {
@@ -16,7 +15,7 @@ func (w *opened) warnGuest() {
 	}
 }
 
-// warnState says, once, that something of the workspace cannot be kept.
+// warnState warns once that bento cannot store state of the workspace.
 func (w *opened) warnState(message, hint string) {
 	w.env.Warn(diagnostics.Diagnostic{
 		Severity: diagnostics.Warning, Rule: "state_unwritable", Message: message, Hint: hint, Source: diagnostics.Source,

@@ -26,12 +26,12 @@ import (
 	"github.com/bentobuild/bento/internal/sampling"
 )
 
-// ownWorld is a workspace, its cache, and a canary beside them that nobody may touch.
+// ownWorld is a workspace, its cache, and a canary next to them, which no command may change.
 type ownWorld struct {
 	t             *testing.T
 	dir           string
 	ws, cache     string
-	canary, other string // a directory; and a file in it that has a second name at times
+	canary, other string // a directory, and a file in it to which plants may make a hard link
 }
 
 func newOwnWorld(t *testing.T, inside bool) *ownWorld {
@@ -51,7 +51,7 @@ func (w *ownWorld) must(err error) {
 	}
 }
 
-// fill makes the workspace, runs what leaves something in every place, and the canary.
+// fill writes the workspace and the canary, and runs commands that fill all directories of bento.
 func (w *ownWorld) fill() {
 	w.t.Helper()
 	for name, text := range map[string]string{
@@ -89,7 +89,7 @@ func (w *ownWorld) fill() {
 	}))
 }
 
-// copyOf makes w the same as another world.
+// copyOf makes w a copy of another world.
 func (w *ownWorld) copyOf(from *ownWorld) {
 	w.t.Helper()
 	entries, err := os.ReadDir(w.dir)
@@ -99,21 +99,21 @@ func (w *ownWorld) copyOf(from *ownWorld) {
 	}
 	cp, err := exec.LookPath("cp")
 	w.must(err)
-	var out bytes.Buffer // by proc: the bento of another test, in this process, reaps children that it does not know
+	var out bytes.Buffer // started by proc: a bento of another test, in this process, reaps unknown children
 	res, err := proc.Run(w.t.Context(), proc.Spec{Argv: []string{cp, "-a", from.dir + "/.", w.dir}, Stdout: &out, Stderr: &out, Timeout: 5 * time.Minute})
 	if err != nil || res.ExitCode != 0 {
 		w.t.Fatalf("cp: %+v, %v: %s", res, err, &out)
 	}
 }
 
-// bento runs a command in this process and returns its exit code and all that it said.
+// bento runs a command in this process and returns its exit code and output.
 func (w *ownWorld) bento(args ...string) (code int, said string) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
 	defer cancel()
 	var out said1
 	if args[0] == "watch" {
-		out.first = cancel // it goes on until somebody ends it
+		out.first = cancel // watch runs until its context ends
 	}
 	environ := append(os.Environ(), "HOME="+filepath.Join(w.dir, "home"), "BENTO_CACHE_DIR="+w.cache, "BENTO_WORKSPACE_ROOT=", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
 	done := make(chan int)
@@ -130,11 +130,11 @@ func (w *ownWorld) bento(args ...string) (code int, said string) {
 	return code, out.text()
 }
 
-// said1 collects what a command says.
+// said1 collects the output of a command.
 type said1 struct {
 	mu    sync.Mutex
 	buf   bytes.Buffer
-	first func() // is called once something was said
+	first func() // is called after the first output
 }
 
 func (s *said1) Write(p []byte) (int, error) {
@@ -166,7 +166,7 @@ func everyCommand() [][]string {
 	return list
 }
 
-// plants are what a path is replaced by.
+// plants returns the functions that replace a path, by kind of the replacement.
 func (w *ownWorld) plants() map[string]func(path string) error {
 	return map[string]func(path string) error{
 		"link to a file":      func(path string) error { return os.Symlink(filepath.Join(w.canary, "file"), path) },
@@ -181,7 +181,7 @@ func (w *ownWorld) plants() map[string]func(path string) error {
 	}
 }
 
-// plant replaces paths.
+// plant replaces each of paths.
 func (w *ownWorld) plant(paths []string, how func(string) error) {
 	w.t.Helper()
 	for _, path := range paths {
@@ -210,7 +210,7 @@ func (w *ownWorld) ownPaths() (levels [][]string) {
 	return levels
 }
 
-// outside describes the canary.
+// outside returns a description of each file of the canary.
 func (w *ownWorld) outside() map[string]string {
 	w.t.Helper()
 	all := make(map[string]string)
@@ -237,8 +237,8 @@ func (w *ownWorld) outside() map[string]string {
 	return all
 }
 
-// TestOwnDirectories: whatever lies in the place of what bento keeps for itself, no
-// command changes anything outside, hangs or breaks. With -short it tries a sample.
+// TestOwnDirectories replaces bento's own files and directories, all of one depth at a time. No command then
+// changes a file outside, hangs or panics. With -short it tries a sample.
 func TestOwnDirectories(t *testing.T) {
 	random := sampling.Rand(t)
 	for _, inside := range []bool{false, true} {
@@ -248,7 +248,7 @@ func TestOwnDirectories(t *testing.T) {
 		for _, kind := range slices.Sorted(maps.Keys(from.plants())) {
 			for depth, paths := range levels {
 				if inside && depth > 0 {
-					continue // it is the same from there on
+					continue // below the top, a cache inside is like one outside
 				}
 				if testing.Short() && random.IntN(6) > 0 {
 					continue // a sample
@@ -265,7 +265,7 @@ func TestOwnDirectories(t *testing.T) {
 	}
 }
 
-// TestOwnDirectory replaces one path at a time: a sample, or all of them.
+// TestOwnDirectory replaces one path at a time, for a sample of the paths or all of them.
 func TestOwnDirectory(t *testing.T) {
 	from := newOwnWorld(t, false)
 	from.fill()
@@ -289,7 +289,7 @@ func TestOwnDirectory(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			tryOwn(t, from, kind, slices.DeleteFunc(slices.Clone(sets), func(set []string) bool {
-				return kind == "link to a directory" && set[0] == from.cache // its user has named it: the link is followed
+				return kind == "link to a directory" && set[0] == from.cache // the user named the cache directory, so bento follows the link
 			}))
 		})
 	}

@@ -18,7 +18,7 @@ type pane struct {
 	program, dir string
 	socket       string
 	fifo         string
-	output       chan struct{} // something was written to the terminal
+	output       chan struct{} // receives after output to the terminal
 }
 
 func openPane(t *testing.T, program string, columns, rows int) *pane {
@@ -37,12 +37,12 @@ func openPane(t *testing.T, program string, columns, rows int) *pane {
 	t.Cleanup(func() { f.Close() })
 	p.tmux("-f", os.DevNull, "new-session", "-d", "-s", "pane", "-x", strconv.Itoa(columns), "-y", strconv.Itoa(rows), "exec cat")
 	t.Cleanup(func() { p.tmux("kill-server") })
-	// What ended is still to be seen, and its end is not that of the server.
+	// The output of an ended process stays visible, and its end does not end the server.
 	p.tmux("set-option", "-g", "remain-on-exit", "on")
 	return p
 }
 
-// listen reports output until f is closed.
+// listen signals output until f is closed.
 func (p *pane) listen(f *os.File) {
 	buf := make([]byte, 32<<10)
 	for {
@@ -72,7 +72,7 @@ func (p *pane) start(args string) {
 	p.run(fmt.Sprintf("%q %s; echo it has ended; exec cat", bin, args))
 }
 
-// run runs a command of a shell in the pane.
+// run runs a shell command in the pane.
 func (p *pane) run(command string) {
 	p.t.Helper()
 	p.tmux("respawn-pane", "-k", "-t", "pane", fmt.Sprintf("cd %q && export BENTO_CACHE_DIR=%q LC_ALL=C.UTF-8; unset CI NO_COLOR; %s", p.dir, filepath.Join(p.t.TempDir(), "cache"), command))
@@ -85,8 +85,7 @@ func (p *pane) keys(keys ...string) {
 	p.tmux(append([]string{"send-keys", "-t", "pane"}, keys...)...)
 }
 
-// until waits for the lines of the screen, less empty ones at the end, to be as
-// expected.
+// until waits until ok accepts the lines of the screen, without empty lines at the end.
 func (p *pane) until(what string, ok func([]string) bool) []string {
 	p.t.Helper()
 	late := time.After(5 * time.Minute)
@@ -104,7 +103,7 @@ func (p *pane) until(what string, ok func([]string) bool) []string {
 	}
 }
 
-// untilText waits for all of texts on the screen.
+// untilText waits until all texts are on the screen.
 func (p *pane) untilText(texts ...string) {
 	p.t.Helper()
 	p.until(strings.Join(texts, ", "), func(screen []string) bool {
@@ -118,13 +117,13 @@ func (p *pane) untilText(texts ...string) {
 	})
 }
 
-// untilCount waits for so many lines with a text on the screen.
+// untilCount waits until a text is n times on the screen.
 func (p *pane) untilCount(text string, n int) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("%d times %q", n, text), func(screen []string) bool { return strings.Count(strings.Join(screen, "\n"), text) == n })
 }
 
-// signal sends a signal to the process of the pane's shell whose command line holds a text.
+// signal sends a signal to the process below the pane's shell whose command line contains line.
 func (p *pane) signal(sig, line string) {
 	p.t.Helper()
 	shell := strings.TrimSpace(p.tmux("display-message", "-p", "-t", "pane", "#{pane_pid}"))

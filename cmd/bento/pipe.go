@@ -76,8 +76,8 @@ func (p *pipes) unread() bool { return p != nil && p.gone.Load() != nil }
 // exitPipe is the exit code that a shell reports for SIGPIPE.
 const exitPipe = 128 + 13
 
-// judge returns the exit code of a command that ended with code: exitFault if its output was
-// not all written. After a broken pipe judge ends the program by SIGPIPE; it returns only on
+// judge returns the exit code of a command that ended with code: exitFault if a write of its output
+// failed. After a broken pipe, judge ends a command that only looks by SIGPIPE; it returns exitPipe on
 // systems without that signal.
 func (p *pipes) judge(code int) int {
 	if gone := p.gone.Load(); gone != nil && !p.changes.Load() {

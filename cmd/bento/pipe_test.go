@@ -16,10 +16,10 @@ import (
 type piped struct {
 	root     string
 	args     string
-	out, err *os.File // nil: caught
+	out, err *os.File // nil: run returns the output
 }
 
-// run returns how bento ended, and what came of the other one.
+// run returns the exit status of bento, and its output that did not go to p.out or p.err.
 func (p piped) run(t *testing.T) (syscall.WaitStatus, string) {
 	t.Helper()
 	var said bytes.Buffer
@@ -57,7 +57,7 @@ func pipedWorkspace(t *testing.T) string {
 	return root
 }
 
-// TestBrokenPipeOfWhatLooks: SIGPIPE ends it, and it says nothing.
+// TestBrokenPipeOfWhatLooks: SIGPIPE ends a command that runs no tasks, which does not report the pipe.
 func TestBrokenPipeOfWhatLooks(t *testing.T) {
 	t.Parallel()
 	root := pipedWorkspace(t)
@@ -85,7 +85,7 @@ func TestBrokenPipeOfWhatLooks(t *testing.T) {
 	}
 }
 
-// TestBrokenPipeOfWhatRuns: it goes on to its end, and exits with its result.
+// TestBrokenPipeOfWhatRuns: a command that runs tasks continues to its end, and exits with its result.
 func TestBrokenPipeOfWhatRuns(t *testing.T) {
 	t.Parallel()
 	root := pipedWorkspace(t)
@@ -98,7 +98,7 @@ func TestBrokenPipeOfWhatRuns(t *testing.T) {
 		for _, p := range []piped{{out: unreadPipe(t)}, {err: unreadPipe(t)}, {out: unreadPipe(t), err: unreadPipe(t)}} {
 			p.root, p.args = root, line
 			if strings.HasPrefix(line, "watch") && p.err == nil {
-				continue // what it says goes to stderr too, and it is still read
+				continue // watch writes to stderr too, which still has a reader
 			}
 			status, said := p.run(t)
 			if !status.Exited() || status.ExitStatus() != code {
@@ -115,8 +115,7 @@ func TestBrokenPipeOfWhatRuns(t *testing.T) {
 	}
 }
 
-// TestUnreadEvents: events that nobody reads any more do not end the run, nor change
-// its result.
+// TestUnreadEvents: a run continues when the reader of its events is gone, and its result is the same.
 func TestUnreadEvents(t *testing.T) {
 	t.Parallel()
 	root := pipedWorkspace(t)
@@ -130,7 +129,7 @@ func TestUnreadEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	go func() { // it reads the first event, and is gone before the task ends
+	go func() { // the reader opens the pipe and closes it before the task ends
 		f, err := os.Open(fifo)
 		if err != nil {
 			return
@@ -166,7 +165,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestClosedStdout: it writes to no file that happens to get the number.
+// TestClosedStdout: with closed standard streams, bento does not write its output to a file that gets
+// the descriptor 1 or 2.
 func TestClosedStdout(t *testing.T) {
 	t.Parallel()
 	root := pipedWorkspace(t)

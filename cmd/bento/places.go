@@ -10,8 +10,8 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// places shows the places of problems in the files of a workspace. Nothing is looked up before
-// there is a problem.
+// places shows the places of problems in the files of a workspace. It finds the workspace only when
+// the first problem is shown.
 type places struct {
 	find func() (root, cwd string, err error)
 	once sync.Once
@@ -20,7 +20,7 @@ type places struct {
 	ok   bool
 
 	mu   sync.Mutex
-	last string // the file that was read last: it may have many problems
+	last string // the last read file, kept because it may have many problems
 	data []byte
 }
 
@@ -33,7 +33,7 @@ func (p *places) known() bool {
 	return p.ok
 }
 
-// Shown returns file, relative to the workspace, relative to the current directory.
+// Shown converts file, a path relative to the workspace, to a path relative to the current directory.
 func (p *places) Shown(file string) string {
 	if file == "" || filepath.IsAbs(file) || !p.known() {
 		return file
@@ -64,7 +64,7 @@ func (p *places) Line(file string, line int) (string, bool) {
 	return strings.TrimSuffix(text, "\r"), true
 }
 
-// read returns the content of a file, nothing if it cannot be read.
+// read returns the content of a file, nil if it cannot be read.
 func (p *places) read(file string) []byte {
 	var files *clone.Clone // of the machine
 	if !filepath.IsAbs(file) {
@@ -80,7 +80,7 @@ func (p *places) read(file string) []byte {
 	return data
 }
 
-// placeShown returns a place in the workspace, file:line, relative to the current directory.
+// placeShown converts where, file:line in the workspace, to a place relative to the current directory.
 func placeShown(style report.Style, where string) string {
 	if style.Places == nil {
 		return where

@@ -114,8 +114,8 @@ func (a *pluginAdder) add(ctx context.Context, name string) error {
 	return a.finish()
 }
 
-// checkLock refuses a plugin with another digest than the lock file has: a lock that follows whatever
-// is added locks nothing.
+// checkLock returns an error for a plugin whose digest differs from the lock file. If plugin add changed
+// the pinned digest, the lock would protect nothing.
 func (a *pluginAdder) checkLock(p *bundle.Package) error {
 	if a.fetcher.Root == "" || a.relock {
 		return nil
@@ -132,13 +132,13 @@ func (a *pluginAdder) checkLock(p *bundle.Package) error {
 		"add the version that the workspace uses, or to pin this one: --relock")
 }
 
-// prepare opens the store, and reads whose packages the user accepts.
+// prepare opens the store, and reads the keys whose packages the user accepts.
 func (a *pluginAdder) prepare() (err error) {
 	var trust config.PluginTrust
 	if a.store, trust, err = a.pluginStore(); err != nil {
 		return err
 	}
-	root, _, _ := a.root() // outside of a workspace there is none
+	root, _, _ := a.root() // "" outside of a workspace
 	a.fetcher = &bundle.Fetcher{Environ: a.environ, Root: root}
 	if a.key != "" {
 		data, err := a.fetcher.Bytes(context.Background(), a.key, seal.MaxSize)
@@ -164,7 +164,7 @@ func (a *pluginAdder) prepare() (err error) {
 	return diagnostics.AsError(problems)
 }
 
-// pluginStore returns the installed plugins, and whose packages the user accepts.
+// pluginStore returns the store of installed plugins, and the settings for signatures of packages.
 func (s *session) pluginStore() (*bundle.Store, config.PluginTrust, error) {
 	store, trust, err := s.openStore(bundle.Store{Dir: bundle.PluginsDir(s.environ.Get), Plugins: true}, "plugin")
 	return store, trust.Plugins, err
@@ -217,8 +217,8 @@ func (a *pluginAdder) finish() error {
 	return nil
 }
 
-// lockAdded writes the digests of the installed plugins to the lock file of the workspace, if there is
-// a workspace.
+// lockAdded writes the digests of the installed plugins to the lock file of the workspace. It does nothing
+// outside of a workspace.
 func (a *pluginAdder) lockAdded() error {
 	root := a.fetcher.Root
 	if root == "" || len(a.done) == 0 {

@@ -27,7 +27,7 @@ func pluginInfoCommand(s *session) *cobra.Command {
 	}
 }
 
-// pluginInfo prints the manifest and the answers to all requests without a directory.
+// pluginInfo prints the manifest of a plugin, and its answers to all requests that need no directory.
 func (s *session) pluginInfo(ctx context.Context, target string) error {
 	t := &listener{}
 	return s.withPlugin(adapter.WithTrace(ctx, t.hear), target, func(p *adapter.Process, st adapter.Status) error {
@@ -98,8 +98,8 @@ func pluginCallCommand(s *session) *cobra.Command {
 	}
 }
 
-// pluginCall sends the request unchanged. The answer of the plugin is the result even if
-// bento would refuse it, which is then a warning. A returned error is bento's own.
+// pluginCall sends a request unchanged. The result is the answer of the plugin; if bento would refuse the
+// answer elsewhere, pluginCall warns. A returned error is an error of bento, not of the plugin.
 func (s *session) pluginCall(ctx context.Context, target, method string, params json.RawMessage) error {
 	return s.withPlugin(ctx, target, func(p *adapter.Process, st adapter.Status) error {
 		began := time.Now()

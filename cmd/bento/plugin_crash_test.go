@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestPluginAddCrash: whenever a bento that adds or updates a plugin is killed, each installed version
-// is whole and the lock file has the digest of one or none; the same command then succeeds.
+// TestPluginAddCrash: at whatever point a bento that adds or updates a plugin is killed, each installed version
+// is complete and the lock file has the digest of one version or none. The same command then succeeds.
 func TestPluginAddCrash(t *testing.T) {
 	t.Parallel()
 	bento := crashing(t)
@@ -48,7 +48,7 @@ func TestPluginAddCrash(t *testing.T) {
 				}
 				if got := w.state(); got != want {
 					if name == "remove" && !strings.Contains(got, "1.0.0") && strings.Contains(before, "1.0.0") {
-						continue // it is removed; the state file may name it
+						continue // it is removed, but the state file may still name it
 					}
 					w.must(args...)
 				}
@@ -95,8 +95,8 @@ func (w *pluginWorld) must(args ...string) {
 	}
 }
 
-// state returns the installed versions, "locked" behind that whose digest is pinned. It checks that
-// each is whole.
+// state returns the installed versions, with "locked" after the version whose digest is pinned. It checks that
+// each is complete.
 func (w *pluginWorld) state() string {
 	w.t.Helper()
 	lock, _ := os.ReadFile(filepath.Join(w.dir, "bento.plugins.lock"))

@@ -30,8 +30,8 @@ func pluginLockCommand(s *session) *cobra.Command {
 	}
 }
 
-// pluginLock writes the lock file. It pins plugins among ids even if other users may write to
-// them.
+// pluginLock writes the lock file. It pins a plugin that other users may write to only if its id is among
+// ids.
 func (s *session) pluginLock(ids []string) error {
 	root, _, err := s.root()
 	if err != nil {

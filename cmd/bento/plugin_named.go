@@ -79,7 +79,7 @@ func (s *session) definitionAt(ctx context.Context, p *namedPlugin, path string)
 	return s.define(p, a)
 }
 
-// define sets p to an adapter of a checked definition.
+// define checks a definition and sets p to its adapter.
 func (s *session) define(p *namedPlugin, a config.Adapter) error {
 	about := adapters.Options{Env: s.environ}
 	defined, problems := workspace.Defined([]config.Adapter{a}, builtin.All(about), about)
@@ -113,7 +113,7 @@ func (s *session) pluginOnPath(id string, cfg *config.Workspace) (adapters.Candi
 	in, _ := s.host().Places(cfg)
 	found, _ := discovery.Adapters(in, cfg, nil, (*host.Digests)(nil).Executable)
 	ids := make([]string, len(found))
-	var passedOver error // a later one may be usable
+	var passedOver error // a later candidate may be usable
 	for i, c := range found {
 		switch ids[i] = c.ID; {
 		case c.ID != id:

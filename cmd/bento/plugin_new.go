@@ -63,7 +63,7 @@ func (s *session) pluginNew(id, language, dir string) error {
 	return s.newProject(doc, files, "cd "+dir+" && make test")
 }
 
-// newProject writes a project and prints its document, or what to do next.
+// newProject writes a project and prints its document, or the next steps.
 func (s *session) newProject(doc newPlugin, files []scaffold.File, next string) error {
 	if err := writeProject(doc.Dir, files); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (s *session) newProject(doc newPlugin, files []scaffold.File, next string) 
 	return err
 }
 
-// freeID returns an error for an id that no new adapter can have.
+// freeID returns an error if a new adapter cannot have the id.
 func (s *session) freeID(id string) error {
 	if !config.ValidPluginID(id) || strings.HasPrefix(id, "bento-adapter-") {
 		return usageError(fmt.Sprintf("%q is no id of an adapter", id), "expected [a-z0-9][a-z0-9_-]*: the id is what follows bento-adapter- in the name of the file")
@@ -124,7 +124,7 @@ func writeProject(dir string, files []scaffold.File) (err error) {
 	if err != nil {
 		return usageError(fmt.Sprintf("%q cannot be made: %v", dir, err), "name another directory with --dir")
 	}
-	defer os.RemoveAll(temp) // nothing, once it is renamed
+	defer os.RemoveAll(temp) // removes nothing after the rename
 	for _, f := range files {
 		path := filepath.Join(temp, filepath.FromSlash(f.Path))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -141,7 +141,7 @@ func writeProject(dir string, files []scaffold.File) (err error) {
 	if err := os.Chmod(temp, 0o755); err != nil {
 		return err
 	}
-	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is empty
+	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty directory
 		return err
 	}
 	return os.Rename(temp, dir)

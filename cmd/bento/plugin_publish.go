@@ -19,7 +19,7 @@ type publishedPlugin struct {
 	Schema     string   `json:"schema"`
 	ID         string   `json:"id"`
 	Version    string   `json:"version"`
-	Platform   string   `json:"platform,omitempty"` // every platform without one
+	Platform   string   `json:"platform,omitempty"` // "" for every platform
 	To         string   `json:"to"`                 // the path of the tar, or oci://HOST/NAME:TAG@DIGEST
 	SHA256     string   `json:"sha256"`             // of the executable or module
 	Digest     string   `json:"digest"`             // of the package
@@ -79,7 +79,7 @@ func (s *session) publish(ctx context.Context, f *bundle.Fetcher, p *bundle.Pack
 	return err
 }
 
-// writePackage writes a tar to a directory, and the signatures beside it.
+// writePackage writes the tar of a package and its signatures to a directory.
 func writePackage(p *bundle.Package, dir string) (string, error) {
 	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
 		return "", usageError(fmt.Sprintf("--to %q is no directory", dir), "make the directory, or choose another one")

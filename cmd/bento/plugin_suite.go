@@ -87,7 +87,7 @@ func (s *session) pluginTest(ctx context.Context, target string, f pluginTests) 
 	return s.writeTests(ctx, r)
 }
 
-// suiteOptions returns the options to start a plugin of the suite with: as bento starts it.
+// suiteOptions returns the options by which the suite starts a plugin in the same way as bento.
 func (s *session) suiteOptions(p *namedPlugin, within time.Duration) plugintest.Options {
 	o := plugintest.Options{
 		ID: p.ID, Env: s.host().PluginEnv(p.cfg.Root).Strict(p.cfg.Plugins.ByID[p.ID].PassEnv...), Within: within, Launcher: p.launcher(),
@@ -98,8 +98,9 @@ func (s *session) suiteOptions(p *namedPlugin, within time.Duration) plugintest.
 	return o
 }
 
-// refuseFile reports a file that bento starts only because it was named: elsewhere the plugin would be
-// refused although it passes. A pinned one that others may write to is started as a copy.
+// refuseFile warns of a file that bento starts only because the command names it: elsewhere bento would refuse
+// the plugin even if it passes. The warning leaves out a pinned plugin that other users may write to, as bento
+// starts a copy of it.
 func (s *session) refuseFile(p *namedPlugin) {
 	why, hint := "", ""
 	pin := p.cfg.Plugins.ByID[p.ID].SHA256
@@ -115,7 +116,7 @@ func (s *session) refuseFile(p *namedPlugin) {
 	}
 }
 
-// openFixtures reads the fixtures, nil for no directory. Every problem of the file is an error.
+// openFixtures reads the fixtures; it returns nil if dir is "". Every problem of the file is an error.
 func openFixtures(dir string) (*plugintest.Fixtures, error) {
 	if dir == "" {
 		return nil, nil

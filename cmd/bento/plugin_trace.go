@@ -70,7 +70,7 @@ type tracer struct {
 
 	mu  sync.Mutex
 	w   io.Writer
-	err error // the first
+	err error // the first error
 }
 
 func (t *tracer) frame(f adapter.Frame) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestPrompt: at a question Ctrl-C ends bento with 130 at once, and every answer but yes is no.
+// TestPrompt: Ctrl-C at a question ends bento with 130 at once, and every answer other than yes means no.
 func TestPrompt(t *testing.T) {
 	t.Parallel()
 	p := openPane(t, needTool(t, "tmux"), 120, 30)
@@ -45,7 +45,7 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// TestPromptOfInit: at a terminal bento init asks whether to add what recipes make to .gitignore, and
+// TestPromptOfInit: at a terminal, bento init asks whether to add the outputs of recipes to .gitignore. It
 // writes bento.toml whatever the answer is.
 func TestPromptOfInit(t *testing.T) {
 	t.Parallel()

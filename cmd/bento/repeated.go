@@ -2,8 +2,8 @@ package main
 
 import "strings"
 
-// repeated is the value of a flag that may be repeated. Unlike that of pflag it costs nothing while
-// the flags are defined: there are dozens of such flags, and each start defines all.
+// repeated is the value of a flag that may be repeated. Unlike the type of pflag, it allocates nothing when
+// a flag is defined: each start of bento defines dozens of such flags.
 type repeated struct{ list *[]string }
 
 // Set adds a value.
@@ -12,7 +12,7 @@ func (r repeated) Set(value string) error {
 	return nil
 }
 
-// Type is what the help calls the value where the usage of the flag does not name it.
+// Type returns the name of the value in the help of a flag whose usage does not name it.
 func (r repeated) Type() string { return "stringArray" }
 
 // String returns the values, "" for none.

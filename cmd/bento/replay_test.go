@@ -12,8 +12,8 @@ import (
 	"github.com/bentobuild/bento/plugin/plugintest"
 )
 
-// replay runs "replay FILE ID OLD NEW": the plugin of a trace, with OLD in it replaced
-// by NEW, installs NEW/cafe and says what it did then.
+// replay runs "replay FILE ID OLD NEW": it replaces OLD in a trace by NEW. The replayed plugin must then
+// install the dish NEW/cafe with the same log message.
 func replay(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
 		ts.Fatalf("usage: replay FILE ID OLD NEW")

@@ -62,7 +62,7 @@ func (rs reporters) Report(ev run.Event) {
 	}
 }
 
-// telling holds the reporters of a run, for people and for programs.
+// telling has the reporters of a run, for people and for programs.
 type telling struct {
 	run.Reporter
 	people     terminal.Reporter
@@ -182,8 +182,8 @@ func replaceFile(ctx context.Context, name string, data []byte) error {
 	return state.WriteFile(name, data, 0o644)
 }
 
-// draft returns the document of a run, as far as it is known while the state is saved, and keeps the
-// names of the workspace. It returns nil for a run that did nothing.
+// draft returns the document of a run while its state is still being saved, and stores the names of the
+// workspace. It returns nil for a run of cache hits.
 func draft(w *opened, r *run.Report) *report.Run {
 	if r.Idle() {
 		return nil
@@ -221,8 +221,8 @@ func (s *session) summarize(ctx context.Context, w *opened, r *run.Report, early
 	return nil
 }
 
-// settle evicts results beyond the bounds of the cache, and notes which records the run has used,
-// beside its caller. wait waits for that. What fails, the next run tries again.
+// settle starts to evict results beyond the bounds of the cache and to store which records the run has used. It
+// returns at once; wait waits for the end. It ignores errors: the next run tries again.
 func settle(ctx context.Context, w *opened, r *run.Report) (wait func()) {
 	disk := cache.DiskOf(w.env.Store)
 	if disk == nil {
@@ -238,7 +238,7 @@ func settle(ctx context.Context, w *opened, r *run.Report) (wait func()) {
 	return settled.Wait
 }
 
-// github reports whether stdout is read by GitHub Actions.
+// github reports whether GitHub Actions reads stdout.
 func (s *session) github() bool {
 	return s.environ.Get("GITHUB_ACTIONS") == "true" && !s.flags.json && s.flags.events != "-"
 }

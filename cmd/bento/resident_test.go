@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// measureCommand has the test binary run a program and write to a file how much memory
-// that took. A process is charged with what its parent had when it was started, and the
-// tests themselves have grown by then: a new process in between has not.
+// measureCommand makes the test binary run a program and write the peak memory of the program to a file. The
+// peak of a process includes the memory of its parent at the start. The test process has grown by then; a new
+// process in between has not.
 const measureCommand = "__measure"
 
 // measured runs os.Args[3:] and returns its exit code.
@@ -35,7 +35,7 @@ func measured() int {
 	return cmd.ProcessState.ExitCode()
 }
 
-// resident runs cmd and returns the most memory that it had, in KiB.
+// resident runs cmd and returns its output and its peak memory in KiB.
 func resident(t *testing.T, cmd *exec.Cmd) (kib int64, out []byte, err error) {
 	t.Helper()
 	self, err := os.Executable()

@@ -116,7 +116,7 @@ func (s *session) run(ctx context.Context, sel selection) error {
 	return s.summarize(ctx, w, r, doc)
 }
 
-// dryRun prints the plan of a run. There is nothing to write about a run.
+// dryRun prints the plan of a run. It returns an error if a flag requests a report of a run.
 func (s *session) dryRun(ctx context.Context, sel selection) error {
 	if len(s.flags.reportFiles) > 0 || s.flags.events+s.flags.profile != "" {
 		return usageError("--dry-run runs nothing, so it writes no report, events or profile", "leave out these flags; --json prints the plan as a document")
@@ -124,8 +124,8 @@ func (s *session) dryRun(ctx context.Context, sel selection) error {
 	return s.printPlan(ctx, sel)
 }
 
-// stdio returns the files of interactive tasks. If bento runs in the background of a terminal,
-// they read nothing.
+// stdio returns the files of interactive tasks. If bento runs in the background of a terminal, the tasks
+// have no stdin.
 func (s *session) stdio() *run.Stdio {
 	in, out := s.files[0], s.files[1]
 	if s.flags.json || s.flags.events == "-" { // stdout is for a program
@@ -214,7 +214,8 @@ func (s *session) install(ctx context.Context, sel selection, force bool) error 
 	return err
 }
 
-// installFailed reports a failed install. The output of a built-in's tool was printed as it came.
+// installFailed reports a failed install. It leaves out the output of the tool of a built-in adapter, which
+// bento has already printed.
 func (s *session) installFailed(i *run.Install) {
 	err := i.Err
 	if failed := (*adapters.InstallError)(nil); errors.As(err, &failed) && failed.Plugin == "" && failed.Command != "" {

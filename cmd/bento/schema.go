@@ -15,7 +15,7 @@ import (
 // published is a document whose form is stable.
 type published struct {
 	name, title string
-	also        []string // names of commands that print the same
+	also        []string // names of other commands that print the document
 	value       any
 }
 
@@ -61,7 +61,7 @@ func extensionDocuments() []published {
 	}
 }
 
-// topicDocuments are the payloads of the topics that extensions hear of.
+// topicDocuments are the payloads of the topics that extensions can subscribe to.
 func topicDocuments() (list []published) {
 	for _, t := range report.Topics() {
 		list = append(list, published{name: "ext." + t.Name, title: t.Title, value: t.Payload})

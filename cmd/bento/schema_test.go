@@ -18,8 +18,7 @@ import (
 )
 
 // compiled returns the schemas of all documents by the value of their member "schema".
-// They are closed: a member that the schema does not have is one that nobody wrote
-// down.
+// They are closed: a member that is missing in the schema is an error, as it is undocumented.
 var compiled = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	byID := make(map[string]*jsonschema.Schema)
 	for _, p := range documents() {
@@ -49,8 +48,7 @@ var compiled = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	return byID, nil
 })
 
-// conforms reports how a document differs from the schema that it names. What is no
-// document of bento's has none.
+// conforms returns an error if a document does not match the schema that it names. It ignores other texts.
 func conforms(doc []byte) error {
 	var head struct{ Schema string }
 	if json.Unmarshal(doc, &head) != nil || !strings.HasPrefix(head.Schema, "bento.") {
@@ -71,8 +69,7 @@ func conforms(doc []byte) error {
 	return s.Validate(v)
 }
 
-// checkDocuments looks at everything that a command line of bento has written for
-// programs.
+// checkDocuments checks all JSON documents and events that a command line of bento has written.
 func checkDocuments(ts *testscript.TestScript, args []string) {
 	if args[0] != "bento" {
 		return
@@ -91,7 +88,7 @@ func checkDocuments(ts *testscript.TestScript, args []string) {
 			text := ""
 			if name == "-" {
 				text = ts.ReadFile("stdout")
-			} else if data, err := readNamed(context.Background(), ts.MkAbs(name)); err == nil { // it may be a pipe
+			} else if data, err := readNamed(context.Background(), ts.MkAbs(name)); err == nil { // does not block if it is a pipe
 				text = string(data)
 			}
 			for line := range strings.Lines(text) {
@@ -101,7 +98,7 @@ func checkDocuments(ts *testscript.TestScript, args []string) {
 	}
 }
 
-// TestPublishedSchemas: every schema is valid by itself, and says what it is of.
+// TestPublishedSchemas: every schema is valid, and names its document.
 func TestPublishedSchemas(t *testing.T) {
 	schemas, err := compiled()
 	if err != nil {

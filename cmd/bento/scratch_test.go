@@ -19,8 +19,8 @@ import (
 	"github.com/bentobuild/bento/internal/sampling"
 )
 
-// scratch is a random workspace, in which every task reads what it declares and nothing else. So its outputs
-// are those of a run from scratch, whatever has run, changed and been restored before.
+// scratch is a random workspace, in which every task reads its declared inputs and nothing else. So its outputs
+// must equal those of a run from scratch after any sequence of runs, edits and restores.
 type scratch struct {
 	t      *testing.T
 	r      *rand.Rand
@@ -32,17 +32,17 @@ type scratch struct {
 
 type scratchDish struct {
 	path  string
-	files map[string]string // of these tasks read src and more
+	files map[string]string // tasks read the files src and more
 	link  string            // the target of the link lnk, "" for none
-	head  string            // of dish.toml
+	head  string            // settings of dish.toml, "" for none
 	tasks []scratchTask
 }
 
 type scratchTask struct {
 	name, settings  string
 	reads           []string // relative to the dish
-	makes           []string // likewise; the first is made of what is read
-	declares        []string // what it makes and declares, for others
+	makes           []string // likewise; the content of the first is made from the files of reads
+	declares        []string // the declared outputs, which other tasks may read
 	uncached, named bool
 }
 
@@ -84,7 +84,7 @@ func (k *scratch) drawDish(i int) *scratchDish {
 		}
 	}
 	switch {
-	case k.chance(20): // an uncached task, which reads what no key knows
+	case k.chance(20): // an uncached task, which reads a file that is not part of any key
 		build.uncached, build.makes, build.reads = true, []string{"hid"}, []string{d.up("../ext" + k.pick("0", "1"))}
 		if build.declares = nil; k.chance(50) {
 			build.makes, build.declares = []string{"out"}, []string{"out"}
@@ -113,21 +113,21 @@ func (k *scratch) drawDish(i int) *scratchDish {
 	return d
 }
 
-// join lets the build of d depend on that of another dish, and perhaps read there.
+// join makes the build of d depend on the build of another dish, and perhaps read the outputs of that build.
 func (k *scratch) join(d, on *scratchDish, build *scratchTask, inputs, deps *[]string) {
 	made := on.tasks[0].makes
 	*deps = append(*deps, dishName(on.path)+":build")
 	switch k.r.IntN(5) {
-	case 0: // it only runs later
+	case 0: // a dependency for the order only
 	case 1:
-		inside := strings.Contains(d.path, "/") // then the link is a source of the dish around it, too
+		inside := strings.Contains(d.path, "/") // then the link is also a source of the enclosing dish
 		if d.link == "" && !inside && !strings.HasPrefix(k.ignore, "hid\nout") && made[0] == "out" {
 			d.link = d.up(on.path + "/out")
 			build.reads = append(build.reads, "lnk")
 		}
 	case 2:
 		if on.tasks[0].uncached {
-			break // what it declares may say nothing of what it makes
+			break // an uncached task may make files that it does not declare
 		}
 		build.reads = append(build.reads, d.up(on.path+"/"+made[0]))
 		if d.head != "" {
@@ -177,7 +177,7 @@ func (k *scratch) write(name, text string) {
 	}
 }
 
-// lay writes the sources of the workspace to a directory, and removes those that it has no longer.
+// lay writes the sources of the workspace to a directory, and removes those that the workspace no longer has.
 func (k *scratch) lay(ws string) {
 	k.t.Helper()
 	k.write(ws+"/bento.toml", "[defaults]\nparallelism = 3\n")
@@ -204,7 +204,7 @@ func (k *scratch) lay(ws string) {
 	}
 }
 
-// edit changes the workspace.
+// edit makes a random change to the workspace.
 func (k *scratch) edit() {
 	d := k.dishes[k.r.IntN(len(k.dishes))]
 	switch k.r.IntN(8) {
@@ -225,7 +225,7 @@ func (k *scratch) edit() {
 	}
 }
 
-// scratchDoc is what a document of a run or a plan says of its tasks.
+// scratchDoc has the tasks of the JSON document of a run or a plan.
 type scratchDoc struct {
 	Bentos []struct{ Dishes []scratchDishDoc } // of a plan
 	Dishes []scratchDishDoc                    // of a run
@@ -301,7 +301,7 @@ func (k *scratch) made(ws string) map[string]string {
 	return files
 }
 
-// same holds that two runs or plans have the same keys, as far as both know them.
+// same checks that two runs or plans have the same key for each task that has a key in both.
 func (k *scratch) same(what string, a, b map[string]string) {
 	k.t.Helper()
 	for id, key := range a {
@@ -311,7 +311,7 @@ func (k *scratch) same(what string, a, b map[string]string) {
 	}
 }
 
-// hits holds that all tasks that can be hits were some.
+// hits checks that all cached tasks are cache hits.
 func (k *scratch) hits(what string, outcomes map[string]string) {
 	k.t.Helper()
 	for _, d := range k.dishes {
@@ -323,12 +323,12 @@ func (k *scratch) hits(what string, outcomes map[string]string) {
 	}
 }
 
-// check runs the workspace, and compares that with a run from scratch, with the next commands, and with a
+// check runs the workspace, and compares the result with a run from scratch, with the next commands, and with a
 // second clone.
 func (k *scratch) check() {
 	k.t.Helper()
 	k.lay("w")
-	if k.chance(50) { // then keys are made of remembered digests
+	if k.chance(50) { // then the run computes keys from remembered digests
 		k.bento("w", "cache", "plan", "build", "test")
 		k.bento("w", "cache", "plan", "build", "test")
 	}
@@ -355,8 +355,8 @@ func (k *scratch) check() {
 	k.bento("w", "cache", "cache", "fsck")
 }
 
-// TestRunsAsFromScratch: while a workspace is edited, each run makes what a run from scratch makes, with the
-// same keys; the next plan and run have these keys too, and nothing but hits; so has another clone.
+// TestRunsAsFromScratch: after each edit of a workspace, a run has the outputs and keys of a run from scratch.
+// The next plan and run, and a run of another clone, have the same keys and nothing but cache hits.
 func TestRunsAsFromScratch(t *testing.T) {
 	rounds := 12
 	if testing.Short() {

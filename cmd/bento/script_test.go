@@ -28,15 +28,15 @@ import (
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == guardCommand {
-		os.Exit(bento()) // a test that runs commands in its own process has started it
+		os.Exit(bento()) // started by a test that runs commands in its own process
 	}
 	if len(os.Args) > 3 && os.Args[1] == measureCommand {
 		os.Exit(measured())
 	}
 	if id, ok := isSpy(); ok {
 		serveSpy(id)
-		// os.Exit would sleep for a second under the race detector, whose settings do
-		// not reach a plugin.
+		// Under the race detector, os.Exit would sleep for a second: the settings of the detector
+		// do not reach a plugin.
 		syscall.Exit(0)
 	}
 	if len(os.Args) > 2 && os.Args[1] == withoutCommand {
@@ -48,8 +48,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// suite removes at its end what it has built. Without real tools, whose tests choose an interpreter, it
-// has a quick python3 on PATH.
+// suite removes the built programs at its end. With -short, it puts a quick python3 on PATH; without, the
+// tests with real tools choose an interpreter.
 type suite struct{ *testing.M }
 
 func (s suite) Run() int {
@@ -60,10 +60,10 @@ func (s suite) Run() int {
 	return s.M.Run()
 }
 
-// panics is bento with a bug: nothing can be written to its stdout.
+// panics is a bento with a bug: each write to its stdout panics.
 func panics() {
 	if len(os.Args) == 2 && os.Args[1] == guardCommand {
-		os.Exit(bento()) // it has started itself to look after its tasks
+		os.Exit(bento()) // the guard process of bento, which ends its tasks
 	}
 	os.Exit(execute(context.Background(), os.Args[1:], process{out: brokenWriter{}, err: os.Stderr, environ: adapters.NewEnviron(os.Environ())}))
 }
@@ -91,7 +91,7 @@ func isLong(file string) bool {
 
 var long = regexp.MustCompile(`\bbento (plugin|tool|ext) test\b|\bcmake\b|\bstrace\b|\bgo build\b|\bmake -C\b`)
 
-// TestScriptWithTools runs the others.
+// TestScriptWithTools runs the scripts of testdata/script that need a toolchain.
 func TestScriptWithTools(t *testing.T) {
 	if testing.Short() {
 		t.Skip("most of its time belongs to the tools")
@@ -101,7 +101,7 @@ func TestScriptWithTools(t *testing.T) {
 	runScripts(t, files)
 }
 
-// scripts lists the scripts without and with the toolchains that an adapter drives.
+// scripts lists the scripts that need no toolchain of an adapter, and those that need one.
 func scripts(t *testing.T) (plain, tools []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
@@ -122,8 +122,8 @@ func scripts(t *testing.T) (plain, tools []string) {
 	return plain, tools
 }
 
-// toolchainNeeded matches the condition of a script on a toolchain. Python is not among
-// them: it is the language of many plugins of the scripts, and starts at once.
+// toolchainNeeded matches the condition of a script that needs a toolchain. Python is left out: many
+// plugins of the scripts are written in it, and it starts fast.
 var toolchainNeeded = regexp.MustCompile(`\[!tool:(go|cargo|uv|poetry|ruby|bundle|php|composer|mvn|gradle|javac|deno|bun|node|npm|pnpm|yarn)\]`)
 
 // runScripts runs scripts with these directories in front of PATH.
@@ -154,9 +154,9 @@ func runScripts(t *testing.T, files []string, path ...string) {
 	})
 }
 
-// setup returns a script a cache and a home of its own, and the caches of the tools
-// from the machine, so that they need not be filled again for every script. What the
-// script has below out/ is moved outside of its workspace, to $OUT: plugins.
+// setup gives a script its own cache and home. The tools use the caches of the machine, so that no script
+// has to fill them again. setup moves the directory out of the script, which has plugins, outside of the
+// workspace to $OUT.
 func setup(env *testscript.Env) error {
 	out := filepath.Join(filepath.Dir(env.WorkDir), "out-of-"+filepath.Base(env.WorkDir))
 	if err := os.Rename(filepath.Join(env.WorkDir, "out"), out); err != nil {
@@ -198,16 +198,15 @@ func setup(env *testscript.Env) error {
 	return nil
 }
 
-// passed are variables that tell tools, and the race detector, how to work on this
-// machine.
+// passed are the variables by which this machine configures tools and the race detector.
 var passed = []string{
 	"GOPROXY", "GOSUMDB", "GONOSUMDB", "GOFLAGS", "GOCACHE", "GOMODCACHE", "CARGO_HOME", "RUSTUP_HOME", "PIP_INDEX_URL",
 	"PIP_CERT", "PIP_FIND_LINKS", "PIP_DISABLE_PIP_VERSION_CHECK", "PIP_NO_COMPILE", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "PYENV_ROOT", "NPM_CONFIG_USERCONFIG",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
-	"GORACE", // of the lane with the race detector
+	"GORACE", // settings of the race detector
 }
 
-// toolHomes returns where tools keep things below the real home.
+// toolHomes returns the directories of tools below the real home, by variable.
 func toolHomes() map[string]string {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -225,10 +224,10 @@ func toolHomes() map[string]string {
 	}
 }
 
-// condition knows [tool:NAME]: the tool is there. Where all tools are required,
-// one that is missing fails the script in place of skipping it. [sandbox] holds
-// where the kernel can confine plugins, [unshare] where file systems can be mounted,
-// [root] where root runs the tests, [serde] where Debian's sources of serde_json are installed.
+// condition evaluates the conditions of scripts. [tool:NAME]: the tool is installed; with
+// $BENTO_REQUIRE_TOOLS, a missing tool fails the script instead of skipping it. [sandbox]: the kernel can
+// confine plugins. [unshare]: the test can mount file systems. [root]: root runs the tests. [serde]:
+// Debian's sources of serde_json are installed.
 func condition(cond string) (bool, error) {
 	if cond == "sandbox" {
 		return len(sandbox.Offered().Lacks()) == 0, nil
@@ -240,7 +239,7 @@ func condition(cond string) (bool, error) {
 		return exec.Command("unshare", "-rm", "true").Run() == nil, nil
 	}
 	if cond == "serde" {
-		crates, err := filepath.Glob("/usr/share/cargo/registry/serde_json-*") // of librust-serde-json-dev
+		crates, err := filepath.Glob("/usr/share/cargo/registry/serde_json-*") // from the package librust-serde-json-dev
 		return len(crates) > 0 || os.Getenv("BENTO_REQUIRE_TOOLS") != "", err
 	}
 	tool, ok := strings.CutPrefix(cond, "tool:")
@@ -254,7 +253,7 @@ func condition(cond string) (bool, error) {
 	return err == nil, nil
 }
 
-// exitsWith runs "code N COMMAND…" and wants the exit code N.
+// exitsWith runs "code N COMMAND…": the command must exit with code N.
 func exitsWith(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N COMMAND…")
@@ -284,7 +283,7 @@ func writeModule(ts *testscript.TestScript, neg bool, args []string) {
 	file := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(filepath.Dir(file), 0o755))
 	ts.Check(os.WriteFile(file+".new", wasmtest.Answering(string(answer)).Bytes(), 0o644))
-	ts.Check(os.Rename(file+".new", file)) // bento watch sees the whole module or none
+	ts.Check(os.Rename(file+".new", file)) // bento watch never reads half a module
 }
 
 func asExit(err error) (*exec.ExitError, bool) {
@@ -292,8 +291,8 @@ func asExit(err error) (*exec.ExitError, bool) {
 	return exit, ok
 }
 
-// jsonPath runs "json FILE PATH VALUE": the value at a path such as
-// bentos.0.dishes.1.name, or with # its length. VALUE may be left out.
+// jsonPath runs "json FILE PATH VALUE": the value at a path such as bentos.0.dishes.1.name must be VALUE.
+// # is the length of a list. Without VALUE, the path must exist.
 func jsonPath(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: json FILE PATH [VALUE]")

@@ -27,7 +27,7 @@ import (
 // selection selects the dishes and tasks of a command.
 type selection struct {
 	plan.Request
-	names     []string // of targets and tasks, told apart once the dishes are known
+	names     []string // of targets and tasks; divide sorts them once the dishes are known
 	only      bool     // without dependencies
 	force     bool     // no result is taken from the cache
 	dry       bool     // nothing runs; the plan is printed
@@ -54,12 +54,12 @@ func addSelection(cmd *cobra.Command, sel *selection) {
 	set.StringVar(&sel.durations, "shard-durations", "", "balance the parts by the durations in `FILE`, a JSON report; use one file for every part")
 }
 
-// addForce adds the flag that has every selected task run.
+// addForce adds the flag by which every selected task runs.
 func addForce(cmd *cobra.Command, sel *selection) {
 	cmd.Flags().BoolVar(&sel.force, "force", false, "take no result from the cache, as --no-cache does; results are still stored")
 }
 
-// addRun adds the flags of a command that runs tasks and ends.
+// addRun adds the flags of a command that runs tasks once.
 func addRun(cmd *cobra.Command, sel *selection) {
 	addSelection(cmd, sel)
 	addForce(cmd, sel)
@@ -67,8 +67,8 @@ func addRun(cmd *cobra.Command, sel *selection) {
 	cmd.Flags().BoolVar(&sel.AllowEmpty, "allow-empty", false, "succeed if no dish is selected")
 }
 
-// divide sorts the names of a selection into targets and tasks. A name that is both means the
-// dish or the bento; a task comes before a directory, which ./NAME means in any case.
+// divide sorts the names of a selection into targets and tasks. A dish or bento has precedence over a task
+// of the same name, and a task over a directory. ./NAME is always a directory.
 func (sel *selection) divide(w *opened) error {
 	for _, name := range sel.names {
 		bare := !strings.ContainsRune(name, filepath.Separator) && !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, "...")
@@ -93,7 +93,7 @@ func (sel *selection) divide(w *opened) error {
 	return nil
 }
 
-// matchesAny reports whether name, or the glob that it is, is one of list.
+// matchesAny reports whether name is in list, or is a glob that matches one of list.
 func matchesAny(name string, list []string) bool {
 	return slices.Contains(list, name) || plan.IsGlob(name) &&
 		slices.ContainsFunc(list, func(one string) bool { return doublestar.MatchUnvalidated(name, one) })
@@ -127,7 +127,7 @@ func (sel *selection) apply(ctx context.Context, p *plan.Plan) (narrowed *plan.P
 	return p, clean, err
 }
 
-// changedSince lists what changed since a ref, relative to the workspace.
+// changedSince lists the files that changed since a ref, relative to the workspace.
 func changedSince(ctx context.Context, root, ref string) ([]string, error) {
 	repo, err := git.Open(root)
 	if errors.Is(err, git.ErrNoRepo) {
@@ -202,7 +202,7 @@ func (sel *selection) applyShard(ctx context.Context, p *plan.Plan) (*plan.Plan,
 	return p, nil
 }
 
-// maxShards bounds how many parts there can be.
+// maxShards is the maximal number of parts.
 const maxShards = 10_000
 
 func parseShard(text string) (index, count int, err error) {
@@ -236,8 +236,7 @@ func weights(ctx context.Context, name string) (func(*plan.Task) int64, error) {
 	return func(t *plan.Task) int64 { return took[t.ID()].Milliseconds() }, nil
 }
 
-// plan makes a plan. It prints warnings, and returns errors of the workspace or the
-// request.
+// plan makes a plan. It prints warnings, and returns the errors of the workspace and of the request.
 func (s *session) plan(ctx context.Context, w *opened, sel selection) (*plan.Plan, error) {
 	if s.command == "ci" {
 		refuseLost(w.Problems)
@@ -264,8 +263,8 @@ func (s *session) plan(ctx context.Context, w *opened, sel selection) (*plan.Pla
 	return p, nil
 }
 
-// refuseLost makes a dish that only a failed plugin could build an error: CI must not be green
-// without it.
+// refuseLost turns the warning about a dish that only a failed plugin could build into an error: CI must
+// not succeed without that dish.
 func refuseLost(problems []diagnostics.Diagnostic) {
 	for i := range problems {
 		if problems[i].Rule == workspace.RulePluginLost {
@@ -274,14 +273,14 @@ func refuseLost(problems []diagnostics.Diagnostic) {
 	}
 }
 
-// planProblems returns the problems in the user's files that only the plan of every task finds.
+// planProblems returns the problems in the user's files that only a plan of all tasks finds.
 func planProblems(w *opened) []diagnostics.Diagnostic {
 	_, problems := wholePlan(w)
 	return problems
 }
 
-// wholePlan returns the plan of every task, as far as it can be made, with its problems in the user's
-// files.
+// wholePlan returns the plan of all tasks, nil if it cannot be made, and the problems of that plan in the
+// user's files.
 func wholePlan(w *opened) (*plan.Plan, []diagnostics.Diagnostic) {
 	p, problems := plan.Build(w.Workspace.Workspace, plan.Request{})
 	if p == nil {
@@ -314,7 +313,7 @@ func (s *session) build(ctx context.Context, w *opened, sel selection) (p *plan.
 	if err == nil && sel.only {
 		p = p.Hold()
 	}
-	if err == nil && !sel.AllTasks { // no user runs all tasks of a workspace
+	if err == nil && !sel.AllTasks { // AllTasks is not a run: no user runs all tasks
 		problems = append(problems, run.FindOverlaps(p).Problems...)
 	}
 	return p, clean, problems, err

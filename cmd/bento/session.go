@@ -37,13 +37,13 @@ type session struct {
 	style report.Style
 	// command is the name of the command that runs, for documents.
 	command string
-	// line is the command line as people would write it.
+	// line is the command line, for documents and reports.
 	line string
 	// unserved says that the command warns of keys that have no effect.
 	unserved bool
 	// outcome is the exit code of a command that ended without an error.
 	outcome int
-	// spans are what was measured for --profile.
+	// spans are the measured times for --profile.
 	spans []export.Span
 	// opener opens workspaces; nil until the first one. See host.
 	opener *workspace.Host
@@ -58,7 +58,7 @@ func (s *session) end() {
 	}
 }
 
-// check looks at the flags that no command can work with.
+// check returns an error for global flags that are invalid for every command.
 func (s *session) check(cmd *cobra.Command) error {
 	s.command = cmd.Name()
 	s.unserved = slices.Contains([]string{"plan", "ci", "doctor"}, s.command) || cmd.GroupID == "run" && onlyLooks(cmd)
@@ -91,15 +91,14 @@ func (s *session) check(cmd *cobra.Command) error {
 			return usageError(fmt.Sprintf("--jobs %q is not a number of tasks", s.flags.jobs), "use the number of tasks to run at once, 1 or more, or a percentage of the CPUs such as 50%")
 		}
 	}
-	if _, err := loadAverage(); cmd.Flags().Changed("max-load") && (err != nil || !(s.flags.maxLoad > 0)) { // also NaN
+	if _, err := loadAverage(); cmd.Flags().Changed("max-load") && (err != nil || !(s.flags.maxLoad > 0)) { // NaN is invalid, too
 		return usageError(fmt.Sprintf("--max-load %v cannot be kept to", s.flags.maxLoad), "expected a number above 0, on a system that has a load average")
 	}
 	return nil
 }
 
-// absolutePath returns e without the relative entries of PATH: to a tool that is asked
-// in a directory of the workspace they name programs of the workspace, and what does not
-// run tasks starts none of these.
+// absolutePath returns e without the relative entries of PATH. For a tool that runs in a directory of the
+// workspace, these entries name programs of the workspace, which only commands that run tasks may start.
 func absolutePath(e adapters.Environ) adapters.Environ {
 	entries := filepath.SplitList(e.Get("PATH"))
 	absolute := slices.DeleteFunc(slices.Clone(entries), func(dir string) bool { return !filepath.IsAbs(dir) })
@@ -128,7 +127,7 @@ func (s *session) wantsColor() bool {
 	return s.terminal && s.environ.Get("TERM") != "dumb"
 }
 
-// host returns what workspaces are opened with.
+// host returns the Host by which this session opens workspaces.
 func (s *session) host() *workspace.Host {
 	if s.opener == nil {
 		s.opener = &workspace.Host{Environ: s.environ, Version: version(), Stderr: s.err, Log: s.hear}
@@ -136,14 +135,14 @@ func (s *session) host() *workspace.Host {
 	return s.opener
 }
 
-// opened is an opened workspace, and all that is needed to evaluate and run its tasks.
+// opened is an opened workspace with the environment to evaluate and run its tasks.
 type opened struct {
 	*workspace.Workspace
 	env *run.Env
-	dir string // where the user is, relative to the root
+	dir string // the current directory of the user, relative to the root
 }
 
-// locate makes the targets of a request that are paths relative to the workspace.
+// locate converts the targets of a request that are paths to paths relative to the workspace.
 func (w *opened) locate(req *plan.Request) error {
 	req.Dir = w.dir
 	for _, list := range [][]string{req.Targets, req.Exclude} {
@@ -161,9 +160,9 @@ func (w *opened) locate(req *plan.Request) error {
 	return nil
 }
 
-// place returns a target that is a path of the disk as one from the root, with "/" in front,
-// and a glob of paths as one from the user's directory, with "./" in front. It returns names of
-// dishes and bentos, and names of no entry, as they are.
+// place converts a target that is an existing path to a path from the root of the workspace, with "/" in
+// front. It converts a glob of paths to one relative to the user's directory, with "./" in front. It
+// returns all other names unchanged, such as names of dishes and bentos.
 func (w *opened) place(target string) (string, error) {
 	path := target
 	if !filepath.IsAbs(path) {
@@ -202,19 +201,19 @@ func (w *opened) names() []string {
 	return names
 }
 
-// close ends the plugins, and says what is left to say.
+// close ends the plugins, and prints pending summaries.
 func (w *opened) close() {
 	w.Close()
 	w.env.SumUp()
 }
 
-// open finds the workspace and what is in it. Problems of the user's files are in
-// the result; the error is what leaves nothing to look at.
+// open finds and opens the workspace. Problems of the user's files are in the result; an error means that
+// there is no result.
 func (s *session) open(ctx context.Context, reporter run.Reporter) (*opened, error) {
 	return s.openFor(ctx, reporter, false)
 }
 
-// openFor is open for a caller that knows whether it will ask about all dishes.
+// openFor is open for a caller that knows whether it needs all dishes.
 func (s *session) openFor(ctx context.Context, reporter run.Reporter, all bool) (*opened, error) {
 	root, cwd, err := s.root()
 	if err != nil {
@@ -227,11 +226,11 @@ func (s *session) openFor(ctx context.Context, reporter run.Reporter, all bool) 
 	return s.openAt(ctx, at, reporter)
 }
 
-// place is where a workspace is, and the user.
+// place has the directories of a workspace and of the user.
 type place struct {
 	root, cwd string
 	exclude   []config.Glob // in addition to what bento.toml excludes
-	all       bool          // all that is in it will be asked about
+	all       bool          // the command needs all dishes
 	// configured receives the configuration before the search for dishes; it may be nil.
 	configured func(*config.Workspace)
 }
@@ -271,7 +270,7 @@ func (s *session) root() (root, cwd string, err error) {
 	return root, cwd, err
 }
 
-// sayPassedOver prints with --verbose which directory is no workspace.
+// sayPassedOver prints with --verbose why a directory was passed over.
 func (s *session) sayPassedOver(why string) {
 	if s.flags.verbose {
 		fmt.Fprintf(s.err, "bento: %s\n", report.Printable(why))
@@ -304,7 +303,7 @@ func (s *session) sayLoaded(set *adapter.Set, files *tree.Tree) {
 	}
 	for _, p := range set.Status() {
 		if p.RunsOn {
-			continue // it was said when it was started
+			continue // printed when the plugin was started
 		}
 		if p.Status == adapter.Loaded && !p.Asleep || p.Status == adapter.Shadowed && p.Handshake > 0 {
 			fmt.Fprintf(s.err, "bento: loaded plugin: %s from %s\n", p.ID, p.Path)
@@ -315,7 +314,7 @@ func (s *session) sayLoaded(set *adapter.Set, files *tree.Tree) {
 	}
 }
 
-// inside returns where cwd lies below root, "" if it does not.
+// inside returns the path of cwd relative to root, "" if cwd is not below root.
 func inside(root, cwd string) string {
 	if rel, err := filepath.Rel(root, cwd); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)

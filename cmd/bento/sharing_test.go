@@ -14,11 +14,11 @@ import (
 	"testing"
 )
 
-// sharer is a task of TestSharedOutputs. It writes its name into some files, in two steps.
+// sharer is a task of TestSharedOutputs. It writes its name to some files, in two steps.
 type sharer struct {
 	files   []string
 	globs   []string
-	after   []int // depends on these
+	after   []int // the tasks on which it depends
 	literal bool
 }
 
@@ -40,7 +40,7 @@ func (s *sharer) dish(i int) string {
 	return fmt.Sprintf("language = \"none\"\n[tasks.x]\nrun = %q\ninputs = []\nworkspace_outputs = %s\ndepends_on = %s\n", run.String(), list(s.globs), list(after))
 }
 
-// kitchenOf draws tasks that share a directory.
+// kitchenOf returns random tasks that share a directory.
 func kitchenOf(r *rand.Rand) []sharer {
 	list := make([]sharer, 4)
 	for i := range list {
@@ -66,13 +66,13 @@ func kitchenOf(r *rand.Rand) []sharer {
 	return list
 }
 
-// ordered reports whether a task depends on an earlier one, however far.
+// ordered reports whether a task depends on an earlier one, directly or not.
 func ordered(list []sharer, task, on int) bool {
 	return slices.ContainsFunc(list[task].after, func(a int) bool { return a == on || ordered(list, a, on) })
 }
 
-// conflict is what two tasks that are not ordered have in common: a file, and if both name
-// it without a wildcard.
+// conflict reports whether two tasks without an order write the same file, and whether then both name their
+// outputs without a wildcard.
 func conflict(x, y *sharer) (same, named bool) {
 	same = slices.ContainsFunc(x.files, func(f string) bool { return slices.Contains(y.files, f) })
 	return same, same && x.literal && y.literal
@@ -80,8 +80,8 @@ func conflict(x, y *sharer) (same, named bool) {
 
 type rowOf struct{ outcome, stored string }
 
-// TestSharedOutputs: whatever tasks share, in whatever order they run, what is stored of
-// one is what it made. BENTO_TEST_SEEDS says how many workspaces are tried.
+// TestSharedOutputs: the cache stores for a task only files that the task made, whatever files tasks share and
+// in whatever order they run. BENTO_TEST_SEEDS is the number of workspaces.
 func TestSharedOutputs(t *testing.T) {
 	t.Parallel()
 	seeds := 6
@@ -99,8 +99,8 @@ func TestSharedOutputs(t *testing.T) {
 	t.Logf("%d results were stored", stored)
 }
 
-// share runs the tasks of one workspace together, and then looks at what the cache has of
-// each. It returns of how many it has a result.
+// share runs the tasks of one workspace together, and then checks the result of each in the cache. It returns
+// the number of tasks with a stored result.
 func share(t *testing.T, seed int, list []sharer) (stored int) {
 	dir := t.TempDir()
 	root, clean := filepath.Join(dir, "root"), filepath.Join(dir, "clean")
@@ -168,7 +168,7 @@ func share(t *testing.T, seed int, list []sharer) (stored int) {
 	return stored
 }
 
-// rowsOf runs bento and returns what its JSON says of the tasks, by dish.
+// rowsOf runs bento and returns the tasks of its JSON document by dish, and the exit code.
 func rowsOf(t *testing.T, ws, cache string, args ...string) (rows map[string]rowOf, exit int) {
 	cmd := exec.Command(builtBento(t), args...)
 	cmd.Dir, cmd.Env = ws, append(os.Environ(), "BENTO_CACHE_DIR="+cache)

@@ -19,8 +19,8 @@ import (
 	"github.com/bentobuild/bento/internal/proc/proctest"
 )
 
-// signalled runs "signal SIG FIFO CODE COMMAND…": starts the command, waits until
-// something of it writes to the FIFO, sends the signal, and wants the exit code.
+// signalled runs "signal SIG FIFO CODE COMMAND…": it starts the command, waits until a process of it writes to
+// the FIFO, and sends the signal. The command must exit with CODE.
 func signalled(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
 		ts.Fatalf("usage: signal SIG FIFO CODE COMMAND…")
@@ -40,8 +40,8 @@ func signalled(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(cmd.Start())
 	started := make(chan error, 1)
 	go func() {
-		f, err := os.Open(fifo) // until somebody writes
-		if err == nil {         // who closes it at once ends the writer
+		f, err := os.Open(fifo) // blocks until a process opens it for writing
+		if err == nil {         // to close it before the write would end the writer
 			_, err = f.Read(make([]byte, 16))
 			f.Close()
 		}
@@ -62,7 +62,7 @@ func signalled(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Logf("%s", out.String())
 }
 
-// hearHangup has the children hear SIGHUP, also when these tests run under nohup.
+// hearHangup lets SIGHUP reach the children even if these tests run under nohup.
 var hearHangup = sync.OnceFunc(func() {
 	if signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
@@ -84,8 +84,8 @@ func environ(ts *testscript.TestScript) []string {
 	return env
 }
 
-// nothingLeft wants that no process that "signal" started is there any more. The
-// kernel may take a moment to end the children of a process that was killed.
+// nothingLeft checks that no process that "signal" started is left. It waits: the kernel may take a moment to
+// end the children of a killed process.
 func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
 	if left := leftOf("LC_BENTO_MARK=" + ts.Getenv("WORK")); len(left) > 0 {
 		ts.Fatalf("left running: %s", strings.Join(left, ", "))

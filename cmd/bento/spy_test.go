@@ -21,12 +21,11 @@ import (
 	"github.com/bentobuild/bento/plugin"
 )
 
-// A spy is a plugin of the scripts: this test binary, under the name that the
-// command "spy PATH" gives it. Its dishes are the directories with a file <id>.toml,
-// each line of which is "WHEN VERB [ARGUMENT]": at start, detect, tool, install or
-// shutdown it does what the verb says and tells stderr how that went, as
-// "<id>: WHEN VERB ARGUMENT: ok". A file with the word "refuse" makes no dish. What is
-// done at the start and at the end is in $LC_SPY.
+// A spy is a plugin of the scripts: this test binary, under the name that the command "spy PATH" gives it. Its
+// dishes are the directories with a file <id>.toml. Each line of that file is "WHEN VERB [ARGUMENT]", where WHEN
+// is detect, tool or install: then the spy runs the verb and reports the result on stderr, as
+// "<id>: WHEN VERB ARGUMENT: ok". A directory whose file has the word "refuse" is no dish. $LC_SPY has the lines
+// for start and shutdown.
 type spy struct {
 	plugin.Defaults
 	id string
@@ -51,7 +50,7 @@ func serveSpy(id string) {
 	}
 }
 
-// installSpy runs "spy PATH…": each becomes a spy.
+// installSpy runs "spy PATH…": it makes each path a spy.
 func installSpy(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: spy PATH…")
@@ -93,7 +92,7 @@ func (s spy) Install(_ context.Context, req adapters.InstallRequest, _ adapters.
 	return nil
 }
 
-// act does what the file in dir wants now.
+// act runs the lines for when of the file in dir.
 func (s spy) act(when, dir string) {
 	f, err := os.Open(filepath.Join(dir, s.id+".toml"))
 	if err != nil {
@@ -118,7 +117,7 @@ func (s spy) line(when, line string) {
 	fmt.Fprintf(os.Stderr, "%s: %s %s: %s\n", s.id, when, order, result)
 }
 
-// do does one thing; what it is to tell is "ok" or what was asked for.
+// do runs one verb. It returns the requested value, or "ok".
 func (s spy) do(verb, arg string) (string, error) {
 	switch verb {
 	case "say":
@@ -172,7 +171,7 @@ func (s spy) misbehave(verb, arg string) (string, error) {
 	case "deaf":
 		signal.Ignore(syscall.SIGTERM)
 		return "ok", nil
-	case "fork": // a grandchild in a session of its own that holds the pipes
+	case "fork": // a grandchild that keeps the pipes open, with setsid in its own session
 		cmd := exec.Command(os.Args[0], "linger")
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: arg == "setsid"}

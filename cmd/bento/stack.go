@@ -1,9 +1,8 @@
 package main
 
-// deepen makes the stack of its goroutine 128 KiB deep at once, while it holds few frames. The
-// runtime doubles a stack whenever it is full, and then reads tables of every function on it: parts
-// of the program that no short command needs otherwise. Without use the frame is reserved and never
-// touched.
+// deepen grows the stack of its goroutine to 128 KiB at once, while it has few frames. The runtime doubles
+// a full stack, and then reads the tables of every function on it. A short command does not need these
+// parts of the program otherwise. Unless use is set, deepen reserves its frame without touching it.
 //
 //go:noinline
 func deepen(use bool) (sum byte) {

@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// What packages make before main runs costs every command, those that need none of it too. Most
-// is the tables and regular expressions of libraries: YAML, XML, WebAssembly.
+// The initialization of packages costs time in every command, even if the command does not use them. Most
+// allocations are the tables and regular expressions of libraries: YAML, XML, WebAssembly.
 const (
 	maxInitBytes  = 180 << 10
 	maxInitAllocs = 950
 )
 
-// TestStart bounds what the program makes before main runs.
+// TestStart limits the allocations of the program before main runs.
 func TestStart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds bento")

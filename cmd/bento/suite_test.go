@@ -13,9 +13,9 @@ import (
 	"github.com/bentobuild/bento/adapters/builtin"
 )
 
-// TestHostileSuiteIsWhole counts the traps of each kind: those that lie in a clone for the
-// commands that only look, what may stand in the place of bento's own files, texts that
-// steer a terminal, and manifests that are links out of the clone.
+// TestHostileSuiteIsWhole counts the traps of each kind: files in a clone for the commands that only look,
+// replacements of bento's own files, texts that steer a terminal, and manifests that are links out of the
+// clone.
 func TestHostileSuiteIsWhole(t *testing.T) {
 	for _, kind := range []struct {
 		name   string
@@ -38,7 +38,8 @@ func TestHostileSuiteIsWhole(t *testing.T) {
 	}
 }
 
-// lookingTraps lists the traps of testdata/traps by their content: a copy of one is no other.
+// lookingTraps lists the traps of testdata/traps by their content, so that a copy of a trap does not
+// count twice.
 func lookingTraps(t *testing.T) (list []string) {
 	t.Helper()
 	for _, tr := range traps(t) {
@@ -54,7 +55,7 @@ func lookingTraps(t *testing.T) (list []string) {
 	return list
 }
 
-// toolTraps lists those of lookingTraps that a task or a parser would start.
+// toolTraps lists the traps of lookingTraps that a task or a parser would start.
 func toolTraps(t *testing.T) (list []string) {
 	t.Helper()
 	for _, tr := range traps(t) {
@@ -65,8 +66,8 @@ func toolTraps(t *testing.T) (list []string) {
 	return list
 }
 
-// ownTraps lists what TestOwnDirectories and TestOwnDirectory put in the place of what: all
-// but the entries of the cache and files with random names, which are many of a kind.
+// ownTraps lists the paths that TestOwnDirectories and TestOwnDirectory replace, each with each kind of
+// replacement. It leaves out the entries of the cache and files with random names: they are alike.
 func ownTraps(t *testing.T) (list []string) {
 	t.Helper()
 	w := newOwnWorld(t, false)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestTerminalOutput: what a task prints cannot do more to a terminal than show
-// text. What bento prints has colours by default.
+// TestTerminalOutput: the output of a task can only show text on a terminal. Lines of bento have colours
+// by default.
 func TestTerminalOutput(t *testing.T) {
 	p := openPane(t, needTool(t, "tmux"), 80, 24)
 	write(t, p.dir, "bento.toml", "")

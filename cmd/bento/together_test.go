@@ -16,11 +16,11 @@ import (
 	"github.com/bentobuild/bento/internal/sampling"
 )
 
-// together is how many bentos work in one workspace at the same time.
+// together is the number of bentos that run in one workspace at the same time.
 const together = 50
 
-// chain is a workspace of dishes in a row, each of which makes its output from that of
-// the one before. Tasks count how often they are executed, in files below counts.
+// chain returns the files of a workspace with a chain of dishes. Each dish makes its output from the output of
+// the previous one. The tasks count their executions in files below counts.
 func chain(counts, version string) map[string]string {
 	files := map[string]string{"bento.toml": "[defaults]\nparallelism = 2\n"}
 	for i := range 5 {
@@ -44,7 +44,7 @@ depends_on = ["build"]
 	return files
 }
 
-// chainMakes returns what the outputs of chain are.
+// chainMakes returns the expected outputs of chain.
 func chainMakes(version string) map[string]string {
 	want, all := make(map[string]string), ""
 	for i := range 5 {
@@ -97,8 +97,8 @@ func runKeys(t *testing.T, doc string) map[string]string {
 	return keys
 }
 
-// allAtOnce starts as many bentos as there are commands, and returns the keys that they
-// printed, which must be the same for all.
+// allAtOnce runs all commands at the same time, and returns the keys that they printed, which must be the same
+// for all.
 func (w *world) allAtOnce(commands [][]string) map[string]string {
 	w.t.Helper()
 	var mu sync.Mutex
@@ -128,9 +128,8 @@ func (w *world) allAtOnce(commands [][]string) map[string]string {
 	return all
 }
 
-// Many bentos that want the same run each task once, and all have the same keys.
-// Whatever others do meanwhile, also what takes results away, each run is good, and so
-// is what it leaves.
+// Many bentos at once with the same tasks run each task once, and print the same keys. Even if others clean the
+// workspace or the cache meanwhile, each run succeeds, and the outputs and the cache are right afterwards.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, builtBento(t))
@@ -163,7 +162,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// mixed returns one of the things that people do at the same time.
+// mixed returns the ith of several commands that users run at the same time.
 func mixed(i int) []string {
 	dish := fmt.Sprintf("d%d", (i+i/10)%5)
 	return [][]string{

@@ -26,8 +26,8 @@ func readTOML(root, file string) (*tomlfile.File, error) {
 	return f, nil
 }
 
-// writeTOML makes or replaces a configuration file; of a link it replaces the target. It
-// writes no file outside of the workspace.
+// writeTOML creates or replaces a configuration file; for a link, it replaces the target. It writes no file
+// outside of the workspace.
 func writeTOML(root, file string, data []byte) error {
 	err := clone.At(root).Replace(file, data, 0o644)
 	var stray *clone.StrayError

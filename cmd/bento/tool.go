@@ -76,7 +76,7 @@ func idsOf(tools *workspace.Tools) []string {
 	return slices.Compact(ids)
 }
 
-// toolNamed returns the tool that counts for an id.
+// toolNamed returns the tool that bento uses for an id.
 func toolNamed(tools *workspace.Tools, id string) (*workspace.FoundTool, error) {
 	var passedOver *workspace.FoundTool
 	for i := range tools.List {

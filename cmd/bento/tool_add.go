@@ -17,7 +17,7 @@ import (
 // addedTools is the document of `bento tool add`.
 type addedTools struct {
 	Schema string      `json:"schema"`
-	Tools  []addedTool `json:"tools"` // the named one first, then what it depends on
+	Tools  []addedTool `json:"tools"` // the named one first, then its dependencies
 }
 
 type addedTool struct {
@@ -68,7 +68,7 @@ func (a *toolAdder) run(ctx context.Context, name string) error {
 	if a.store, a.trust, err = a.toolStore(); err != nil {
 		return err
 	}
-	root, _, _ := a.root() // outside of a workspace there is none
+	root, _, _ := a.root() // "" outside of a workspace
 	a.fetcher = &bundle.Fetcher{Environ: a.environ, Root: root}
 	switch {
 	case a.index != "":
@@ -95,19 +95,19 @@ func (a *toolAdder) run(ctx context.Context, name string) error {
 	return nil
 }
 
-// toolStore returns the installed packages, and whose packages the user accepts.
+// toolStore returns the store of installed packages, and the settings for signatures of packages.
 func (s *session) toolStore() (*bundle.Store, config.Trust, error) {
 	return s.openStore(bundle.Store{Dir: bundle.DataDir(s.environ.Get)}, "tool")
 }
 
-// openStore completes a store, of which a message calls an entry noun.
+// openStore completes a store. noun is the word for an entry of it in messages.
 func (s *session) openStore(store bundle.Store, noun string) (*bundle.Store, config.Trust, error) {
 	if store.Dir == "" {
 		return nil, config.Trust{}, fmt.Errorf("neither XDG_DATA_HOME nor HOME says where %ss are installed", noun)
 	}
 	own, problems := config.LoadOwn(s.host().OwnConfig())
 	if err := diagnostics.AsError(problems); err != nil {
-		return nil, config.Trust{}, err // it may require what cannot be read
+		return nil, config.Trust{}, err // the file may require signatures
 	}
 	store.Waiting = func(lock string) {
 		s.warn("waiting", "another bento installs or removes a "+noun+"; waiting for it", "a process has the lock "+lock)
@@ -127,7 +127,7 @@ func (a *toolAdder) local(ctx context.Context, path string) error {
 	return a.install(ctx, p, path)
 }
 
-// named installs the package from --from, which has to be the named one.
+// named installs the package from --from. Its id and version must match name.
 func (a *toolAdder) named(ctx context.Context, name string) error {
 	id, want, err := manifest.ParseReference(name)
 	if err != nil {
@@ -143,7 +143,7 @@ func (a *toolAdder) named(ctx context.Context, name string) error {
 	return a.install(ctx, p, a.from)
 }
 
-// indexed installs a package from --index, then what it depends on and is not installed.
+// indexed installs a package from --index, and then its dependencies that are not installed.
 func (a *toolAdder) indexed(ctx context.Context, name string) error {
 	data, err := a.fetcher.Bytes(ctx, a.index, manifest.MaxIndex)
 	if err != nil {
@@ -181,7 +181,7 @@ func (a *toolAdder) indexed(ctx context.Context, name string) error {
 	return nil
 }
 
-// installed reports whether some installed version fulfils a reference.
+// installed reports whether an installed version matches a reference.
 func (a *toolAdder) installed(ref string) bool {
 	id, want, err := manifest.ParseReference(ref)
 	found, _ := bundle.Discover([]bundle.Tier{bundle.Global(a.store.Dir)})

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestToolCrash: whenever a bento that installs or removes a package is killed, the installed
-// packages are whole, and the same command then succeeds.
+// TestToolCrash: at whatever point a bento that installs or removes a package is killed, the installed packages
+// are complete, and the same command then succeeds.
 func TestToolCrash(t *testing.T) {
 	t.Parallel()
 	bento := crashing(t)
@@ -61,7 +61,7 @@ func TestToolCrash(t *testing.T) {
 // toolWorld is a workspace with its own data directory, and packages of the tool acme.
 type toolWorld struct{ *world }
 
-// tool runs a command. "add" takes a version and makes its package.
+// tool runs a command of bento tool. "add" takes a version, and tool makes its package.
 func (w *toolWorld) tool(env []string, args ...string) (string, error) {
 	if args[0] == "add" {
 		args = []string{"add", w.source(args[1])}
@@ -93,13 +93,13 @@ func (w *toolWorld) source(version string) string {
 	return dir
 }
 
-// versions returns the installed versions, with "*" behind the active one. All must be whole.
+// versions returns the installed versions, with "*" after the active one. All must be complete.
 func (w *toolWorld) versions() string {
 	w.t.Helper()
 	out, err := w.tool(nil, "verify", "--json")
 	var doc verifiedTools
 	if err == nil {
-		err = json.Unmarshal([]byte(out), &doc) // a warning breaks it, too
+		err = json.Unmarshal([]byte(out), &doc) // fails if the output has a warning, too
 	}
 	if err != nil {
 		w.t.Errorf("verify: %v\n%s", err, out)
@@ -115,16 +115,16 @@ func (w *toolWorld) versions() string {
 	return strings.Join(list, " ")
 }
 
-// check looks at what is left after bento was killed at point k, and runs the command again.
+// check checks the installed versions after bento was killed at point k, and runs the command again.
 func (w *toolWorld) check(k int, args []string, after string) {
 	w.t.Helper()
-	if w.versions() != after { // the command had not done its work
+	if w.versions() != after { // the command had not finished
 		w.must(args...)
 	}
 	if got := w.versions(); got != after {
 		w.t.Errorf("killed at %d, and run again: %q, want %q", k, got, after)
 	}
-	w.must("add", "1.0.0") // any further change removes what is left
+	w.must("add", "1.0.0") // each later command removes leftover files
 	w.must("remove", "acme")
 	if left := w.versions(); left != "" {
 		w.t.Errorf("killed at %d: left: %s", k, left)

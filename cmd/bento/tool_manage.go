@@ -52,7 +52,7 @@ func newToolRemove(s *session) *cobra.Command {
 	}
 }
 
-// removePackage removes an installed package, or the version behind "@"; command names its document.
+// removePackage removes an installed package, or only the version after "@". command is the name of the document.
 func (s *session) removePackage(ctx context.Context, command string, store *bundle.Store, name string) error {
 	id, version, _ := strings.Cut(name, "@")
 	removed, err := store.Remove(ctx, id, version)
@@ -168,7 +168,7 @@ func (s *session) toolVerify(names []string) error {
 	return s.writeVerified(doc)
 }
 
-// selected reports whether id is among names; none select all.
+// selected reports whether id is among names, or names is empty.
 func selected(id string, names []string) bool {
 	for _, n := range names {
 		if n == id {
@@ -211,7 +211,7 @@ type packedTool struct {
 	Version   string `json:"version"`
 	Kind      string `json:"kind"`
 	Digest    string `json:"digest"`           // of the package
-	KeyID     string `json:"key_id,omitempty"` // that signed it
+	KeyID     string `json:"key_id,omitempty"` // of the key that signed it
 	PublicKey string `json:"public_key,omitempty"`
 }
 

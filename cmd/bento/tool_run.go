@@ -131,7 +131,7 @@ func (s *session) toolFailed(ctx context.Context, doc report.ToolRun, err error)
 	return nil
 }
 
-// logged is what a tool logs. It is safe for concurrent use.
+// logged collects the log lines of a tool. It is safe for concurrent use.
 type logged struct {
 	mu    sync.Mutex
 	lines []string

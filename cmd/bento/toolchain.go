@@ -55,7 +55,7 @@ type toolRow struct {
 	Adapter string `json:"adapter"`
 	Tool    string `json:"tool"`
 	Wanted  string `json:"wanted,omitempty"`
-	Where   string `json:"where,omitempty"` // file:line that asks for it
+	Where   string `json:"where,omitempty"` // file:line that requires it
 	Found   string `json:"found,omitempty"`
 	Status  string `json:"status" enum:"ok,unpinned,mismatch,mismatch_warned,not_compared,missing,failed,known_at_run"`
 	Hint    string `json:"hint,omitempty"`
@@ -65,7 +65,7 @@ func (r toolRow) unmet() bool {
 	return r.Status == "mismatch" || r.Status == "missing" || r.Status == "failed"
 }
 
-// short returns the name of the tool as pins have it: a missing one may be named with its version.
+// short returns the name of the tool as in pins: Tool of a missing tool may have the version, too.
 func (r toolRow) short() string {
 	name, _, _ := strings.Cut(r.Tool, " ")
 	return strings.ToLower(name)
@@ -83,7 +83,7 @@ func (s *session) toolchain(ctx context.Context, command string, targets []strin
 	for _, d := range dishes {
 		doc.Entries = append(doc.Entries, w.tools(ctx, d)...)
 	}
-	_ = w.env.Toolchains.Save() // otherwise the next run asks them again
+	_ = w.env.Toolchains.Save() // after a failure, the next run runs the tools again
 	for _, r := range doc.Entries {
 		if r.unmet() {
 			doc.Unmet++
@@ -99,8 +99,8 @@ func (s *session) toolchain(ctx context.Context, command string, targets []strin
 	return nil
 }
 
-// selected opens the workspace and returns the dishes of targets. It prints problems, and
-// returns those that leave no dishes.
+// selected opens the workspace and returns the dishes of targets. It prints problems, and returns an error
+// if they leave no dishes.
 func (s *session) selected(ctx context.Context, targets []string) (*opened, []*discovery.Dish, error) {
 	w, err := s.open(ctx, s.lines())
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *session) selected(ctx context.Context, targets []string) (*opened, []*d
 	return w, p.Dishes, nil
 }
 
-// tools returns the tools of a dish: one for each pin, one at least.
+// tools returns the tools of a dish: one row for each pin, at least one.
 func (w *opened) tools(ctx context.Context, d *discovery.Dish) []toolRow {
 	if d.Adapter == nil {
 		return nil
@@ -142,7 +142,7 @@ func (w *opened) tools(ctx context.Context, d *discovery.Dish) []toolRow {
 		row.Status, row.Hint = "failed", err.Error()
 	}
 	pins := key.PinsOf(w.Root, d)
-	if missing != nil { // a pin of another tool is not why
+	if missing != nil { // pins of other tools are not the reason
 		pins = slices.DeleteFunc(pins, func(p key.Pin) bool { return p.Tool != row.short() })
 	}
 	if len(pins) == 0 {
@@ -184,8 +184,8 @@ func (r toolRow) with(d *discovery.Dish, p key.Pin, fingerprint string) toolRow 
 	return r
 }
 
-// foundVersion returns the version of an unpinned tool, as far as its adapter can read it from
-// the fingerprint.
+// foundVersion returns the version of an unpinned tool if its adapter can read it from the fingerprint, else
+// the first line of the fingerprint.
 func foundVersion(a adapters.Adapter, tool, fingerprint string) string {
 	return cmp.Or(adapters.CheckPin(a, adapters.Toolchain{Tool: tool, Version: "0"}, fingerprint).Found, firstLine(fingerprint))
 }

@@ -102,7 +102,7 @@ func (w *opened) versions(ctx context.Context, dishes []*discovery.Dish) (map[st
 
 var isVersion = pattern.New(`^v?[0-9][0-9A-Za-z.+_-]*$`)
 
-// pinsOf returns the versions of the arguments, without arguments all installed ones.
+// pinsOf returns the versions of the arguments, or all installed versions if there are no arguments.
 func pinsOf(args []string, there map[string]string, known []string) (map[string]string, error) {
 	if len(args) == 0 {
 		if len(there) == 0 {
@@ -127,7 +127,7 @@ func pinsOf(args []string, there map[string]string, known []string) (map[string]
 	return want, nil
 }
 
-// setPin writes a pin in a file of the workspace, and makes a missing file.
+// setPin writes a pin to a file of the workspace, and creates the file if it is missing.
 func setPin(root, file, tool, version string) (pinnedRow, error) {
 	row := pinnedRow{Tool: tool, Version: version}
 	f, err := readTOML(root, file)

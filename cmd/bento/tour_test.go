@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// TestTour runs the transcripts of docs/tour.md in order: what a command prints is what
-// stands there, but for times, the order of lines, and what … stands for.
+// TestTour runs the transcripts of docs/tour.md in order. The output of a command must match the page, except
+// for times, the order of lines, and text that the page shortens to ….
 func TestTour(t *testing.T) {
 	if testing.Short() {
 		t.Skip("most of its time belongs to the tools")
@@ -48,7 +48,7 @@ type step struct {
 	want    []string
 }
 
-// stepsOf reads the commands behind <!-- tour: name -->.
+// stepsOf reads the commands after <!-- tour: name -->.
 func stepsOf(t *testing.T, name string) (steps []step) {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "tour.md"))
@@ -77,17 +77,17 @@ func stepsOf(t *testing.T, name string) (steps []step) {
 	return steps
 }
 
-// tour is a transcript that is being run.
+// tour is a running transcript.
 type tour struct {
 	t   *testing.T
 	dir string
 	env []string
 
-	job *exec.Cmd  // in the background
-	out sharedText // of the job
+	job *exec.Cmd  // the background job
+	out sharedText // the output of the job
 }
 
-// layForeign takes modules that bento itself is built with: they are published, and here.
+// layForeign copies modules that bento itself is built with: published modules that are on this machine.
 func (tr *tour) layForeign() {
 	needTool(tr.t, "go")
 	for name, module := range map[string]string{"sync": "golang.org/x/sync", "go-runewidth": "github.com/mattn/go-runewidth"} {
@@ -195,7 +195,7 @@ func (tr *tour) end() {
 	tr.job = nil
 }
 
-// sharedText collects what is written, and reports it.
+// sharedText collects text, and signals each write.
 type sharedText struct {
 	changed chan struct{}
 
@@ -231,7 +231,7 @@ var (
 	spaces = regexp.MustCompile(`\s+`)
 )
 
-// differences reports which lines of two texts have no counterpart, "" if all have.
+// differences describes the lines of one text that are missing in the other, "" if there are none.
 func differences(want []string, got string) string {
 	plain := func(line string) string {
 		return strings.TrimSpace(spaces.ReplaceAllString(times.ReplaceAllString(line, "TIME"), " "))

@@ -15,16 +15,16 @@ import (
 	"github.com/bentobuild/bento/adapters/adaptertest"
 )
 
-// trap is a project whose files have a tool run code of theirs when it is asked in there.
-// CANARY in a file is a path outside of the project that the code writes to, OUTSIDE another
-// directory there, and ROOT the project's. Files that begin with "#!" are executable;
-// those below OUTSIDE/ are laid there. testdata/traps has a file for each, which begins with
+// trap is a project with code that a tool runs when bento starts the tool in the project. In a file, CANARY is a
+// path outside of the project that the code writes to, OUTSIDE is another directory there, and ROOT is the
+// directory of the project. Files that begin with "#!" are executable; files below OUTSIDE/ are written to
+// OUTSIDE. testdata/traps has a file for each trap, which begins with
 //
-//	needs TOOL…   real tools without which nothing springs it
-//	env NAME=VALUE   of PATH, what is put in front
-//	tools DIR     a program there by the name of every tool
-//	key known     the tool can be asked, and a plan has the key
-//	key late      only the project's own program could answer: a plan has no key
+//	needs TOOL…   the real tools that could run the code
+//	env NAME=VALUE   a variable; a value of PATH is put in front
+//	tools DIR     the directory has a program with the name of each tool
+//	key known     bento can run the tool safely, and a plan has the key
+//	key late      only a program of the project knows the version: a plan has no key
 type trap struct {
 	name  string
 	needs []string
@@ -36,13 +36,13 @@ type trap struct {
 
 const script = "#!/bin/sh\necho sprung >> CANARY\necho 1.2.3\n"
 
-// tools are programs that bento or a tool may look for by name.
+// tools returns the names of programs that bento or a tool may look up.
 func tools() []string {
 	return []string{"git", "go", "cargo", "rustc", "rustup", "uv", "python", "python3", "pip", "poetry", "ruby", "bundle", "php", "composer", "java",
 		"mvn", "gradle", "deno", "bun", "node", "npm", "npx", "pnpm", "yarn", "corepack", "mise", "asdf", "direnv", "sh", "env", "cc", "gcc", "tsc", "eslint"}
 }
 
-// traps reads them all, by name.
+// traps reads all traps, sorted by name.
 func traps(t *testing.T) (list []*trap) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join("testdata", "traps", "*.txtar"))
@@ -81,7 +81,7 @@ func traps(t *testing.T) (list []*trap) {
 	return list
 }
 
-// ground is where a trap is laid.
+// ground has the directories to which a trap is written.
 type ground struct{ root, canary, outside string }
 
 func (g ground) replace(text string) string {
@@ -105,7 +105,7 @@ func (tr *trap) lay(t *testing.T, g ground) {
 	}
 }
 
-// alone lays a trap in a workspace of its own, and returns what commands see there.
+// alone writes a trap to its own workspace, and returns the directories and the environment of commands there.
 func (tr *trap) alone(t *testing.T, base string) (g ground, env adapters.Environ) {
 	t.Helper()
 	g = ground{filepath.Join(base, "ws"), filepath.Join(base, "canary"), filepath.Join(base, "outside")}
@@ -130,7 +130,7 @@ func (tr *trap) alone(t *testing.T, base string) (g ground, env adapters.Environ
 	return g, env
 }
 
-// realHome is where a tool of the machine keeps what it needs to work.
+// realHome returns the home directory of a tool of this machine.
 func realHome(t *testing.T, variable, name string) string {
 	t.Helper()
 	if dir := os.Getenv(variable); dir != "" {
@@ -143,7 +143,7 @@ func realHome(t *testing.T, variable, name string) string {
 	return filepath.Join(home, name)
 }
 
-// prepare makes what cannot be written down: links, and shims that a tool makes.
+// prepare makes files that a txtar archive cannot have: links, and shims that a tool makes.
 func (tr *trap) prepare(t *testing.T, root string) {
 	t.Helper()
 	outside := filepath.Join(filepath.Dir(root), "outside")
@@ -179,12 +179,12 @@ func link(t *testing.T, to, at string) {
 	}
 }
 
-// TestLookingSpringsNoTrap: commands that only look start nothing that the repository
-// chooses, and say where only that knows the toolchain.
+// TestLookingSpringsNoTrap: commands that only look start no program that the repository chooses. They report
+// when only such a program knows the toolchain.
 func TestLookingSpringsNoTrap(t *testing.T) {
 	for _, tr := range traps(t) {
 		if tr.key == "" {
-			continue // TestHostileDishes lays it alone
+			continue // TestHostileDishes tries it
 		}
 		t.Run(tr.name, func(t *testing.T) {
 			adaptertest.Need(t, tr.needs...)
@@ -211,7 +211,7 @@ func TestLookingSpringsNoTrap(t *testing.T) {
 	}
 }
 
-// looked is a plan, as far as it matters here.
+// looked has the parts of a plan that these tests need.
 type looked struct {
 	Bentos []struct {
 		Dishes []struct {
@@ -243,7 +243,7 @@ func (l *looked) first(t *testing.T) lookedTask {
 	return lookedTask{}
 }
 
-// onlyLook runs a command, whatever it says of it.
+// onlyLook runs a command with --json and returns its document. The command may fail.
 func onlyLook(t *testing.T, root string, env adapters.Environ, args ...string) *looked {
 	t.Helper()
 	var out, said bytes.Buffer

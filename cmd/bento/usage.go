@@ -14,7 +14,7 @@ import (
 	"github.com/bentobuild/bento/internal/report"
 )
 
-// badFlag returns the error of a flag as a problem.
+// badFlag converts the error of a flag to a problem.
 func badFlag(cmd *cobra.Command, err error) error {
 	var value *pflag.InvalidValueError
 	if errors.As(err, &value) {
@@ -39,7 +39,7 @@ func badFlag(cmd *cobra.Command, err error) error {
 	return usageError(err.Error(), hint)
 }
 
-// flagFor returns bento's flag for one that other build tools have, "" if there is none.
+// flagFor returns the flag of bento for a flag of other build tools, "" if there is none.
 func flagFor(name string) string {
 	switch name {
 	case "--filter", "--project", "--projects", "--package", "--scope":
@@ -72,7 +72,7 @@ func expected(kind string) string {
 	return "a " + kind
 }
 
-// badUsage returns cobra's error of a command line as a problem.
+// badUsage converts cobra's error of a command line to a problem.
 func (s *session) badUsage(root *cobra.Command, err error) error {
 	var problems diagnostics.Problems
 	if errors.As(err, &problems) {
@@ -96,8 +96,8 @@ func (s *session) badUsage(root *cobra.Command, err error) error {
 	return usageError(err.Error(), hint)
 }
 
-// standsFor returns what to run in place of a command that bento does not have: the tasks of that
-// name, or what does the same. It returns "" if nothing does.
+// standsFor returns a hint for a command that bento does not have: the commands that run the tasks of that
+// name, or the equivalent command of bento. It returns "" if there are none.
 func (s *session) standsFor(name string) string {
 	var ids []string
 	for _, d := range s.names().Dishes {
@@ -118,7 +118,7 @@ func (s *session) standsFor(name string) string {
 	return ""
 }
 
-// maxCandidates is how many commands a hint names.
+// maxCandidates is the maximal number of commands that a hint names.
 const maxCandidates = 3
 
 // nearCommands returns a hint with the commands of cmd that are near to name.

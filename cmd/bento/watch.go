@@ -45,7 +45,7 @@ func watchCommand(s *session) *cobra.Command {
 	return cmd
 }
 
-// watching is the state of `bento watch` between two looks at the workspace.
+// watching is the state of `bento watch` between two evaluations of the workspace.
 type watching struct {
 	s       *session
 	sel     selection
@@ -57,22 +57,22 @@ type watching struct {
 	concern atomic.Pointer[func(path string) bool] // the changes that matter
 
 	again   bool                 // a run has ended before
-	failed  bool                 // the last look found an error
-	paths   []string             // some of what changed since the last round
+	failed  bool                 // the last evaluation found an error
+	paths   []string             // some of the paths that changed since the last round
 	moved   []string             // the dishes that appeared or vanished since the last round
-	ran     bool                 // since moved was printed
-	said    string               // the problems that were printed last
+	ran     bool                 // tasks ran since moved was printed
+	said    string               // the last printed problems
 	last    map[string]cache.Key // by task: the key of its last run
-	loops   map[string]int       // by task: how often it ran without a pause; its own changes count more
-	ended   map[string]int       // by task: how often it was ended without a pause
+	loops   map[string]int       // by task: its runs without a pause; a run that changed its own inputs counts more
+	ended   map[string]int       // by task: how often bento ended it without a pause
 	servers map[string]*server
-	// serverBegan: one that waited for its dependencies began since the last round.
+	// serverBegan: a server that waited for its dependencies has started since the last round.
 	serverBegan atomic.Bool
-	bad         map[string]bool // tasks whose last run was no success
-	watched     int             // how many tasks the last round looked at
+	bad         map[string]bool // tasks whose last run did not succeed
+	watched     int             // the number of tasks in the last round
 
 	keys  keys
-	keyed bool // somebody can press them
+	keyed bool // a user can press them
 }
 
 // watch runs the selected tasks until it is interrupted.
@@ -122,7 +122,7 @@ func (s *serial) Report(ev run.Event) {
 	s.Reporter.Report(ev)
 }
 
-// run looks, runs and waits, again and again.
+// run evaluates the workspace, runs tasks and waits for changes, in a loop.
 func (w *watching) run(ctx context.Context) error {
 	root, _, err := w.s.root()
 	if err != nil {
@@ -176,7 +176,7 @@ func (w *watching) run(ctx context.Context) error {
 	}
 }
 
-// mended reports that the errors of the last look are corrected.
+// mended prints that the errors of the last evaluation are corrected.
 func (w *watching) mended() {
 	if w.failed {
 		fmt.Fprintln(w.s.err, w.s.style.Dim("bento: the errors are corrected"))
@@ -184,8 +184,8 @@ func (w *watching) mended() {
 	w.ran, w.failed = w.ran || w.failed, false
 }
 
-// forget drops the keys of tasks whose dish vanished or appeared again: its outputs may be
-// missing.
+// forget drops the last keys of tasks whose dish vanished or appeared again: the outputs of these tasks may
+// be missing.
 func (w *watching) forget(l *look) {
 	there := make(map[string]bool, len(l.plan.Tasks))
 	for _, t := range l.plan.Tasks {
@@ -196,14 +196,14 @@ func (w *watching) forget(l *look) {
 	maps.DeleteFunc(w.bad, func(id string, _ bool) bool { return !there[id] })
 }
 
-// look is the workspace at one time.
+// look is one evaluation of the workspace.
 type look struct {
 	ws      *opened
 	plan    *plan.Plan
 	results []*key.Evaluation
 }
 
-// keys returns the keys of the tasks that are known.
+// keys returns the known keys of the tasks.
 func (l *look) keys() map[string]cache.Key {
 	keys := make(map[string]cache.Key, len(l.results))
 	for _, r := range l.results {
@@ -251,7 +251,7 @@ func (w *watching) lookOnce(ctx context.Context) (l *look, added bool, err error
 	}
 	for i, r := range l.results {
 		if r.Task.Requested && r.Task.Persistent {
-			l.results[i] = ev.Loaded(ctx, r) // to name what changes
+			l.results[i] = ev.Loaded(ctx, r) // to name changed inputs
 		}
 	}
 	ev.Save()
@@ -276,7 +276,7 @@ func (w *watching) plan(ctx context.Context, ws *opened) (*plan.Plan, error) {
 			sel.Tasks, sel.Targets = sel.Tasks[:n-1], sel.Tasks[n-1:]
 		}
 	}
-	sel.Targets = slices.Clone(sel.Targets) // they are made relative to the root
+	sel.Targets = slices.Clone(sel.Targets) // build changes them to paths relative to the root
 	sel.Exclude = slices.Clone(sel.Exclude)
 	p, _, problems, err := w.s.build(ctx, ws, sel)
 	if err != nil {
@@ -298,7 +298,7 @@ func (w *watching) plan(ctx context.Context, ws *opened) (*plan.Plan, error) {
 	return p, nil
 }
 
-// isTarget reports whether the last argument names dishes and no task.
+// isTarget reports whether name, the last argument, names dishes and not a task.
 func (w *opened) isTarget(name string) bool {
 	if strings.ContainsRune(name, ':') {
 		return false
@@ -315,8 +315,8 @@ func (w *opened) isTarget(name string) bool {
 	return len(diagnostics.Errors(problems)) == 0
 }
 
-// wanted sets the paths that matter to the watcher: those that git does not ignore, and ignored
-// ones that tasks name.
+// wanted sets the paths that matter to the watcher: those that git does not ignore, and ignored paths that
+// tasks name.
 func (w *watching) wanted(l *look) {
 	named := make(map[string]bool)
 	for _, r := range l.results {
@@ -333,7 +333,7 @@ func (w *watching) wanted(l *look) {
 	w.concern.Store(&wanted)
 }
 
-// round runs the tasks whose key has changed since their last run. again reports changes
+// round runs the tasks whose key has changed since their last run. again reports whether files changed
 // meanwhile.
 func (w *watching) round(ctx context.Context, l *look, own bool) (again bool) {
 	keys, paths := l.keys(), w.paths
@@ -380,8 +380,8 @@ func (w *watching) round(ctx context.Context, l *look, own bool) (again bool) {
 	return again
 }
 
-// runDue runs tasks, with force whatever the cache has, and ends those whose keys change while they
-// run. again reports changes meanwhile.
+// runDue runs the due tasks, and ends tasks whose keys change while they run. With force, it takes no result
+// from the cache. again reports whether files changed meanwhile.
 func (w *watching) runDue(ctx context.Context, l *look, due []string, force bool) (again bool) {
 	keys := l.keys()
 	p, _ := l.plan.Narrow(func(t *plan.Task) bool { return slices.Contains(due, t.ID()) })
@@ -404,7 +404,7 @@ func (w *watching) runDue(ctx context.Context, l *look, due []string, force bool
 	if err != nil {
 		report.WriteError(w.s.err, w.s.style, err)
 		for _, id := range due {
-			w.last[id] = keys[id] // not again before a change
+			w.last[id] = keys[id] // the task does not run again before a change
 		}
 		return again
 	}
@@ -416,7 +416,7 @@ func (w *watching) runDue(ctx context.Context, l *look, due []string, force bool
 	return again
 }
 
-// noteResults keeps what the next rounds need to know of the results of a run.
+// noteResults stores the parts of the results of a run that the next rounds need.
 func (w *watching) noteResults(results []*run.Result, keys map[string]cache.Key) {
 	executed := 0
 	for _, res := range results {
@@ -450,13 +450,13 @@ func (w *watching) noteResults(results []*run.Result, keys map[string]cache.Key)
 	}
 }
 
-// follow receives changes until a run ends, which ends ctx too, and ends the tasks that they
-// concern.
+// follow receives changes until a run ends, and ends the tasks whose keys they change. The end of the run
+// also ends ctx.
 func (w *watching) follow(ctx context.Context, done <-chan struct{}, cancel chan<- string, keys map[string]cache.Key) (changed bool) {
 	for {
 		b, err := w.changes.Next(ctx)
 		w.changed(b)
-		if err != nil { // the changes until then are unread
+		if err != nil { // ctx has ended; b has the changes until then
 			<-done
 			return changed || len(b.Paths) > 0 || b.Rescan
 		}

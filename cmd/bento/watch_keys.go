@@ -16,7 +16,7 @@ import (
 	"github.com/bentobuild/bento/internal/run"
 )
 
-// keyedCommand is the command by which bento watch starts itself to read keys. See rerun.
+// keyedCommand is the command by which bento starts itself to read keys. See rerun.
 const keyedCommand = "__keyed"
 
 // takesKeys reports whether a user at a terminal can press keys and sees what they do.
@@ -25,7 +25,7 @@ func (s *session) takesKeys() bool {
 	return s.files[0] != nil && s.columns != nil && !ci && s.environ.Get("TERM") != "dumb" && proc.OwnsTerminal(s.files[0])
 }
 
-// hasEnded reports whether nothing of a server is left to end.
+// hasEnded reports whether a server has ended.
 func (s *server) hasEnded() bool {
 	select {
 	case <-s.done:
@@ -35,8 +35,8 @@ func (s *server) hasEnded() bool {
 	}
 }
 
-// rerun runs the same command line in a child that has the terminal and changes its mode. This
-// process stays behind to restore the mode however the child ends, even if it is killed.
+// rerun runs the same command line in a child process that has the terminal and changes its mode. This
+// process waits, to restore the mode however the child ends, even if it is killed.
 func (s *session) rerun(ctx context.Context) error {
 	path, err := os.Executable()
 	if err != nil {
@@ -50,33 +50,33 @@ func (s *session) rerun(ctx context.Context) error {
 	return err
 }
 
-// endGrace is the time in which bento watch ends its tasks and itself.
+// endGrace is the time that bento watch has to end its tasks and itself.
 const endGrace = 2 * proc.DefaultGrace
 
-// ask is what a key asks the next round for.
+// ask is the request of a key to the next round.
 type ask int32
 
 const (
 	askNothing ask = iota
-	askFailed      // what has failed, once more
-	askAll         // everything, once more
+	askFailed      // run failed tasks again
+	askAll         // run all tasks again
 )
 
-// keys is what a user at a terminal asks bento watch for.
+// keys has the requests of a user at the terminal to bento watch.
 type keys struct {
-	asked atomic.Int32  // an ask
-	wake  chan struct{} // something is asked
+	asked atomic.Int32  // the pending ask
+	wake  chan struct{} // receives for each request
 	quit  atomic.Bool
 	end   context.CancelFunc
 
 	mu   sync.Mutex
-	last *run.Result // the last failure of the last run, else what ended last
+	last *run.Result // the last failed task of the last run, else the task that ended last
 }
 
-// take returns what was asked since the last call.
+// take returns the request since the last call.
 func (k *keys) take() ask { return ask(k.asked.Swap(int32(askNothing))) }
 
-// pending reports whether something is asked.
+// pending reports whether a request is pending.
 func (k *keys) pending() bool { return ask(k.asked.Load()) != askNothing }
 
 func (k *keys) ask(what ask) {
@@ -86,11 +86,11 @@ func (k *keys) ask(what ask) {
 	k.rouse()
 }
 
-// rouse has the watcher look at the workspace now.
+// rouse makes the watcher evaluate the workspace now.
 func (k *keys) rouse() {
 	select {
 	case k.wake <- struct{}{}:
-	default: // it is awake
+	default: // the watcher is already woken
 	}
 }
 
@@ -117,7 +117,7 @@ func (k *keys) lastResult() *run.Result {
 	return k.last
 }
 
-// press does what keys mean. Arrows and the like mean nothing.
+// press runs the actions of the typed keys. It ignores escape sequences, such as of arrow keys.
 func (w *watching) press(typed []byte) {
 	sequences := regexp.MustCompile(`\x1b(\[[0-?]*[ -/]*[@-~]|O.|.)?`)
 	for _, key := range sequences.ReplaceAll(typed, nil) {
@@ -163,7 +163,7 @@ func (w *watching) openKeys() (closeKeys func()) {
 	return k.Close
 }
 
-// rest says what is waited for: in the block of a terminal, else in a line.
+// rest shows that bento waits for changes: in the block of a live terminal, else in a line.
 func (w *watching) rest(ctx context.Context) {
 	if live, ok := w.people.(*terminal.Live); ok {
 		live.Rest(w.resting())
@@ -179,13 +179,13 @@ func (w *watching) rest(ctx context.Context) {
 	w.ran = false
 }
 
-// What the keys do, for terminals of two widths.
+// The help for keys, for wide and narrow terminals.
 const (
 	keysHelp  = "Enter runs all again, f what failed, l shows the last log, q ends"
 	keysShort = "Enter f l q"
 )
 
-// resting returns what makes the block while bento waits.
+// resting returns the function that returns the lines of the block while bento waits.
 func (w *watching) resting() func() []string {
 	tasks, failed, broken, servers := w.watched, len(w.bad), w.failed, maps.Clone(w.servers)
 	return func() []string {
@@ -219,7 +219,7 @@ func (w *watching) resting() func() []string {
 	}
 }
 
-// askedFor makes what a key asks for due.
+// askedFor makes the tasks due that a key requests.
 func (w *watching) askedFor(what ask) {
 	if what == askNothing {
 		return

@@ -29,7 +29,7 @@ func (p *pane) begin(args string) {
 	p.keys("clear; stty > before; "+builtBento(p.t)+" "+args+"; echo code $?", "Enter")
 }
 
-// untilRestored waits for the end with a code and wants the terminal to be as it was.
+// untilRestored waits for the exit code, and then for the terminal mode to be as before.
 func (p *pane) untilRestored(code string) {
 	p.t.Helper()
 	p.untilText("code "+code, "ready>")
@@ -37,7 +37,7 @@ func (p *pane) untilRestored(code string) {
 	p.untilText("same mode")
 }
 
-// edit replaces a file at once: no watcher sees half of it.
+// edit replaces a file atomically: no watcher reads half of it.
 func (p *pane) edit(name, text string) {
 	p.t.Helper()
 	write(p.t, p.dir, name+".new", text)
@@ -46,7 +46,7 @@ func (p *pane) edit(name, text string) {
 	}
 }
 
-// runs returns how often d:build succeeded.
+// runs returns the number of successes of d:build.
 func (p *pane) runs() int {
 	data, _ := os.ReadFile(filepath.Join(p.dir, "runs"))
 	return strings.Count(string(data), "x")
@@ -54,7 +54,7 @@ func (p *pane) runs() int {
 
 const waits = "waiting for changes"
 
-// TestWatchKeys: bento watch at a terminal says what it waits for, and does what keys ask for.
+// TestWatchKeys: bento watch at a terminal shows what it waits for, and reacts to keys.
 func TestWatchKeys(t *testing.T) {
 	t.Parallel()
 	t.Run("keys", func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestWatchKeys(t *testing.T) {
 		p.edit("d/in", "good again\n")
 		p.untilCount("built     d:build", 3)
 		p.untilText(waits)
-		p.untilText("the log of d:build: ") // nothing that was seen is gone
+		p.untilText("the log of d:build: ") // earlier output stays visible
 		p.keys("q")
 		p.untilRestored("0")
 	})
@@ -87,7 +87,7 @@ func TestWatchKeys(t *testing.T) {
 		p := watchPane(t, 100)
 		p.begin("watch d:slow d:dev")
 		p.untilText("it is slow", "0/1  1 running")
-		p.keys("l") // nothing has ended
+		p.keys("l") // no task has ended yet
 		p.untilText("no task has ended yet", "0/1  1 running")
 		p.keys("f")
 		write(t, p.dir, "go", "")
@@ -112,12 +112,12 @@ func TestWatchKeys(t *testing.T) {
 		p := watchPane(t, 100)
 		p.keys("clear; stty > before; read -t 1 -p 'typing> '; "+builtBento(t)+" watch d:slow; echo code $?", "Enter")
 		p.untilText("typing>")
-		p.keys("Enter", "f", "l", "x", "Up", "q") // before anything runs
+		p.keys("Enter", "f", "l", "x", "Up", "q") // before the first run
 		p.untilRestored("0")
 	})
 }
 
-// TestWatchRestores: whatever ends bento watch, the terminal has its mode again.
+// TestWatchRestores: the terminal has its old mode again after bento watch, however it ends.
 func TestWatchRestores(t *testing.T) {
 	t.Parallel()
 	open := func(t *testing.T, args string) *pane {
@@ -148,7 +148,7 @@ func TestWatchRestores(t *testing.T) {
 	t.Run("panic", func(t *testing.T) {
 		p := open(t, "watch d:dev")
 		p.untilText("d:dev | serving", waits)
-		p.signal("ABRT", "__keyed watch") // Go ends by it as by a panic
+		p.signal("ABRT", "__keyed watch") // the Go runtime ends the process as in a panic
 		p.untilRestored("2")
 	})
 	t.Run("error", func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestWatchRestores(t *testing.T) {
 	})
 }
 
-// TestWatchNoKeys: without a terminal to read from, nothing is drawn and no key is read.
+// TestWatchNoKeys: without a terminal as stdin, bento watch draws no line for keys and reads no key.
 func TestWatchNoKeys(t *testing.T) {
 	t.Parallel()
 	p := watchPane(t, 100)

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// maxLoops bounds how often a task may finish in a row without a pause.
+	// maxLoops is the number of times that a task may finish in a row without a pause.
 	maxLoops = 10
-	// maxEnds is how often in a row, without a pause, a task is ended because its inputs
-	// have changed. From then on it runs to its end: it may be what changes them.
+	// maxEnds is the number of times in a row, without a pause, that bento ends a task because its inputs
+	// have changed. From then on bento lets it finish: the task itself may change them.
 	maxEnds = 5
 )
 
-// circles reports whether a task sets itself off again and again.
+// circles reports whether a task triggers itself in a loop.
 func (w *watching) circles(id string, own bool) bool {
 	if !own || w.loops[id] < maxLoops {
 		return false

@@ -20,14 +20,14 @@ import (
 
 // server is a persistent task that is running.
 type server struct {
-	began   atomic.Pointer[beginning] // nil: it still waits for what it depends on
+	began   atomic.Pointer[beginning] // nil: it still waits for its dependencies
 	stop    context.CancelFunc
 	done    chan struct{}
-	restart atomic.Bool // another one follows
-	failed  atomic.Bool // by itself
+	restart atomic.Bool // bento will start it again
+	failed  atomic.Bool // it failed without being stopped
 }
 
-// beginning is what a server was started with.
+// beginning has the key and inputs of a server at its start.
 type beginning struct {
 	key    cache.Key
 	inputs []key.File
@@ -50,12 +50,12 @@ func (w *watching) startServer(ctx context.Context, from *key.Evaluation) {
 	}()
 }
 
-// serverLines reports the run of one server. The end of one that another follows is no news.
+// serverLines reports the run of one server. It does not report the stop of a server that starts again.
 type serverLines struct {
 	*terminal.Lines
 	id    string
 	of    *server
-	begun func() // the server began though its key was unknown
+	begun func() // is called when a server without a known key starts
 }
 
 func (l serverLines) Report(ev run.Event) {
@@ -96,7 +96,7 @@ func (w *watching) serve(ctx context.Context, id string, s *server) error {
 	return err
 }
 
-// restartServer ends a server that is started again, and says what has changed.
+// restartServer stops a server that will start again, and prints the changed files.
 func (w *watching) restartServer(now *key.Evaluation, paths []string) {
 	id := now.Task.ID()
 	s := w.servers[id]
@@ -108,10 +108,10 @@ func (w *watching) restartServer(now *key.Evaluation, paths []string) {
 	w.s.lines().Restart(id, s.whatChanged(now, paths))
 }
 
-// maxPaths bounds how many changed paths are kept to name one.
+// maxPaths is the maximal number of changed paths that are kept for messages.
 const maxPaths = 256
 
-// changed notes the changes of a batch.
+// changed records the changes of a batch.
 func (w *watching) changed(b watch.Batch) {
 	if len(b.Paths) > 0 {
 		w.telling.companions.WatchChanged(b.Paths)
@@ -120,8 +120,8 @@ func (w *watching) changed(b watch.Batch) {
 	w.paths = append(w.paths, b.Paths[:min(len(b.Paths), maxPaths-len(w.paths))]...)
 }
 
-// isDue reports whether a server is to be started, or started again. One that still waits for what
-// is not made yet reads its inputs later: it is compared when it begins.
+// isDue reports whether a server must start, or start again. A server that still waits for its dependencies
+// reads its inputs later. Until its start, only a change of its inputs makes it due.
 func (w *watching) isDue(l *look, id string, paths []string) bool {
 	s, now := w.servers[id], l.result(id)
 	if s == nil || !now.Known {
@@ -133,19 +133,19 @@ func (w *watching) isDue(l *look, id string, paths []string) bool {
 	return len(inputsAmong(now, paths)) > 0
 }
 
-// begun has the next round compare a server with what it began with: a change may have been seen
-// before.
+// begun makes the next round compare a server with its key at the start: an earlier round may already have
+// received the change.
 func (w *watching) begun() {
 	w.serverBegan.Store(true)
 	w.keys.rouse()
 }
 
-// result returns what is known of a task of the plan.
+// result returns the evaluation of a task of the plan.
 func (l *look) result(id string) *key.Evaluation {
 	return l.results[slices.IndexFunc(l.results, func(r *key.Evaluation) bool { return r.Task.ID() == id })]
 }
 
-// inputsAmong returns those of paths that are inputs of a task.
+// inputsAmong returns the paths that are inputs of a task.
 func inputsAmong(r *key.Evaluation, paths []string) []string {
 	inputs := make(map[string]bool, len(r.Inputs))
 	for _, f := range r.Inputs {
@@ -154,8 +154,8 @@ func inputsAmong(r *key.Evaluation, paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !inputs[p] })
 }
 
-// whatChanged names what a server is restarted for: its inputs that are others than when it was
-// started, else changed files of dishes that it depends on.
+// whatChanged names the reason for the restart of a server: the inputs that differ from those at its start,
+// else changed files of dishes that it depends on.
 func (s *server) whatChanged(r *key.Evaluation, paths []string) string {
 	changed := inputsAmong(r, paths)
 	if began := s.began.Load(); began != nil {

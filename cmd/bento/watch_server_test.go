@@ -9,8 +9,8 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
-// A server that waited for its dependencies is compared with what it began with: an edit may have
-// come after that and before a look whose changes do not name it.
+// A server that waited for its dependencies is compared with the key and inputs of its start. An edit may come
+// after the start, and before a check whose changes do not list the edited file.
 func TestServerIsComparedWithItsBeginning(t *testing.T) {
 	task := &plan.Task{Dish: &discovery.Dish{Path: "d"}, Name: "dev"}
 	old, edited := cache.Key{1}, cache.Key{2}

@@ -8,8 +8,7 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
-// toolFiles returns the files of the workspace that the tools of the tasks consist of. git may ignore
-// them.
+// toolFiles returns the files of the workspace that belong to the tools of the tasks. git may ignore them.
 func (l *look) toolFiles() (files []string) {
 	for _, t := range l.plan.Tasks {
 		for _, use := range []*plan.ToolUse{t.Tool, t.Parser} {
@@ -21,7 +20,7 @@ func (l *look) toolFiles() (files []string) {
 	return files
 }
 
-// above returns the directories above files. A compiler may remove and make them again.
+// above returns all parent directories of files. A compiler may remove and create them.
 func above(files []string) []string {
 	seen := make(map[string]bool)
 	for _, file := range files {

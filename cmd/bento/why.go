@@ -133,7 +133,7 @@ func exactly(n int, message string) cobra.PositionalArgs {
 // minPrefix is the least number of digits that name a key.
 const minPrefix = 4
 
-// findKey returns the key with these digits, all or the first of them.
+// findKey returns the key with these hexadecimal digits, all or only the first ones.
 func findKey(ctx context.Context, store cache.Store, text string) (cache.Key, error) {
 	if key, err := cache.ParseKey(text); err == nil {
 		return key, nil

@@ -21,7 +21,7 @@ func (s *session) workers(cfg *config.Workspace) int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// jobs parses --jobs: a number, or a share of the CPUs, of at least one.
+// jobs parses --jobs: a number, or a percentage of the CPUs. The result is at least one.
 func jobs(text string) (n int, ok bool) {
 	if share, isShare := strings.CutSuffix(text, "%"); isShare {
 		percent, err := strconv.Atoi(share)

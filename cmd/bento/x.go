@@ -113,7 +113,7 @@ func (s *session) callExtension(ctx context.Context, namespace string, args []st
 	return s.showOutput(out)
 }
 
-// showOutput prints what a command has printed. On a terminal it shows text and does nothing else.
+// showOutput prints the output of a command. On a terminal, the output can only show text.
 func (s *session) showOutput(out companion.Output) error {
 	return errors.Join(showText(s.err, s.columns != nil, out.Stderr), showText(s.out, s.terminal, out.Stdout))
 }

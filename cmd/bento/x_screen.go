@@ -17,8 +17,8 @@ import (
 	"github.com/bentobuild/bento/plugin/ainb"
 )
 
-// A screen that asks for it is drawn again after redrawPause. Any other is drawn again soon after an
-// input, which takes effect at some time, and then less and less often.
+// bento redraws a screen that requests it after redrawPause. It redraws any other screen soon after an input,
+// whose effect may be delayed, and then less and less often.
 const (
 	redrawPause = 100 * time.Millisecond
 	leastPause  = 20 * time.Millisecond
@@ -40,7 +40,7 @@ func (s *session) showScreen(ctx context.Context, namespace string) error {
 	}
 	if !s.keyed {
 		err := s.rerun(ctx)
-		_, werr := io.WriteString(s.err, screen.Leave) // also of a child that was killed
+		_, werr := io.WriteString(s.err, screen.Leave) // leaves the screen of a killed child, too
 		return errors.Join(err, werr)
 	}
 	set := companion.OpenOne(ctx, e, s.companionOptions(p.Root))
@@ -57,9 +57,9 @@ type view struct {
 	set    *companion.Set
 	id     string // of the screen
 	shown  screen.Screen
-	reader screen.Reader // of the keyboard's goroutine alone
+	reader screen.Reader // used only by the goroutine of the keyboard
 	inputs chan []screen.Input
-	again  chan struct{} // the terminal is to be drawn from scratch
+	again  chan struct{} // the terminal must be drawn from scratch
 	frame  *ainb.Frame   // the last one
 }
 
@@ -112,7 +112,7 @@ func (v *view) show(ctx context.Context) error {
 func (v *view) enter() { io.WriteString(v.s.err, screen.Enter) } //nolint:errcheck // there is no other stream for the error
 func (v *view) leave() { io.WriteString(v.s.err, screen.Leave) } //nolint:errcheck // likewise
 
-// resumed has the terminal drawn again after Ctrl-Z.
+// resumed requests a redraw of the terminal after Ctrl-Z.
 func (v *view) resumed() {
 	select {
 	case v.again <- struct{}{}:
@@ -120,7 +120,7 @@ func (v *view) resumed() {
 	}
 }
 
-// pressed receives what was typed. Inputs that are not taken in time are dropped.
+// pressed receives typed bytes. It drops inputs if the queue is full.
 func (v *view) pressed(typed []byte) {
 	select {
 	case v.inputs <- v.reader.Read(typed):

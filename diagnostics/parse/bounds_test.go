@@ -30,7 +30,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestOnlyTheEndCounts: a stream is cut between records, not inside one.
+// TestOnlyTheEndCounts: a long stream is cut between records, not inside one.
 func TestOnlyTheEndCounts(t *testing.T) {
 	pad := strings.Repeat("x", 4<<20-20)
 	check(t, "gnu", lint("far/away/a.c:1: m\n"+pad+"\nb.c:2: m\n"), `svc/api/b.c:2: gnu error [] "m"`)
@@ -44,7 +44,7 @@ func TestOnlyTheEndCounts(t *testing.T) {
 		`3.js:1: eslint error [] "m"`, `4.js:1: eslint error [] "m"`, `5.js:1: eslint error [] "m"`)
 }
 
-// TestHostileSize: no input takes long.
+// TestHostileSize: no input takes long to parse.
 func TestHostileSize(t *testing.T) {
 	size := 64 << 10
 	if testing.Short() {
@@ -65,7 +65,7 @@ func TestHostileSize(t *testing.T) {
 	}
 }
 
-// Paths are resolved by their text, "..", links of notation and all (fault E9).
+// Paths are resolved lexically, with "..", URLs and Windows notation (fault E9).
 func TestPlace(t *testing.T) {
 	f := &finder{out: Output{Root: "/repo"}}
 	for _, c := range []struct{ base, name, want string }{

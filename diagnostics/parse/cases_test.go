@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// lint is text on stdout of a tool that ran in the dish "svc/api".
+// lint returns text as the stdout of a tool that ran in the dish "svc/api".
 func lint(text string) Output {
 	return Output{Stdout: []byte(text), Dir: "/repo/svc/api", Root: "/repo"}
 }
@@ -32,8 +32,8 @@ func cargoLine(manifest, source, file string) string {
 	return string(text) + "\n"
 }
 
-// Paths of a member of a cargo workspace start at the workspace (fault E2), and a
-// diagnostic of several targets is reported once (E3).
+// Paths of a member of a cargo workspace are relative to the workspace (fault E2), and a diagnostic of
+// several targets is reported once (E3).
 func TestCargoPathsStartAtItsWorkspace(t *testing.T) {
 	for _, c := range []struct{ manifest, source, file, base, want string }{
 		{"/repo/rs/lib/Cargo.toml", "/repo/rs/lib/src/lib.rs", "lib/src/lib.rs", "", "rs/lib/src/lib.rs"},
@@ -54,8 +54,8 @@ func TestCargoPathsStartAtItsWorkspace(t *testing.T) {
 	check(t, "cargo-message", lint(cargoLine("/else/Cargo.toml", "/else/src/lib.rs", "/else/src/lib.rs")), `: cargo warning [] "/else/src/lib.rs:2:3: m"`)
 }
 
-// The text of cargo names no manifest: an error in another package is found by the line that names
-// its directory.
+// The text of cargo names no manifest. The parser finds the package of an error by the line that names its
+// directory.
 func TestCargoTextOfAnotherPackage(t *testing.T) {
 	const text = "    Checking api v0.1.0 (/repo/svc/api)\n    Checking lib v0.1.0 (/repo/svc/lib)\n" +
 		"error: m\n --> lib/src/a.rs:2:3\n\nerror: n\n --> api/src/b.rs:4:5\n\nerror: o\n --> src/c.rs:6:7\n\nerror: p\n --> else/d.rs:8:9\n"
@@ -84,7 +84,7 @@ func TestGolangci(t *testing.T) {
 	check(t, "golangci-lint", lint(`{"Issues":null,"Report":{}}`))
 }
 
-// Banners of yarn, npm and others around a document do not spoil it (fault E4).
+// Banners of yarn, npm and other tools around a document do not disturb the parser (fault E4).
 func TestNoiseAroundJSON(t *testing.T) {
 	doc := `[{"filePath":"/repo/svc/api/a.js","messages":[{"ruleId":null,"fatal":true,"severity":2,"message":"Parsing error: x"},{"ruleId":"semi","severity":1,"message":"Missing semicolon.","line":2,"column":7}]}]`
 	want := []string{
@@ -96,7 +96,7 @@ func TestNoiseAroundJSON(t *testing.T) {
 		"\n> api@1.0.0 lint\n> eslint --format=json . [--] {x}\n\n" + doc,
 		"[WARN] {not json\n{ \"also\": not\n" + doc,
 		"\x1b[2mbun\x1b[0m " + doc[1:len(doc)-1],
-		doc[1 : len(doc)-1], // elements of an array that was cut
+		doc[1 : len(doc)-1], // elements of a cut array
 		doc + doc,
 	} {
 		check(t, "eslint", lint(text), want...)
@@ -104,7 +104,7 @@ func TestNoiseAroundJSON(t *testing.T) {
 	}
 }
 
-// What is no Python at all is an error, not a warning (fault E7).
+// A file that is not valid Python is an error, not a warning (fault E7).
 func TestRuffSeverity(t *testing.T) {
 	for code, want := range map[string]string{`"F401"`: "warning [F401]", `"E902"`: "error [E902]", `null`: "error []", `"invalid-syntax"`: "error [invalid-syntax]"} {
 		line := `{"filename":"a.py","code":` + code + `,"message":"m","location":{"row":1,"column":2},"severity":"error"}`

@@ -30,7 +30,7 @@ func FuzzRuff(f *testing.F)         { fuzz(f, "ruff") }
 func FuzzSARIF(f *testing.F)        { fuzz(f, "sarif") }
 func FuzzTSC(f *testing.F)          { fuzz(f, "tsc") }
 
-// fuzz: whatever a tool writes, what is found is in bounds and always the same.
+// fuzz checks that the findings of any output are in bounds and always the same.
 func fuzz(f *testing.F, parser string) {
 	samples, err := filepath.Glob("testdata/" + parser + ".*.txt")
 	if err != nil {

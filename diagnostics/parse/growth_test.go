@@ -9,8 +9,8 @@ import (
 	"github.com/bentobuild/bento/internal/growth"
 )
 
-// No parser needs more than n log n for n times what a tool writes: what it has been seen
-// to write, findings of many files, and what nothing ever writes.
+// No parser needs more than n log n for n times as much output: samples of real tools, findings of many
+// files, and output that no tool writes.
 func TestParsingGrowsWithTheOutput(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures time and memory")
@@ -33,7 +33,7 @@ func TestParsingGrowsWithTheOutput(t *testing.T) {
 		}
 		name := strings.TrimSuffix(filepath.Base(path), ".txt")
 		parser, _, _ := strings.Cut(name, ".")
-		readers[name] = growth.Of(read(parser), func(n int) string { // an entry is a line or so
+		readers[name] = growth.Of(read(parser), func(n int) string { // an entry is about a line
 			return strings.Repeat(string(text)+"\n", max(1, n*100/len(text)))
 		})
 	}

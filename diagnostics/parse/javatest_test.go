@@ -43,7 +43,7 @@ func TestFailures(t *testing.T) {
 			"ex.ATest > Inner > f() FAILED\n    x.E: no\n        at x.y(Z.java:1)\n        at ex.ATest$Inner.f(ATest.java:4)\n",
 			[]javaFailure{at("f()", "x.E: no", "", "src/test/java/ex/ATest.java", 4)},
 		},
-		// Without the package the source is unknown.
+		// Without the package the source file is unknown.
 		"gradle, a simple name": {"ATest > f() FAILED\n    x.E at ATest.java:10\n", nil},
 		"elsewhere":             {"[ERROR] ex.ATest.f -- Time elapsed: 0 s <<< ERROR!\nx\n\tat x.B.g(B.java:1)\n", nil},
 	} {

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the .want files")
 
-// TestSamples parses what the tools themselves wrote: testdata/<parser>.<case>.txt.
+// TestSamples parses real output of tools: testdata/<parser>.<case>.txt.
 func TestSamples(t *testing.T) {
 	samples, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(samples) == 0 {
@@ -58,7 +58,7 @@ func run(t *testing.T, parser string, o Output) []diagnostics.Diagnostic {
 	return list
 }
 
-// show is one line a finding.
+// show returns one line for each finding.
 func show(list []diagnostics.Diagnostic) string {
 	var b strings.Builder
 	for _, d := range list {
@@ -75,8 +75,7 @@ func show(list []diagnostics.Diagnostic) string {
 	return b.String()
 }
 
-// There is a parser for every language that bento ships an adapter for, and not only
-// for JSON (fault E8).
+// A parser exists for every language of a built-in adapter, and not only for JSON (fault E8).
 func TestParsers(t *testing.T) {
 	for _, name := range []string{
 		"cargo-message", "golangci-lint", "eslint", "ruff", "go-test", "go-build", "tsc", "pytest", "mypy", "junit", "sarif",

@@ -13,9 +13,9 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// BenchmarkKnown reads the saved answers of 1,000 members of a workspace of pnpm's, links
-// and lockfile among it, as the second invocation finds it: the walk is done, the
-// memory is opened, and asked about each member.
+// BenchmarkKnown reads the saved answers of 1,000 members of a pnpm workspace, with links and a lockfile,
+// as the second invocation does. The tree is walked before. The memory is opened and asked about each
+// member.
 func BenchmarkKnown(b *testing.B) {
 	root, dirs := adaptertest.PNPM(b, 1000)
 	if err := os.Mkdir(filepath.Join(root, ".bento"), 0o755); err != nil {

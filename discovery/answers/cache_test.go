@@ -17,7 +17,7 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// TestEverythingIsSaved packs values of everything that is saved.
+// TestEverythingIsSaved packs random values of all saved types, and reads them back.
 func TestEverythingIsSaved(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		want := saved{Scopes: []adapters.Scope{rapid.Make[adapters.Scope]().Draw(rt, "scope")}, Answers: []savedAnswer{{Question: rapid.Make[question]().Draw(rt, "question"), Answer: Answer{
@@ -38,8 +38,8 @@ func TestEverythingIsSaved(t *testing.T) {
 	})
 }
 
-// TestAllAdaptersAreRemembered holds that every built-in adapter says what it made
-// its answers from, and what it says of a project is known in the next invocation.
+// TestAllAdaptersAreRemembered checks that every built-in adapter reports the files that it read for an
+// answer, and that the next invocation reuses the answers about a project.
 func TestAllAdaptersAreRemembered(t *testing.T) {
 	fixtures, err := filepath.Glob("../../testdata/toolchains/*")
 	if err != nil || len(fixtures) == 0 {
@@ -78,7 +78,7 @@ func TestAllAdaptersAreRemembered(t *testing.T) {
 	}
 }
 
-// checkIndexed checks that the saved index knows what the answers have read, so that the next
+// checkIndexed checks that the saved index knows the files that the answers have read, so that the next
 // invocation reads no file.
 func checkIndexed(t *testing.T, m *Cache, asked []question) {
 	t.Helper()
@@ -136,7 +136,7 @@ func askEverybody(t *testing.T, m *Cache, root string) (asked []question) {
 	return slices.Clip(asked)
 }
 
-// blamed lists what keeps an answer from being saved.
+// blamed returns the paths that keep an answer from being saved.
 func (m *Cache) blamed(q question) (paths []string) {
 	if m.answered[q] == nil {
 		return []string{"it does not say what it was made from"}
@@ -149,7 +149,7 @@ func (m *Cache) blamed(q question) (paths []string) {
 	return paths
 }
 
-// TestBasis holds that nothing is known of another program, environment or adapter.
+// TestBasis checks that no answer is reused for another program, environment or adapter.
 func TestBasis(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// FuzzSaved opens any bytes as the saved answers. Those about an empty workspace never hold if they
-// depend on a path with an invalid trace.
+// FuzzSaved opens any bytes as the saved answers. An answer with an invalid path is never reused.
 func FuzzSaved(f *testing.F) {
 	var w pack.Writer
 	w.Add(saved{Basis: "b", Answers: []savedAnswer{{Scope: -1, Reads: []int{7}}}, Detected: []savedDetect{{Yes: true}}})

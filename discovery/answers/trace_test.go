@@ -14,8 +14,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// TestTraces holds that a path whose trace still holds has what it had: the same
-// content, the same names in it, or nothing.
+// TestTraces checks that a path whose trace still holds is unchanged: the same content, the same names, or
+// missing.
 func TestTraces(t *testing.T) {
 	base := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -69,7 +69,7 @@ func TestTraces(t *testing.T) {
 
 var pathNames = []string{"a", "b", "ignored"}
 
-// allPaths returns paths in a workspace, in what git ignores there, and above.
+// allPaths returns paths in a workspace, in a directory that git ignores, and above the workspace.
 func allPaths(above string) (list []string) {
 	root := filepath.Join(above, "r")
 	list = append(list, above, root, filepath.Join(above, "a"))
@@ -100,7 +100,7 @@ func editPath(rt *rapid.T, above string) {
 	}
 }
 
-// observe is what an adapter can see at a path.
+// observe returns everything that an adapter can see at a path.
 func observe(path string) string {
 	fi, err := os.Stat(path)
 	if err != nil {
@@ -121,7 +121,7 @@ func sourceOf(files *tree.Tree) adapters.Source {
 	return adapters.Options{Snapshot: snapshot}.Source()
 }
 
-// watcher is an adapter whose answer about a directory is what it sees at some paths.
+// watcher is an adapter whose answer about a directory is its view of some paths.
 type watcher struct {
 	adapters.Adapter
 	from  adapters.Source
@@ -139,7 +139,7 @@ func (w *watcher) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, er
 	return adapters.TasksAnswer{Tasks: []adapters.Task{{Run: saw}}, Reads: reads}, nil
 }
 
-// see looks at each path in one of the ways that adapters have.
+// see looks at each path in one of the ways that adapters can.
 func (w *watcher) see(from adapters.Source, dir string) (saw string, reads adapters.Reads) {
 	f := from.Files(dir)
 	for i, path := range w.paths[dir] {
@@ -156,8 +156,8 @@ func (w *watcher) see(from adapters.Source, dir string) (saw string, reads adapt
 	return saw, f.Reads()
 }
 
-// TestKnownAnswersAreTrue holds that what is known of a directory from one invocation
-// is what its adapter would say in a later one, whatever came, went or changed.
+// TestKnownAnswersAreTrue checks that a saved answer about a directory is the answer that its adapter
+// would give in a later invocation, after any edits.
 func TestKnownAnswersAreTrue(t *testing.T) {
 	base := t.TempDir()
 	known := 0
@@ -216,8 +216,8 @@ func openAt(rt *rapid.T, root string) *Cache {
 	return Open(Options{State: st, Tree: files, Source: sourceOf(files), Basis: "b"})
 }
 
-// TestTraceFindsItsStamp checks that a trace without a stamp holds, and is saved again once
-// the tree has a stamp for it.
+// TestTraceFindsItsStamp checks that a trace without a stamp holds. It is saved again once the tree has a
+// stamp for it.
 func TestTraceFindsItsStamp(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// TestMissingWhileLooking: the walk answers for a missing file until tasks may make one.
+// TestMissingWhileLooking: the view reports a missing file from the walk until tasks may make the file.
 func TestMissingWhileLooking(t *testing.T) {
 	root := t.TempDir()
 	files, err := tree.Walk(t.Context(), root, &tree.Options{State: state.Open(root)})

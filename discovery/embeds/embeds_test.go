@@ -18,18 +18,18 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// lines is an adapter whose sources take in the path in each line.
+// lines is an adapter whose sources embed the path in each line.
 type lines struct{ adapters.Adapter }
 
 func (lines) Manifest() *adapters.Manifest {
 	return &adapters.Manifest{AdapterID: "lines", EmbedsIn: []string{".take"}}
 }
 
-// workspace is a directory with sources, and counts how many of them are read.
+// workspace is a directory with sources. It counts how many of them are read.
 type workspace struct {
 	root  string
 	inner []string // directories of other projects
-	learn bool     // each look reads all files for their digests, and saves the index
+	learn bool     // each find reads all files for their digests, and saves the index
 	reads atomic.Int64
 }
 
@@ -43,7 +43,7 @@ func (w *workspace) write(t *testing.T, name, text string) {
 	}
 }
 
-// find looks at the workspace as an invocation does.
+// find finds the embeds of the workspace as an invocation does.
 func (w *workspace) find(t *testing.T) []string {
 	w.reads.Store(0)
 	st := state.Open(w.root)
@@ -64,7 +64,7 @@ func (w *workspace) find(t *testing.T) []string {
 	}})
 	if w.learn {
 		for _, e := range files.Entries() {
-			_, _ = files.Index().Sum(e) // a link has none
+			_, _ = files.Index().Sum(e) // a link has no digest
 		}
 		if err := files.Index().Save(); err != nil {
 			t.Fatal(err)
@@ -77,8 +77,7 @@ func (w *workspace) find(t *testing.T) []string {
 	return paths
 }
 
-// settled calls find until it reads no source: one that is as new as the look at it is read again,
-// for some seconds.
+// settled calls find until it reads no source. A source that is too new is read again, for some seconds.
 func (w *workspace) settled(t *testing.T) []string {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -92,7 +91,7 @@ func (w *workspace) settled(t *testing.T) []string {
 	return nil
 }
 
-// TestSourcesAreReadOnce: what a source takes in is known until it changes.
+// TestSourcesAreReadOnce: the embeds of a source are reused until it changes.
 func TestSourcesAreReadOnce(t *testing.T) {
 	t.Parallel()
 	w := &workspace{root: t.TempDir(), inner: []string{"other"}}
@@ -126,8 +125,8 @@ func TestSourcesAreReadOnce(t *testing.T) {
 	}
 }
 
-// TestSourcesOfInnerProjects: the sources of a directory are those of a project as long as it is none
-// itself, though no file changes.
+// TestSourcesOfInnerProjects: the sources of a directory belong to the project around it, unless the
+// directory is a project. This holds even if no file changes.
 func TestSourcesOfInnerProjects(t *testing.T) {
 	t.Parallel()
 	w := &workspace{root: t.TempDir(), inner: []string{".", "a", "a/b", "a-b"}}
@@ -148,8 +147,8 @@ func TestSourcesOfInnerProjects(t *testing.T) {
 	}
 }
 
-// TestNothingIsSavedTwice: what is saved holds after the files were read for their digests, and beside
-// links, whose targets may change.
+// TestNothingIsSavedTwice: saved embeds are reused after the files were read for their digests. They are
+// also reused beside links, whose targets may change.
 func TestNothingIsSavedTwice(t *testing.T) {
 	t.Parallel()
 	w := &workspace{root: t.TempDir(), learn: true}
@@ -168,7 +167,7 @@ func TestNothingIsSavedTwice(t *testing.T) {
 	}
 }
 
-// TestDamagedMemory: a damaged file of the state is none.
+// TestDamagedMemory: a damaged file of the state is ignored.
 func TestDamagedMemory(t *testing.T) {
 	t.Parallel()
 	w := &workspace{root: t.TempDir()}
@@ -189,7 +188,7 @@ func TestDamagedMemory(t *testing.T) {
 	}
 }
 
-// TestFewSourcesHaveNoFile: the sources of a small project are read again as a whole when one changes.
+// TestFewSourcesHaveNoFile: if one source of a small project changes, all of them are read again.
 func TestFewSourcesHaveNoFile(t *testing.T) {
 	t.Parallel()
 	w := &workspace{root: t.TempDir()}

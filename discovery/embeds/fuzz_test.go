@@ -9,7 +9,7 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// FuzzSaved reads any bytes as the saved embeds: what is read is the same after it is saved again.
+// FuzzSaved reads any bytes as the saved embeds. The result is the same after it was saved again.
 func FuzzSaved(f *testing.F) {
 	seed := state.Open(f.TempDir())
 	summary{"p": {sum: [32]byte{1}, embeds: []adapters.Embed{{Path: "a", Glob: "*", File: "a/x.go", Line: 3}}}}.save(seed)

@@ -16,12 +16,8 @@ import (
 func TestWords(t *testing.T) {
 	banned := bannedPhrases(t)
 	for _, name := range tracked(t) {
-		embedded := strings.HasPrefix(name, "internal/report/") && path.Ext(name) != ".go"
-		if path.Ext(name) == ".md" && path.Dir(name) != "docs" && path.Dir(name) != "." || path.Ext(name) != ".md" && !embedded {
-			continue
-		}
 		if text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name))); err == nil && name != "docs/style.md" {
-			reportPhrases(t, &banned, string(text), token.Position{Filename: name, Line: 1})
+			reportPhrases(t, &banned, prose(name, string(text)), token.Position{Filename: name, Line: 1})
 		}
 	}
 	for _, s := range sources(t) {
@@ -42,6 +38,28 @@ func TestWords(t *testing.T) {
 			return true
 		})
 	}
+}
+
+// prose returns the text of a file that is not Go: a page, what reports embed, and the comments of scripts.
+// Other lines are empty.
+func prose(name, text string) string {
+	dir, ext := path.Dir(name), path.Ext(name)
+	switch {
+	case ext == ".md" && (dir == "docs" || dir == "."), strings.HasPrefix(name, "internal/report/") && ext != ".go" && ext != ".md":
+		return text
+	case ext == ".txtar" && path.Base(dir) == "script":
+		text, _, _ = strings.Cut(text, "\n-- ")
+	case dir != "scripts" && name != "Makefile":
+		return ""
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		comment, is := strings.CutPrefix(strings.TrimSpace(line), "#")
+		if lines[i] = ""; is {
+			lines[i] = comment
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // bannedPhrases reads the phrases in backticks from the last section of docs/style.md. A

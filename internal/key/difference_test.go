@@ -1,9 +1,12 @@
 package key
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/cache"
 )
 
 // A dish that pins two tools has two ingredients of one name.
@@ -76,5 +79,35 @@ func TestChangeOfLines(t *testing.T) {
 		if got := c.String(); got != "toolchain changed: "+tt.want {
 			t.Errorf("%q, %q: %s", tt.before, tt.after, got)
 		}
+	}
+}
+
+// TestDifferenceOfManyWays: from a dish to another there may be very many ways along links. What differs there
+// is looked for once, and found.
+func TestDifferenceOfManyWays(t *testing.T) {
+	const levels = 32
+	made, asked := make(map[cache.Digest][]byte), 0
+	add := func(data []byte) string {
+		made[cache.Sum(data)] = data
+		return cache.Sum(data).String()
+	}
+	ladder := func(leaf string) []ingredient {
+		of := []ingredient{{kindText, "command", leaf}}
+		for level := range levels {
+			below := add(encodeIngredients(of))
+			of = []ingredient{{KindSources, fmt.Sprint("a", level), below}, {KindSources, fmt.Sprint("b", level), below}}
+		}
+		return of
+	}
+	old, now := ladder("x"), ladder("y")
+	got := differences(old, now, func(d cache.Digest) []byte {
+		if asked++; asked > 100*levels {
+			t.Fatalf("the blobs of %d dishes were asked for %d times", 2*levels, asked)
+		}
+		return made[d]
+	}, func(d cache.Digest) []byte { return made[d] })
+	want := []Change{{Kind: "text", Name: "command", How: "changed", Before: "x", After: "y"}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
 	}
 }

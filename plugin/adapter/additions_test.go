@@ -13,8 +13,8 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// extend is a plugin with all that bento adds to the contract. An install of /w/app
-// and the detection wait for each other, other installs for being cancelled.
+// extend is a plugin with every addition of bento to the contract. An install of /w/app and detect wait
+// for each other. Any other install waits until it is cancelled.
 func (k *kid) extend() {
 	k.result(k.read(), k.manifest(`"capabilities":{"required_toolchain":false,"tasks":true,"links":true,"install_scope":true,"add":true,"cancel":true},`+
 		`"parallel":2,"derived_paths":["zig-out/**"],"nested":false,`))
@@ -65,8 +65,8 @@ func extended(t *testing.T) adapters.Adapter {
 	return set.Adapters()[0]
 }
 
-// TestAdditions: each addition of the protocol means the same as the ability of a
-// built-in.
+// TestAdditions checks that each addition of the protocol has the same effect as the ability of a built-in
+// adapter.
 func TestAdditions(t *testing.T) {
 	a := extended(t)
 	ctx := t.Context()
@@ -95,7 +95,7 @@ func TestAdditions(t *testing.T) {
 	if nested := a.Manifest().Nested; nested == nil || *nested {
 		t.Error("nested: false is lost")
 	}
-	// parallel: neither the install nor detect ends before the other was asked.
+	// parallel: neither the install nor detect ends before the plugin has received both requests.
 	installed := make(chan error, 1)
 	go func() { installed <- a.Install(ctx, adapters.InstallRequest{DishDir: "/w/app"}, nil) }()
 	if found, err := a.Detect(ctx, "/w/app"); !found || err != nil {
@@ -104,7 +104,7 @@ func TestAdditions(t *testing.T) {
 	if err := <-installed; err != nil {
 		t.Errorf("install: %v", err)
 	}
-	// cancel: the plugin lives on.
+	// cancel: the plugin keeps running.
 	soon, cancel := context.WithCancel(ctx)
 	go func() { installed <- a.Install(soon, adapters.InstallRequest{DishDir: "/w/lib"}, nil) }()
 	cancel()

@@ -15,22 +15,22 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// behaviour is one way to misbehave, and what has to come of it.
+// behaviour is one way to misbehave, with its expected result.
 type behaviour struct {
 	id    string
 	child func(k *kid)
-	// ask is what is asked after a good start; nothing means that the start fails.
+	// ask lists the questions after a good start. If it is empty, the start fails.
 	ask  string
 	code adapters.Code // "" for no failure
 	says string        // a part of the message
-	left string        // the status afterwards; "" is failed after a failed start, loaded else
+	left string        // the expected status afterwards; "" is failed if the start fails, loaded otherwise
 }
 
 func behaviours() []behaviour {
 	return slices.Concat(badStarts(), badManifests(), badAnswers(), badLives(), hostile())
 }
 
-// others are plugins of single tests.
+// others returns the plugins that only one test uses.
 func others(id string) func(*kid) {
 	if strings.HasPrefix(id, "waits-") {
 		return (*kid).waitForAll
@@ -38,7 +38,7 @@ func others(id string) func(*kid) {
 	if strings.HasPrefix(id, "naps-") {
 		return func(k *kid) { q := k.read(); time.Sleep(200 * time.Millisecond); k.answer(q); k.serve() }
 	}
-	if n, ok := strings.CutPrefix(id, "umlauts-"); ok { // characters of several bytes, from another byte on each time
+	if n, ok := strings.CutPrefix(id, "umlauts-"); ok { // characters of several bytes, shifted by n bytes
 		shift, _ := strconv.Atoi(n)
 		return func(k *kid) { k.raw(strings.Repeat("x", shift) + strings.Repeat("ä弁", 200) + "\n"); k.hang() }
 	}
@@ -80,7 +80,7 @@ func others(id string) func(*kid) {
 		return func(k *kid) {
 			k.greet()
 			for {
-				q := k.read() // the name of the dish says which answer it is
+				q := k.read() // the name of the dish selects the answer
 				k.result(q, fmt.Sprint(q.Params["dish_name"]))
 			}
 		}
@@ -108,14 +108,14 @@ func others(id string) func(*kid) {
 	return (*kid).serve
 }
 
-// waitForAll answers once the test lets all of its kind go.
+// waitForAll answers only after the test has released all plugins of this kind.
 func (k *kid) waitForAll() {
 	q := k.read()
 	barrier, err := net.Dial("unix", filepath.Join(filepath.Dir(os.Args[0]), "barrier"))
 	if err != nil {
 		panic(err)
 	}
-	_, _ = barrier.Read(make([]byte, 1)) // until it is closed
+	_, _ = barrier.Read(make([]byte, 1)) // blocks until the test closes it
 	k.answer(q)
 	k.serve()
 }
@@ -136,7 +136,7 @@ func (k *kid) floodMillion() {
 	}
 }
 
-// echo answers as fast as a plugin can: it looks for the id and for nothing else.
+// echo answers as fast as a plugin can: it only looks for the id.
 func (k *kid) echo() {
 	k.answer(k.read())
 	var frame []byte
@@ -170,7 +170,7 @@ func (k *kid) echo() {
 	}
 }
 
-// count counts its questions, and returns the count as links.
+// count counts the requests that it receives, and returns the count as links.
 func (k *kid) count() {
 	asked := make(map[string]int)
 	for {
@@ -185,7 +185,7 @@ func (k *kid) count() {
 	}
 }
 
-// badStarts go wrong before there is a manifest.
+// badStarts returns plugins that fail before they send a manifest.
 func badStarts() []behaviour {
 	const failed, malformed = adapters.HandshakeFailed, adapters.MalformedResponse
 	frame := func(n int, body string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", n, body) }
@@ -241,7 +241,7 @@ func (k *kid) forever(unit string) {
 	}
 }
 
-// badManifests answer initialize, and not well.
+// badManifests returns plugins that answer initialize with a bad manifest.
 func badManifests() []behaviour {
 	const failed = adapters.HandshakeFailed
 	says := func(manifest func(k *kid) string) func(*kid) {
@@ -287,7 +287,7 @@ func badManifests() []behaviour {
 	}
 }
 
-// badAnswers start well, and answer what they are asked in some odd way.
+// badAnswers returns plugins that start well and answer a request in an odd way.
 func badAnswers() []behaviour {
 	on := func(reply func(k *kid, q query)) func(*kid) {
 		return func(k *kid) {
@@ -334,7 +334,7 @@ func badAnswers() []behaviour {
 		{id: "answers-twice", child: then("", `{"jsonrpc":"2.0","id":2,"result":{"matches":false}}`), ask: "detect detect"},
 		{id: "asks-back", child: on(func(k *kid, q query) {
 			k.send(`{"jsonrpc":"2.0","id":"mine","method":"fs/read","params":{"path":"/etc/passwd"}}`)
-			for k.read().Method != "" { // the refusal has none
+			for k.read().Method != "" { // the refusal has no method
 			}
 			k.answer(q)
 		}), ask: "detect"},
@@ -372,7 +372,7 @@ func badAnswers() []behaviour {
 	}
 }
 
-// badLives start well and then do something to their process or its streams.
+// badLives returns plugins that start well and then change their process or its streams.
 func badLives() []behaviour {
 	once := func(do func(k *kid, q query)) func(*kid) {
 		return func(k *kid) { k.greet(); do(k, k.read()); k.serve() }

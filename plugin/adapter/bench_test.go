@@ -22,14 +22,14 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// All promises about the host's speed are measured by
+// All benchmarks of the host's speed run with
 //
 //	go test -run '^$' -bench Host ./plugin/adapter ./cmd/bento
 //
-// The machine may be busy. So each measurement alternates with one of the same work without
-// bento, and both are reported as medians.
+// The machine may be busy. So each measurement alternates with the same work without bento,
+// and the benchmark reports both medians.
 
-// times are measurements of one thing.
+// times are measurements of one operation.
 type times []time.Duration
 
 func (t *times) measure(do func()) {
@@ -54,7 +54,7 @@ func tell(b *testing.B, ours times, name string, other times) {
 	b.ReportMetric(float64(a)/float64(o), "ratio")
 }
 
-// bench starts the plugin with this id.
+// bench starts the plugin with the given id.
 func bench(b *testing.B, o Options, id string) *Set {
 	b.Helper()
 	return benchSet(b, o, install(b, b.TempDir(), id))
@@ -70,7 +70,7 @@ func benchSet(b *testing.B, o Options, c adapters.Candidate) *Set {
 	return set
 }
 
-// bare is a plugin spoken to without bento.
+// bare is a plugin that the benchmark calls without bento.
 type bare struct {
 	b   *testing.B
 	cmd *exec.Cmd
@@ -111,8 +111,8 @@ func (p *bare) end() {
 
 const greeting = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`
 
-// BenchmarkHostHandshake compares a start with that of the process alone, until it has
-// answered its first request.
+// BenchmarkHostHandshake compares the start of a plugin by bento with a bare process that answers its
+// first request.
 func BenchmarkHostHandshake(b *testing.B) {
 	c := install(b, b.TempDir(), "echo")
 	o := Options{Digests: host.NewDigests(state.Open(b.TempDir()))}
@@ -131,9 +131,9 @@ func BenchmarkHostHandshake(b *testing.B) {
 	tell(b, ours, "process", alone)
 }
 
-// BenchmarkHostDetect compares a call with the same bytes over the same kind of pipe: of
-// a plugin that does as little as one can, and of the example, which is made with
-// package plugin and looks for a file. A round is 100 of each.
+// BenchmarkHostDetect compares a call by bento with the same bytes over the same kind of pipe. It calls
+// two plugins: a minimal one, and the example, which uses package plugin and looks for a file. A round has
+// 100 calls of each.
 func BenchmarkHostDetect(b *testing.B) {
 	b.Run("echo", func(b *testing.B) { benchDetect(b, install(b, b.TempDir(), "echo")) })
 	b.Run("sdk", func(b *testing.B) { benchDetect(b, noop(b)) })
@@ -162,8 +162,8 @@ func benchDetect(b *testing.B, c adapters.Candidate) {
 	tell(b, ours, "pipe", pipe)
 }
 
-// BenchmarkHostParseDiagnostics compares 1 MiB of output with the same call made by
-// jrpc2 with its own framing.
+// BenchmarkHostParseDiagnostics compares a call with 1 MiB of output with the same call by jrpc2 with its
+// own framing.
 func BenchmarkHostParseDiagnostics(b *testing.B) {
 	req := adapters.ParseRequest{TaskName: "lint", Stdout: strings.Repeat("src/main.zig:12:5: error\n", 1<<20/25), DishDir: "/w", WorkspaceRoot: "/w"}
 	a := bench(b, Options{}, "good").Adapters()[0]
@@ -186,8 +186,8 @@ func BenchmarkHostParseDiagnostics(b *testing.B) {
 	tell(b, ours, "jrpc2", theirs)
 }
 
-// nap makes a plugin that takes 200 ms for initialize, and next to nothing of the
-// machine: 20 of them are to measure bento.
+// nap makes a plugin whose initialize takes 200 ms and almost no CPU. So a start of 20 of them measures
+// bento.
 func nap(b *testing.B, dir, id string) adapters.Candidate {
 	b.Helper()
 	manifest := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"protocol_version":1,"adapter_id":%q,"display_name":"nap","fingerprint_files":["nap.toml"],"default_tasks":[]}}`, id)
@@ -199,7 +199,7 @@ func nap(b *testing.B, dir, id string) adapters.Candidate {
 	return c
 }
 
-// BenchmarkHostStart compares 20 plugins, each with a slow initialize, with one of them.
+// BenchmarkHostStart compares the start of 20 plugins with a slow initialize with the start of one.
 func BenchmarkHostStart(b *testing.B) {
 	dir := b.TempDir()
 	var list []adapters.Candidate
@@ -223,8 +223,8 @@ func BenchmarkHostStart(b *testing.B) {
 	tell(b, twenty, "one", one)
 }
 
-// BenchmarkHostFlood consumes a million log notifications a round, and reports the memory
-// of this process afterwards.
+// BenchmarkHostFlood consumes a million log notifications a round, and reports the memory of this process
+// afterwards.
 func BenchmarkHostFlood(b *testing.B) {
 	a := bench(b, Options{Numbers: Numbers{Install: 10 * time.Minute}}, "floods-a-million").Adapters()[0]
 	for b.Loop() {

@@ -29,16 +29,16 @@ func closingKid(id string) func(*kid) {
 	}
 }
 
-// waitAtBarrier waits until the test lets all of a kind go.
+// waitAtBarrier waits until the test releases all plugins of this kind.
 func waitAtBarrier() {
 	barrier, err := net.Dial("unix", filepath.Join(filepath.Dir(os.Args[0]), "barrier"))
 	if err != nil {
 		panic(err)
 	}
-	_, _ = barrier.Read(make([]byte, 1)) // until it is closed
+	_, _ = barrier.Read(make([]byte, 1)) // blocks until the test closes it
 }
 
-// Each of 10 plugins shuts down only when all have been asked to (fault C1).
+// Each of 10 plugins shuts down only after all have received the request to (fault C1).
 func TestClosesAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	barrier, err := net.Listen("unix", filepath.Join(dir, "barrier"))

@@ -19,8 +19,8 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// confinedKid returns the plugins of this file. They tell their process in answer to
-// a question, and leave it in the dish when they install.
+// confinedKid returns the plugins of this file. They return the id of their process as a fingerprint, and
+// an install writes it to a file in the dish.
 func confinedKid(id string) func(*kid) {
 	name, ok := strings.CutPrefix(id, "confined-")
 	if !ok {
@@ -54,7 +54,7 @@ func confinedKid(id string) func(*kid) {
 	}
 }
 
-// ruins does what the name of the plugin, "WHAT-METHOD", says when METHOD is called.
+// ruins reads the name of the plugin as "WHAT-METHOD", and does WHAT when METHOD is called.
 func (k *kid) ruins(name, method string) bool {
 	what, at, _ := strings.Cut(name, "-")
 	if at != method {
@@ -66,7 +66,7 @@ func (k *kid) ruins(name, method string) bool {
 	case "huge":
 		k.raw(fmt.Sprintf("Content-Length: %d\r\n\r\n", 1<<40))
 		k.forever("x")
-	case "bombs": // 100 forks at most, whatever bounds it; half of them with sessions of their own
+	case "bombs": // at most 100 forks, even if nothing bounds it; half of them in sessions of their own
 		script := `trap "" TERM; i=0; while [ $i -lt 50 ]; do "$0" holder & setsid "$0" holder & i=$((i+1)); done`
 		_ = exec.Command("/bin/sh", "-c", script, os.Args[0]).Run()
 		k.hang()
@@ -74,9 +74,8 @@ func (k *kid) ruins(name, method string) bool {
 	return true
 }
 
-// A confined plugin that hangs, answers without end or forks without end, in detect or
-// in an install, ends at its deadline with its code, and all that it has started with
-// it; the others go on.
+// A confined plugin that hangs, answers without end or forks without end, in detect or in an install,
+// fails with its code. All processes that it has started end with it. The other plugins keep working.
 func TestConfinedPluginsEndAlone(t *testing.T) {
 	t.Parallel()
 	dir, root := t.TempDir(), t.TempDir()
@@ -133,8 +132,8 @@ func TestConfinedPluginsEndAlone(t *testing.T) {
 	}
 }
 
-// An install of a confined plugin is done by a process of its own, which is gone after
-// it; the one that is asked lives on, whatever becomes of the other.
+// A separate process runs the install of a confined plugin, and is gone after it. The process that answers
+// questions keeps running, even if the install fails.
 func TestInstallOfAConfinedPlugin(t *testing.T) {
 	for id, want := range map[string]string{
 		"confined-good":  "ok",
@@ -199,7 +198,7 @@ func fingerprintOf(t *testing.T, a adapters.Adapter) string {
 	return strings.Trim(string(text), `"`)
 }
 
-// confineSelf makes the test binary the helper of a sandbox, when it is called so.
+// confineSelf runs the test binary as the helper of a sandbox, if its arguments require that.
 func confineSelf() {
 	if len(os.Args) > 1 && os.Args[1] == sandbox.Command {
 		_ = sandbox.Enter(os.Args[2:])

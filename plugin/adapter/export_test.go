@@ -2,8 +2,7 @@ package adapter
 
 import "testing"
 
-// Misbehaving returns the ids of the behaviours that fail, and the code that is given for
-// each.
+// Misbehaving returns the ids of the behaviours that fail, each with the code of its failure.
 func Misbehaving() map[string]string {
 	codes := make(map[string]string)
 	for _, b := range behaviours() {

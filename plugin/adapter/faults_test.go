@@ -18,10 +18,10 @@ import (
 	"github.com/bentobuild/bento/internal/proc/proctest"
 )
 
-// Faults of another tool of this kind, by their numbers in its review: each test shows that
-// bento does not have one. Those of whole commands are in the scripts of cmd/bento.
+// These are faults that a review of a similar tool found, by their numbers in the review. Each test shows
+// that bento does not have one. The tests of whole commands are scripts of cmd/bento.
 
-// failing starts one plugin and returns its failure: of the start, or of one question.
+// failing starts one plugin and returns its failure: that of the start, or of one question.
 func failing(t *testing.T, n Numbers, id, question string) (*adapters.Failure, *Set) {
 	t.Helper()
 	set := start(t, Options{Numbers: n}, install(t, t.TempDir(), id))
@@ -36,7 +36,7 @@ func failing(t *testing.T, n Numbers, id, question string) (*adapters.Failure, *
 	return f, set
 }
 
-// C2: a length is believed as far as bytes come for it.
+// C2: bento allocates memory for the bytes that arrive, not for the announced length.
 func TestFaultC2AnnouncedLengths(t *testing.T) {
 	for _, id := range []string{"huge-length", "one-byte-too-long", "half-body-of-16-mib"} {
 		var before, after runtime.MemStats
@@ -51,7 +51,7 @@ func TestFaultC2AnnouncedLengths(t *testing.T) {
 	}
 }
 
-// C3: a plugin that does not read costs its deadline, not a hang, and others go on.
+// C3: a plugin that does not read fails at its deadline, and does not hang bento.
 func TestFaultC3StalledInput(t *testing.T) {
 	t.Parallel()
 	n := short()
@@ -67,8 +67,8 @@ func TestFaultC3StalledInput(t *testing.T) {
 	}
 }
 
-// C4: a plugin that hangs when asked for the toolchain of one dish fails that question;
-// another plugin answers meanwhile. (Scripts: plugin_toolchain.)
+// C4: a plugin that hangs on the toolchain of one dish fails that question only. Another plugin answers
+// meanwhile. (Scripts: plugin_toolchain.)
 func TestFaultC4WedgedToolchain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -94,7 +94,7 @@ func TestFaultC4WedgedToolchain(t *testing.T) {
 	}
 }
 
-// C8: a child that a plugin leaves behind with its pipes ends with it and hangs nothing.
+// C8: a child that keeps a plugin's pipes open ends with the plugin, and does not hang bento.
 func TestFaultC8Grandchildren(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -108,8 +108,8 @@ func TestFaultC8Grandchildren(t *testing.T) {
 	}
 }
 
-// C9: after a bad frame the process is gone, the state is known, and later calls say
-// so at once; one that only exited is started again.
+// C9: after a bad frame the process is gone, the status is failed, and later calls fail at once. A plugin
+// that only exited is started again.
 func TestFaultC9BadFrame(t *testing.T) {
 	dir := t.TempDir()
 	set := start(t, Options{Numbers: short()}, install(t, dir, "breaks-a-frame"), install(t, dir, "answers-and-exits"))
@@ -158,8 +158,8 @@ func TestFaultC11Messages(t *testing.T) {
 	}
 }
 
-// C12: foreign bytes that are quoted are cut anywhere, and neither panic nor spoil the
-// message.
+// C12: quoted bytes of a plugin may be cut anywhere. The cut does not panic, and the message stays valid
+// UTF-8.
 func TestFaultC12Previews(t *testing.T) {
 	for n := range 8 {
 		f, _ := failing(t, short(), fmt.Sprintf("umlauts-%d", n), "")
@@ -169,14 +169,14 @@ func TestFaultC12Previews(t *testing.T) {
 	}
 }
 
-// C14: as many questions are in flight as a plugin takes, and plugins are asked at
-// once. (TestAdditions: a question during an install. TestStartsAtOnce: handshakes.)
+// C14: as many questions are in flight as a plugin allows, and bento asks plugins at the same time.
+// (TestAdditions: a question during an install. TestStartsAtOnce: handshakes.)
 func TestFaultC14OneAtATime(t *testing.T) {
 	set := start(t, Options{Numbers: short()}, install(t, t.TempDir(), "extends"))
 	a := set.Adapters()[0]
 	answered := make(chan error, 1)
 	go func() {
-		_, err := a.Detect(t.Context(), "/w/app") // is answered only when the install is asked for
+		_, err := a.Detect(t.Context(), "/w/app") // the plugin answers only after it has received the install
 		answered <- err
 	}()
 	if err := errors.Join(a.Install(t.Context(), adapters.InstallRequest{DishDir: "/w/app"}, nil), <-answered); err != nil {
@@ -184,7 +184,7 @@ func TestFaultC14OneAtATime(t *testing.T) {
 	}
 }
 
-// C15: tokens of bento and credentials reach no plugin. (Scripts: plugin_env.)
+// C15: no plugin receives tokens of bento or credentials. (Scripts: plugin_env.)
 func TestFaultC15Environment(t *testing.T) {
 	env := adapters.NewEnviron([]string{"PATH=/bin", "AWS_SECRET_ACCESS_KEY=s", "BENTO_CACHE_TOKEN=s", "GITHUB_TOKEN=s"})
 	set := start(t, Options{Numbers: short(), Env: env}, install(t, t.TempDir(), "env"))
@@ -193,8 +193,8 @@ func TestFaultC15Environment(t *testing.T) {
 	}
 }
 
-// C16: there are tests of malformed frames, oversized ones, stalled input, the ladder
-// of signals, the reuse of dead plugins, and more.
+// C16: tests exist for malformed frames, oversized ones, stalled input, the ladder of signals, the reuse
+// of dead plugins, and more.
 func TestFaultC16Coverage(t *testing.T) {
 	ids := make(map[string]bool)
 	for _, b := range behaviours() {
@@ -213,7 +213,7 @@ func TestFaultC16Coverage(t *testing.T) {
 	}
 }
 
-// TestEveryFaultHasATest: C1 to C16 are named by a test each, here or in a script.
+// TestEveryFaultHasATest checks that a test names each fault C1 to C16, here or in a script.
 func TestEveryFaultHasATest(t *testing.T) {
 	var all strings.Builder
 	for _, dir := range []string{".", "../host", "../../discovery", "../../cmd/bento/testdata/script"} {

@@ -19,7 +19,7 @@ func hostile() []behaviour {
 	return slices.Concat(edgesOfFrames(), edgesOfManifests(), edgesOfAnswers(), edgesOfProcesses())
 }
 
-// edgesOfFrames are frames that are nearly right, or never end.
+// edgesOfFrames returns plugins whose frames are nearly right, or never end.
 func edgesOfFrames() []behaviour {
 	const failed, malformed = adapters.HandshakeFailed, adapters.MalformedResponse
 	raw := func(text string) func(*kid) { return func(k *kid) { k.read(); k.raw(text); k.hang() } }
@@ -31,7 +31,7 @@ func edgesOfFrames() []behaviour {
 			}
 		}
 	}
-	framed := func(format string) func(*kid) { // of a good answer
+	framed := func(format string) func(*kid) { // wraps a good answer
 		return func(k *kid) {
 			q := k.read()
 			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, q.ID, k.manifest(everything))
@@ -55,7 +55,7 @@ func edgesOfFrames() []behaviour {
 		{id: "padded-length", child: framed("Content-Length: %020d\r\n\r\n"), ask: "detect"},
 		{id: "odd-spaces", child: framed("X-Empty:\r\ncontent-length :%d \n\r\n"), ask: "detect"},
 		{id: "early-log", child: func(k *kid) { k.log("warn", "early"); k.serve() }, ask: "detect"},
-		{id: "answers-ahead", child: func(k *kid) { // what was not asked yet
+		{id: "answers-ahead", child: func(k *kid) { // it answers a request that was not sent yet
 			k.greet()
 			for id := range 20 {
 				k.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"matches":true}}`, id+10))
@@ -98,9 +98,9 @@ func edgesOfManifests() []behaviour {
 	}
 }
 
-// edgesOfAnswers are responses that are valid in the eyes of some reader.
+// edgesOfAnswers returns plugins with responses that some parsers accept.
 func edgesOfAnswers() []behaviour {
-	body := func(format string) func(*kid) { // a response whose format lacks only the id
+	body := func(format string) func(*kid) { // a response; the format has only the id as its argument
 		return func(k *kid) {
 			k.greet()
 			for {
@@ -113,7 +113,7 @@ func edgesOfAnswers() []behaviour {
 		}
 	}
 	response := func(members string) func(*kid) { return body(`{"jsonrpc":"2.0","id":ID,` + members + `}`) }
-	// What is long is made by the one kid that sends it.
+	// A plugin builds a long response only when it sends it.
 	long := func(before, unit string, n int, after string) func(*kid) {
 		return func(k *kid) { response(before + strings.Repeat(unit, n) + after)(k) }
 	}
@@ -142,7 +142,7 @@ func edgesOfAnswers() []behaviour {
 	}
 }
 
-// edgesOfProcesses try to get away, or to take bento with them.
+// edgesOfProcesses returns plugins that try to escape from bento, or to end bento too.
 func edgesOfProcesses() []behaviour {
 	const failed, timeout = adapters.HandshakeFailed, adapters.Timeout
 	once := func(do func(k *kid, q query)) func(*kid) {
@@ -211,7 +211,7 @@ func edgesOfProcesses() []behaviour {
 	}
 }
 
-// join makes the caller a member of the group of the process pid.
+// join moves the calling process into the process group of pid.
 func join(pid int) {
 	group, err := syscall.Getpgid(pid)
 	if err == nil {
@@ -222,7 +222,7 @@ func join(pid int) {
 	}
 }
 
-// lingers does what a grandchild of this kind does, and returns to have it hang.
+// lingers runs a grandchild of this kind. If it returns, the grandchild hangs.
 func (k *kid) lingers(kind string) {
 	if pid, ok := strings.CutPrefix(kind, "joins:"); ok {
 		n, _ := strconv.Atoi(pid)

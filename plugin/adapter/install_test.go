@@ -14,8 +14,8 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// TestInstallCommands: the commands of an install run in their order, in the directory of the
-// install, until one fails.
+// TestInstallCommands: the commands of an install run in order, in the directory of the install, until one
+// fails.
 func TestInstallCommands(t *testing.T) {
 	dish, tools := t.TempDir(), t.TempDir()
 	for path, text := range map[string]string{
@@ -55,7 +55,7 @@ func TestInstallCommands(t *testing.T) {
 	}
 }
 
-// TestInstallCommandsAreConfined: they have the rights of the plugin's install and no more.
+// TestInstallCommandsAreConfined: the commands have the rights of the plugin's install and no more.
 func TestInstallCommandsAreConfined(t *testing.T) {
 	if lacks := sandbox.Offered().Lacks(); len(lacks) > 0 {
 		t.Skip(strings.Join(lacks, "; "))

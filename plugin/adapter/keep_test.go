@@ -12,8 +12,7 @@ import (
 	"github.com/bentobuild/bento/internal/proc/proctest"
 )
 
-// keptKid returns the plugins of this file, which write down each start in a file beside
-// them.
+// keptKid returns the plugins of this file. They record each start in a file beside their executable.
 func keptKid(id string) func(*kid) {
 	what, ok := strings.CutPrefix(id, "kept-")
 	if !ok {
@@ -39,8 +38,7 @@ func keptKid(id string) func(*kid) {
 	}
 }
 
-// TestKeep: whether a plugin is started again depends on what it is, what it is granted,
-// and how it is.
+// TestKeep: bento starts a plugin again if its file, its grants or its state require that.
 func TestKeep(t *testing.T) {
 	root := t.TempDir()
 	keep := new(Keep)
@@ -62,7 +60,7 @@ func TestKeep(t *testing.T) {
 		return set
 	}
 	first := use(c, 1)
-	second := use(c, 1) // beside it
+	second := use(c, 1) // while the first Set uses it
 	first.Close()
 	second.Close()
 	second.Close()
@@ -84,20 +82,20 @@ func TestKeep(t *testing.T) {
 		}
 	}
 
-	// Another Set has no use for it.
+	// A Set without a plugin ends the kept process of that plugin.
 	refuses := install(t, t.TempDir(), "kept-refuses")
 	use(refuses, 1).Close()
 	keep.ending.Wait()
 	if left := proctest.In(filepath.Dir(c.Path)); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
-	again := use(refuses, 1) // nothing has changed, so it would refuse again
+	again := use(refuses, 1) // nothing has changed, so a second start would fail too
 	if s := again.Status()[0]; s.Code != adapters.HandshakeFailed {
 		t.Errorf("status %+v", s)
 	}
 	use(c, 3)
 
-	// What broke later is tried again.
+	// A plugin that failed after its start is started again.
 	breaks := install(t, t.TempDir(), "kept-breaks")
 	use(breaks, 1).Close()
 	use(breaks, 2)
@@ -107,7 +105,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestKeepOfTheLazy: one that is not needed is not started, and runs on once it is.
+// TestKeepOfTheLazy: a plugin that is not needed is not started. Once it is started, it keeps running.
 func TestKeepOfTheLazy(t *testing.T) {
 	root := t.TempDir()
 	keep := new(Keep)

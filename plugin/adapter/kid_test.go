@@ -26,8 +26,8 @@ import (
 // forks is the thread that forks all children: it lives as long as this process.
 var forks = goleak.IgnoreTopFunction("github.com/bentobuild/bento/internal/proc.(*family).adopt.func1")
 
-// The test binary is also the plugins of the tests: run by the name
-// bento-adapter-<id> it does what the child of that behaviour does.
+// TestMain makes the test binary a plugin too: run by the name bento-adapter-<id> it does what the child
+// of that behaviour does.
 func TestMain(m *testing.M) {
 	confineSelf()
 	id, isPlugin := strings.CutPrefix(filepath.Base(os.Args[0]), "bento-adapter-")
@@ -42,8 +42,8 @@ func TestMain(m *testing.M) {
 	child(id)(k)
 }
 
-// digests remembers for the whole run the digest of the test binary, which is the program of every
-// plugin, and saves nothing.
+// digests remembers the digest of the test binary, which is the program of every plugin, for the whole
+// run. It saves nothing.
 var digests = sync.OnceValue(func() *host.Digests { return host.NewDigests(state.Open(os.DevNull)) })
 
 // child returns what the plugin with this id does.
@@ -61,7 +61,7 @@ func child(id string) func(*kid) {
 	return others(id)
 }
 
-// kid is a plugin that can do anything wrong.
+// kid is a plugin that can misbehave in any way.
 type kid struct {
 	id string
 	in *bufio.Reader
@@ -115,7 +115,7 @@ func (k *kid) log(level, message string) {
 	k.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/log","params":{"level":%q,"stream":"stdout","message":%q}}`, level, message))
 }
 
-// manifest is a good manifest, with more members in front of its own.
+// manifest returns a good manifest, with more members before its own.
 func (k *kid) manifest(more string) string {
 	return fmt.Sprintf(`{%s"protocol_version":1,"adapter_id":%q,"display_name":"kid","fingerprint_files":["kid.toml"],"default_tasks":[{"name":"build","run":"true"}]}`, more, k.id)
 }
@@ -123,10 +123,10 @@ func (k *kid) manifest(more string) string {
 const everything = `"capabilities":{"detect":true,"required_toolchain":true,"resolved_toolchain_fingerprint":true,"install":true,"tasks":true,"links":true,"install_scope":true},` +
 	`"diagnostic_hooks":{"lint":{"rerun":{"kind":"append_args","args":["--json"]},"parser":"plugin"}},`
 
-// greet does the handshake with a manifest that offers everything.
+// greet answers the handshake with a manifest that offers everything.
 func (k *kid) greet() { k.result(k.read(), k.manifest(everything)) }
 
-// answer answers one request well.
+// answer answers one request correctly.
 func (k *kid) answer(q query) {
 	switch q.Method {
 	case "initialize":
@@ -143,7 +143,7 @@ func (k *kid) answer(q query) {
 	}
 }
 
-// serve is a plugin that behaves.
+// serve runs a plugin that behaves.
 func (k *kid) serve() {
 	for {
 		k.answer(k.read())
@@ -156,10 +156,10 @@ func (k *kid) hang() {
 	}
 }
 
-// deafToTerm makes SIGTERM do nothing.
+// deafToTerm makes the process ignore SIGTERM.
 func (k *kid) deafToTerm() { signal.Ignore(syscall.SIGTERM) }
 
-// linger is a grandchild that nothing but SIGKILL ends.
+// linger runs a grandchild that only SIGKILL ends.
 func (k *kid) linger() {
 	k.lingers(os.Args[1])
 	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
@@ -171,8 +171,8 @@ func (k *kid) linger() {
 	k.hang()
 }
 
-// spawn starts a grandchild: "holder" keeps the pipes open, "closed" closes them;
-// a session of its own takes it out of the process group.
+// spawn starts a grandchild: "holder" keeps the pipes open, "closed" closes them. With a session of its
+// own it leaves the process group.
 func (k *kid) spawn(kind string, ownSession bool) {
 	cmd := exec.Command(os.Args[0], kind)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

@@ -47,13 +47,13 @@ func lazyKid(id string) func(*kid) {
 	return nil
 }
 
-// lazily returns the options of a lazy invocation in the workspace at root.
+// lazily returns the options of an invocation that starts plugins lazily in the workspace at root.
 func lazily(root string) Options {
 	st := state.Open(root)
 	return Options{Version: "1", Numbers: short(), Digests: host.NewDigests(st), Notes: host.NewNotes(st)}
 }
 
-// remembered starts c in a workspace, and ends the invocation after use.
+// remembered starts c in a workspace, calls use, and ends the invocation.
 func remembered(t *testing.T, root string, c adapters.Candidate, use func(adapters.Adapter)) {
 	t.Helper()
 	set := start(t, lazily(root), c)
@@ -77,7 +77,7 @@ func TestWhoIsLeftOut(t *testing.T) {
 	root := t.TempDir()
 	for id, use := range map[string]func(adapters.Adapter){
 		"declines":     func(a adapters.Adapter) { a.Detect(ctx, root) },
-		"good":         func(adapters.Adapter) {}, // is asked nothing
+		"good":         func(adapters.Adapter) {}, // it receives no question
 		"good-1":       func(a adapters.Adapter) { a.Detect(ctx, root) },
 		"good-2":       func(a adapters.Adapter) { a.RequiredToolchain(ctx, root) },
 		"good-3":       func(a adapters.Adapter) { adapters.Tasks(ctx, a, root) },
@@ -96,7 +96,7 @@ func TestWhoIsLeftOut(t *testing.T) {
 	}
 }
 
-// What a plugin said of itself is known while it is asleep, and the same as before.
+// A plugin that is asleep has the same manifest as when it ran.
 func TestAsleepIsTheSame(t *testing.T) {
 	root, c := t.TempDir(), install(t, t.TempDir(), "declines")
 	var before, after *adapters.Manifest
@@ -122,7 +122,7 @@ func TestAsleepIsTheSame(t *testing.T) {
 	}
 }
 
-// However many ask, it is started once; and not at all once it is closed.
+// Fifty concurrent callers start a plugin once. A closed plugin is not started.
 func TestWokenOnce(t *testing.T) {
 	root, c := t.TempDir(), install(t, t.TempDir(), "talkative")
 	remembered(t, root, c, func(adapters.Adapter) {})
@@ -162,8 +162,7 @@ func TestWokenOnce(t *testing.T) {
 	}
 }
 
-// A plugin that fails to start when it is needed fails on each call, and starts again in
-// the next invocation.
+// A plugin that fails to start when it is needed fails on each call. The next invocation starts it again.
 func TestWakingFails(t *testing.T) {
 	root, dir := t.TempDir(), t.TempDir()
 	switchTo := filepath.Join(dir, "broken")

@@ -23,7 +23,7 @@ import (
 // ample is a timeout that no test misses, however busy the machine is.
 const ample = 10 * time.Minute
 
-// short returns the numbers of the tests: short pauses and ends, and ample timeouts.
+// short returns the numbers of the tests: short pauses and shutdown times, and ample timeouts.
 func short() Numbers {
 	return Numbers{Install: ample, Numbers: host.Numbers{
 		Handshake: ample,
@@ -36,7 +36,7 @@ func short() Numbers {
 	}}
 }
 
-// numbers shortens the timeout that the behaviour is to miss.
+// numbers shortens the timeout that the behaviour misses on purpose.
 func (b *behaviour) numbers() Numbers {
 	n := short()
 	switch {
@@ -60,8 +60,8 @@ func install(t testing.TB, dir, id string) adapters.Candidate {
 	return adapters.Candidate{ID: id, Path: path, Contract: adapters.ContractV1}
 }
 
-// TestMisbehave runs every behaviour, with -short a sample, a few at a time: what has to
-// come of it comes, soon enough, and no process is left.
+// TestMisbehave runs every behaviour (with -short a sample), twelve at a time. Each must have its expected
+// result in time, and leave no process.
 func TestMisbehave(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -91,11 +91,10 @@ func TestMisbehave(t *testing.T) {
 	t.Logf("%d behaviours in %v", len(list), time.Since(began).Round(10*time.Millisecond))
 }
 
-// limit is how long a behaviour may take: less than a timeout that it is not to miss.
+// limit is how long a behaviour may take. It is less than the ample timeouts.
 const limit = ample / 2
 
-// misbehave returns how long it took and its result; the error says what is wrong with the
-// result.
+// misbehave returns the time and the result of a behaviour. The error describes a wrong result.
 func misbehave(c adapters.Candidate, b behaviour) (took time.Duration, got string, err error) {
 	began := time.Now()
 	set, err := Start(context.Background(), []adapters.Candidate{c}, Options{Version: "0", Stderr: io.Discard, Numbers: b.numbers(), Digests: digests()})
@@ -118,14 +117,14 @@ func codeOf(err error) string {
 	return "ok"
 }
 
-// check asks, and compares the outcome.
+// check asks the questions of b and compares the outcome.
 func (b *behaviour) check(set *Set) (outcome, problem error) {
 	left := b.left
 	outcome = failureOf(set, b.id)
 	switch {
 	case b.ask == "" && left == "":
 		left = Failed
-	case b.ask != "" && len(set.Adapters()) == 1: // even if it has gone bad since
+	case b.ask != "" && len(set.Adapters()) == 1: // even if it has failed since its start
 		outcome = b.asked(set.Adapters()[0].(*Process))
 	}
 	if problem := b.compare(outcome); problem != nil {
@@ -177,8 +176,8 @@ func ask(p *Process, question, dir string) (err error) {
 	return err
 }
 
-// askAll calls all methods of a plugin that knows none: each returns what an adapter
-// without the method would.
+// askAll calls all methods of a plugin that knows none. Each must return the default of an adapter without
+// the method.
 func askAll(p *Process, dir string) error {
 	ctx := context.Background()
 	found, err := p.Detect(ctx, dir)

@@ -13,8 +13,8 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// TestSavedAnswers: an answer is there for the next invocation while what the module has looked at is
-// unchanged, and for the same tool alone.
+// TestSavedAnswers: the next invocation reuses an answer while the files that the module looked at are
+// unchanged, and only for the same tool.
 func TestSavedAnswers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "build.zig")
 	st := state.Open(t.TempDir())

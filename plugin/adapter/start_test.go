@@ -83,7 +83,7 @@ func TestWhichCandidatesCount(t *testing.T) {
 	}
 }
 
-// A later copy is used when the first does not work.
+// If the first copy of a plugin does not work, a later one is used.
 func TestFirstThatWorks(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "bento-adapter-zig")
 	if err := os.WriteFile(broken, []byte("not a program"), 0o755); err != nil {
@@ -102,7 +102,7 @@ func TestFirstThatWorks(t *testing.T) {
 	}
 }
 
-// Each of 20 plugins ends its handshake only when all have begun theirs.
+// Each of 20 plugins ends its handshake only after all have begun theirs.
 func TestStartsAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	barrier, err := net.Listen("unix", filepath.Join(dir, "barrier"))
@@ -142,7 +142,7 @@ func TestStartIsCancelled(t *testing.T) {
 	}
 }
 
-// A plugin sees the strict base and what it was granted, and no secrets.
+// A plugin receives the strict base environment and its granted variables, and no secrets.
 func TestEnvironment(t *testing.T) {
 	env := adapters.NewEnviron([]string{
 		"PATH=/usr/bin:/bin", "HOME=/home/me", "LC_ALL=C", "https_proxy=p",
@@ -159,8 +159,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// The warning about a plugin that does not start names the plugin, what failed, why, and
-// what to do.
+// The warning about a plugin that does not start names the plugin, the failed step and the cause, and has
+// a hint.
 func TestWarningOfAFailedStart(t *testing.T) {
 	set := start(t, Options{Numbers: short()}, install(t, t.TempDir(), "dies-talking"))
 	w := set.Warnings()
@@ -216,9 +216,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// What was read of an executable is remembered for the next invocation, also of one
-// that turns out to be no plugin. (True is older than the binary of this test,
-// and what has just changed is not remembered.)
+// The digest of an executable is saved for the next invocation, even if it turns out to be no plugin.
+// (/bin/true is older than the test binary, and the digest of a file that has just changed is not saved.)
 func TestDigestsAreSaved(t *testing.T) {
 	dir := state.Open(t.TempDir())
 	c := adapters.Candidate{ID: "true", Path: "/bin/true", Contract: adapters.ContractV1}
@@ -325,7 +324,7 @@ func TestFindings(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
-	req.TaskName = "build" // no hook that wants the plugin
+	req.TaskName = "build" // no hook uses the plugin for it
 	if got, err := a.ParseDiagnostics(t.Context(), req); got != nil || err != nil {
 		t.Errorf("of a task without a hook: %v, %v", got, err)
 	}
@@ -338,7 +337,7 @@ func TestOutputIsCut(t *testing.T) {
 	if got := lastLines("abcdefghi", 6); got != "defghi" {
 		t.Errorf("got %q", got)
 	}
-	// The worst there is still makes a message that can be sent.
+	// Even the worst text becomes a message that can be sent.
 	set := start(t, Options{Numbers: short()}, install(t, t.TempDir(), "good"))
 	for _, unit := range []string{"\x00", "é", "x"} {
 		text := strings.Repeat(unit, 5<<20)
@@ -360,7 +359,7 @@ func noop(t testing.TB) adapters.Candidate {
 	return adapters.Candidate{ID: "noop", Path: path, Contract: adapters.ContractV1}
 }
 
-// need skips a test whose tool is missing, or fails it where none may be.
+// need skips a test whose tool is missing. It fails the test if the environment requires all tools.
 func need(t *testing.T, tool string) {
 	t.Helper()
 	if _, err := exec.LookPath(tool); err == nil {
@@ -372,7 +371,7 @@ func need(t *testing.T, tool string) {
 	t.Skipf("%s is not installed", tool)
 }
 
-// TestNoop drives the two examples as a run would.
+// TestNoop calls the two examples as a run would.
 func TestNoop(t *testing.T) {
 	t.Parallel()
 	t.Run("Go", func(t *testing.T) { testNoop(t, noop(t), "noop (Go)") })

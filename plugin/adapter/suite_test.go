@@ -12,8 +12,8 @@ import (
 	"github.com/bentobuild/bento/plugin/plugintest"
 )
 
-// TestSuiteNamesTheClause: what bento takes for a fault is one for the conformance
-// suite, too, which names the clause.
+// TestSuiteNamesTheClause: for each behaviour that bento reports as a fault, the conformance suite fails
+// at least one clause.
 func TestSuiteNamesTheClause(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts thousands of processes")

@@ -15,24 +15,24 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// misbehaviour is an extension that does something wrong, and what has to come of it.
+// misbehaviour is an extension that does something wrong, with its expected result.
 type misbehaviour struct {
 	name   string
-	more   string // of its manifest
+	more   string // more of its manifest
 	run    func(k *kid)
 	code   adapters.Code // of the first command; "" for a good answer
 	says   string        // in the failure, or in the log and the decisions
-	state  host.State    // after it, unless it is ready
-	eager  bool          // it is not called; state is reached
+	state  host.State    // afterwards; "" is ready
+	eager  bool          // no command is called; the test waits for state
 	large  bool          // the command has large arguments
-	hurry  bool          // the timeouts are short, since one of them is to be missed
+	hurry  bool          // the timeouts are short, since the extension misses one
 	spares bool          // the second command succeeds
 }
 
 // greeted returns an extension that does something after the handshake.
 func greeted(run func(k *kid)) func(k *kid) { return func(k *kid) { k.greet(); run(k) } }
 
-// raw returns an extension that writes bytes after the handshake, then answers well.
+// raw returns an extension that writes bytes after the handshake, in place of an answer, and hangs.
 func raw(text string) func(k *kid) {
 	return greeted(func(k *kid) { k.read(); k.raw(text); k.forever() })
 }
@@ -47,13 +47,13 @@ func sends(body string) func(k *kid) {
 	})
 }
 
-// forever reads what comes, so that only the end of the process ends it.
+// forever reads its input until only the end of the process can end it.
 func (k *kid) forever() {
 	_, _ = io.Copy(io.Discard, k.in)
 	k.linger()
 }
 
-// fork starts a grandchild that holds the pipes.
+// fork starts a grandchild that keeps the pipes open.
 func (k *kid) fork(ownSession bool) {
 	cmd := exec.Command(os.Args[0], "holder")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -65,7 +65,7 @@ func (k *kid) fork(ownSession bool) {
 
 func frame(n int) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n", n) }
 
-// misbehaviours are all extensions of TestMisbehave.
+// misbehaviours returns all extensions of TestMisbehave.
 func misbehaviours() (list []misbehaviour) {
 	for _, part := range [][]misbehaviour{handshakes(), frames(), messages(), ends(), floods()} {
 		list = append(list, part...)

@@ -40,7 +40,7 @@ func BenchmarkEvents(b *testing.B) {
 	}
 }
 
-// BenchmarkPublish takes a large publish of an extension.
+// BenchmarkPublish measures the receipt of a large publish of an extension.
 func BenchmarkPublish(b *testing.B) {
 	r := newRig(b, withBus, nil, (*kid).serve)
 	r.wake(b, "kid-x")

@@ -51,7 +51,7 @@ func TestBuffer(t *testing.T) {
 	}
 }
 
-// FuzzBytes: what is read is written in the one form, and read again as the same.
+// FuzzBytes: bytes that were read have one written form, which reads back as the same bytes.
 func FuzzBytes(f *testing.F) {
 	f.Add([]byte(`"aGk="`))
 	f.Add([]byte(`[1,2]`))

@@ -30,8 +30,8 @@ func gone(t *testing.T, pid int) {
 	}
 }
 
-// TestManagedChildren: only listed programs start, with listed variables, and none outlives the
-// process of the extension.
+// TestManagedChildren: only listed programs start, with listed variables. No child outlives the process of
+// the extension.
 func TestManagedChildren(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "out")
@@ -90,7 +90,7 @@ func TestManagedChildren(t *testing.T) {
 	})
 }
 
-// echo is a server on a Unix socket that sends back what it gets, until "bye".
+// echo is a server on a Unix socket that sends each message back, until "bye".
 func echo(t *testing.T, path string) {
 	t.Helper()
 	l, err := net.Listen("unix", path)
@@ -119,11 +119,11 @@ func echo(t *testing.T, path string) {
 	}()
 }
 
-// TestUnixSockets: only listed sockets are dialled, wherever a link leads, and what comes from them
-// arrives in order.
+// TestUnixSockets: an extension may only dial listed sockets, whatever the target of a link is. Bytes from
+// a socket arrive in order.
 func TestUnixSockets(t *testing.T) {
 	t.Parallel()
-	dir, err := os.MkdirTemp("", "ainb") // a path of at most 108 bytes
+	dir, err := os.MkdirTemp("", "ainb") // its path has at most 108 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestUnixSockets(t *testing.T) {
 	}
 }
 
-// TestSocketIsAStream: bytes go both ways, the end is an event, and nothing comes after a close.
+// TestSocketIsAStream: bytes go both ways, the end is an event, and no message follows a close.
 func TestSocketIsAStream(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("", "ainb")
@@ -202,7 +202,7 @@ func TestSocketIsAStream(t *testing.T) {
 	})
 }
 
-// TestSecrets: a key has to be listed, unless the grant is true, and no secret reaches the trace.
+// TestSecrets: a key must be listed, unless the grant is true. No secret is in the trace.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	store := func(_ context.Context, scope, workspace, key string) ([]byte, bool, error) {
@@ -242,7 +242,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestStreams: a stream has the events of its topic until it is cancelled or its process ends; no
+// TestStreams: a stream delivers the events of its topic until it is cancelled or its process ends. No
 // other extension can cancel it.
 func TestStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -299,7 +299,8 @@ func TestStreams(t *testing.T) {
 	})
 }
 
-// TestGrants: an extension has what it declares and the user allows, and no more.
+// TestGrants: an extension has the capabilities that its manifest declares and the user allows, and no
+// more.
 func TestGrants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var granted json.RawMessage

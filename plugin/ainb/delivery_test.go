@@ -17,13 +17,13 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// TestOrder: keys go ahead of queued events, the mouse behind them, and each kind keeps its order.
+// TestOrder: keys overtake queued events, mouse events do not, and each kind keeps its order.
 func TestOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
 		r := newRig(t, withBus+"[subscribes]\nsnapshots = [\"a\"]\n", nil, func(k *kid) {
 			k.greet()
-			time.Sleep(time.Second) // all is queued, and one event is being written
+			time.Sleep(time.Second) // all are queued, and one event is being written
 			for {
 				q := k.read()
 				if q.over || q.Method == "plugin/shutdown" {
@@ -55,8 +55,8 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// TestBusOfTwo: publishes reach the other one, not their publisher; each has a slot of ui.state,
-// which goes with its process; the version counts all publishes.
+// TestBusOfTwo: a publish reaches the other extension, not its publisher. Each extension has a slot of
+// ui.state, which is removed with its process. The version counts all publishes.
 func TestBusOfTwo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{m: map[string]*memory{}}
@@ -124,7 +124,8 @@ func TestBusOfTwo(t *testing.T) {
 	})
 }
 
-// TestBusGate: what event_bus does not grant is refused, and a publish is dropped without an answer.
+// TestBusGate: a request without a grant of event_bus is refused, and such a publish is dropped without an
+// answer.
 func TestBusGate(t *testing.T) {
 	for capabilities, want := range map[string]string{
 		"":                                   "-32001 -32001 -32001 -32001 none",
@@ -170,8 +171,9 @@ func TestBusGate(t *testing.T) {
 	}
 }
 
-// TestSubscriptions: the topics of the manifest come without a subscription, those of fleet only by
-// their name, again subscribed has no effect, and a new process has those of the manifest alone.
+// TestSubscriptions: the extension receives the topics of its manifest without a subscription, and those
+// of fleet only by name. A second subscription has no effect. A new process has the topics of the manifest
+// alone.
 func TestSubscriptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
@@ -229,8 +231,8 @@ func TestSubscriptions(t *testing.T) {
 	})
 }
 
-// TestLog: lines below the level of the host are left out, stderr is read line by line, and nothing
-// of them steers a terminal.
+// TestLog: lines below the level of the host are left out, and stderr is read line by line. No control
+// character of a line reaches the terminal.
 func TestLog(t *testing.T) {
 	for level, want := range map[string]string{
 		"":      "info  m{}\nwarn  m{}\nerror  m{}",
@@ -257,13 +259,13 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestIdle: an unused extension ends, but for one that follows topics or whose screen is shown.
+// TestIdle: an unused extension ends, unless it follows topics or its screen is shown.
 func TestIdle(t *testing.T) {
 	const idle = "[lifecycle]\nidle_reap_secs = 10\n"
 	for name, c := range map[string]struct {
 		more string
 		do   func(r *rig)
-		want time.Duration // 0: it stays
+		want time.Duration // 0: it does not end
 	}{
 		"unused":              {withBus + idle, nil, 10 * time.Second},
 		"never":               {withBus + "[lifecycle]\nidle_reap_secs = 0\n", nil, 0},
@@ -299,8 +301,8 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// TestScreens: a screen that takes too long is wedged until one comes in time; one that asks for the
-// next for ever is slowed down until there is an input.
+// TestScreens: an extension whose screen takes too long is wedged until a screen arrives in time. One that
+// requests the next screen again and again is slowed down until there is an input.
 func TestScreens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var slow atomic.Bool

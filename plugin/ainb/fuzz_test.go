@@ -8,8 +8,8 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// FuzzBodies: whatever an extension writes in frames after its handshake, the host goes on, and the
-// next good request gets its answer unless the extension is ended for it.
+// FuzzBodies: whatever frames an extension writes after its handshake, the host answers the next good
+// request.
 func FuzzBodies(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":7,"method":"host/snapshot/get","params":{"topic":"a"}}`), []byte("{}"))
 	f.Add([]byte(`{"jsonrpc":"2.0","method":"host/snapshot/publish","params":{"topic":"a","payload":[1,2]}}`), []byte("["))
@@ -38,8 +38,8 @@ func FuzzBodies(f *testing.F) {
 	})
 }
 
-// FuzzParams: each method answers any params, with a result or a refusal, and reads no file and
-// starts no program that is not granted.
+// FuzzParams: each method answers any params with a result or a refusal. It reads no file and starts no
+// program without a grant.
 func FuzzParams(f *testing.F) {
 	for i, p := range []string{
 		`{"topic":"a","payload":"aGk="}`, `{"path":"/etc/passwd"}`, `{"path":"/x/../y"}`, `{"url":"http://localhost:1"}`, `{"bin":"sh","argv":["-c","true"]}`,

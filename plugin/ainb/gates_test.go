@@ -15,7 +15,7 @@ import (
 	"github.com/bentobuild/bento/plugin/ainb/manifest"
 )
 
-// ask runs an extension that only asks, until f returns.
+// ask runs an extension that only sends requests, until f returns.
 func ask(t *testing.T, capabilities string, change func(*Options), f func(k *kid)) *rig {
 	t.Helper()
 	asked := make(chan struct{})
@@ -39,7 +39,7 @@ func ask(t *testing.T, capabilities string, change func(*Options), f func(k *kid
 	return r
 }
 
-// outcome is the code of an answer and its message or result.
+// outcome returns the code of an answer with its message or result.
 func (q query) outcome() string {
 	if q.Error != nil {
 		return strings.TrimSpace(fmt.Sprintf("%d %s %s", q.Error.Code, q.Error.Message, q.Error.Data))
@@ -55,7 +55,7 @@ func quoted(v any) string {
 	return string(text)
 }
 
-// lay makes files below dir; a name that ends in "/" is a directory, "a -> b" a link.
+// lay creates files below dir. A name that ends in "/" is a directory, "a -> b" is a link.
 func lay(t testing.TB, dir string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -77,7 +77,8 @@ func lay(t testing.TB, dir string, names ...string) {
 	}
 }
 
-// TestFiles: files are read below the directories of granted capabilities, wherever links lead.
+// TestFiles: an extension reads files only below the directories of granted capabilities, whatever the
+// target of a link is.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	home, err := filepath.EvalSymlinks(t.TempDir())
@@ -151,7 +152,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestDirectories: entries have names, kinds and sizes, that of a directory being 0.
+// TestDirectories: entries have names, kinds and sizes. The size of a directory is 0.
 func TestDirectories(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -183,8 +184,8 @@ func TestDirectories(t *testing.T) {
 	})
 }
 
-// TestFilesRace: while a directory and a link to another place change places, no read ever gets a
-// file of that place.
+// TestFilesRace: while a directory and a link to another directory swap places, no read returns a file of
+// the other directory.
 func TestFilesRace(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -226,7 +227,7 @@ func TestFilesRace(t *testing.T) {
 	}
 }
 
-// TestWriting: an extension writes below the directory of its own data alone.
+// TestWriting: an extension writes only below the directory of its own data.
 func TestWriting(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -259,7 +260,7 @@ func TestWriting(t *testing.T) {
 	}
 }
 
-// TestNetwork: only granted hosts are asked, also after a redirect.
+// TestNetwork: only granted hosts receive requests, also after a redirect.
 func TestNetwork(t *testing.T) {
 	t.Parallel()
 	var other *httptest.Server

@@ -20,8 +20,8 @@ import (
 
 const withBus = "[capabilities]\nevent_bus = true\n"
 
-// TestInit: the first message is plugin/init with these params, its id is 1, and the next process
-// continues with the ids.
+// TestInit: the first message is plugin/init with these params and the id 1. The next process continues
+// with the ids.
 func TestInit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []query
@@ -50,7 +50,7 @@ func TestInit(t *testing.T) {
 		if diff := cmp.Diff(want, p); diff != "" || got[0].Method != "plugin/init" || string(got[0].ID) != "1" {
 			t.Errorf("%s %s\n%s", got[0].Method, got[0].ID, diff)
 		}
-		_, _ = r.Command(t.Context(), "kid-x", Command{}) // with the id 2 it dies
+		_, _ = r.Command(t.Context(), "kid-x", Command{}) // the process dies at the request with the id 2
 		r.m["kid-x"].mu.Lock()
 		r.m["kid-x"].run[1] = func(k *kid) { got = append(got, k.read()); k.result(got[1], identity); k.serve() }
 		r.m["kid-x"].mu.Unlock()
@@ -61,7 +61,7 @@ func TestInit(t *testing.T) {
 	})
 }
 
-// TestHandshakeFaults: what is no answer to plugin/init is a failure with its reason.
+// TestHandshakeFaults: an invalid answer to plugin/init is a failure with its reason.
 func TestHandshakeFaults(t *testing.T) {
 	for answer, want := range map[string]string{
 		`{"name":"kid-y","version":"1.0.0"}`: `answered the name "kid-y", required "kid-x"`,
@@ -82,8 +82,8 @@ func TestHandshakeFaults(t *testing.T) {
 	}
 }
 
-// TestReverseCalls: an extension asks the host while the host waits for it, in the handshake, in a
-// screen and in a command, and the other way round, many at once.
+// TestReverseCalls: an extension calls the host while the host waits for it, in the handshake, in a screen
+// and in a command. Many calls run at once, in both directions.
 func TestReverseCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, withBus+"[provides]\ncli_namespaces = [\"kid\"]\n", nil, func(k *kid) {
@@ -125,7 +125,7 @@ func TestReverseCalls(t *testing.T) {
 	})
 }
 
-// TestActionsBothWays: two extensions invoke each other while they are invoked.
+// TestActionsBothWays: each of two extensions invokes the other during its own action.
 func TestActionsBothWays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{m: map[string]*memory{}}
@@ -133,7 +133,7 @@ func TestActionsBothWays(t *testing.T) {
 			return func(k *kid) {
 				q := k.read()
 				k.result(q, fmt.Sprintf(`{"name":"kid-%s","version":"1.0.0"}`, map[string]string{"a": "b", "b": "a"}[other]))
-				waiting := map[string]query{} // by the id of our own question
+				waiting := map[string]query{} // by the id of the kid's own request
 				for {
 					q := k.read()
 					switch {
@@ -227,7 +227,7 @@ func TestActionTimeout(t *testing.T) {
 	})
 }
 
-// TestEnvelope: what is wrong with one message is the matter of that message.
+// TestEnvelope: a fault of one message affects only that message.
 func TestEnvelope(t *testing.T) {
 	for sent, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":7,"method":"host/nothing"}`:                              `7 -32601 method not found: host/nothing`,
@@ -286,7 +286,7 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// TestResults: a result that cannot be used is a failure of its call alone.
+// TestResults: an unusable result fails only its call.
 func TestResults(t *testing.T) {
 	for result, want := range map[string]string{
 		`{"stdout":"aGk=","stderr":[104],"exit_code":0}`:   "",
@@ -334,7 +334,7 @@ func TestErrorsOfExtensions(t *testing.T) {
 	})
 }
 
-// TestHandleAction: an action starts the extension; a key does not.
+// TestHandleAction: an action starts the extension, and a key does not.
 func TestHandleAction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got query
@@ -354,7 +354,7 @@ func TestHandleAction(t *testing.T) {
 	})
 }
 
-// TestNamesAreUnique: two extensions of one name are an error, and nothing runs.
+// TestNamesAreUnique: two extensions with the same name are an error, and none starts.
 func TestNamesAreUnique(t *testing.T) {
 	m := kidManifest(t, "kid-x", "")
 	_, err := Start(t.Context(), Options{Extensions: []Extension{{Found: manifest.Found{Manifest: m}}, {Found: manifest.Found{Manifest: m}}}})

@@ -26,8 +26,8 @@ import (
 // forks is the thread that forks all children: it lives as long as this process.
 var forks = goleak.IgnoreTopFunction("github.com/bentobuild/bento/internal/proc.(*family).adopt.func1")
 
-// The test binary is also the extensions of the tests: run by the name of a behaviour, which begins
-// with "kid-", it does what that extension does.
+// TestMain makes the test binary an extension too: run by the name of a behaviour, which begins with
+// "kid-", it does what that extension does.
 func TestMain(m *testing.M) {
 	name := filepath.Base(os.Args[0])
 	if !strings.HasPrefix(name, "kid-") {
@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	syscall.Exit(k.status)
 }
 
-// kid is an extension that can do anything wrong.
+// kid is an extension that can misbehave in any way.
 type kid struct {
 	in           *bufio.Reader
 	out, stderr  io.Writer
@@ -111,7 +111,7 @@ func (k *kid) tell(method, params string) {
 	k.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s}`, method, params))
 }
 
-// ask sends a request and returns its answer. Other messages that come before are dropped.
+// ask sends a request and returns its answer. It drops other messages that arrive before.
 func (k *kid) ask(id, method, params string) query {
 	k.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, method, params))
 	for {
@@ -125,10 +125,10 @@ func (k *kid) say(text string) { fmt.Fprintln(k.stderr, text) }
 
 const identity = `{"name":"kid-x","version":"1.0.0"}`
 
-// greet does the handshake.
+// greet answers the handshake.
 func (k *kid) greet() { k.result(k.read(), k.identity()) }
 
-// identity is that of the manifest: a process is named as its extension.
+// identity returns the identity of the manifest. The process has the name of its extension.
 func (k *kid) identity() string {
 	if name := filepath.Base(os.Args[0]); strings.HasPrefix(name, "kid-") {
 		return fmt.Sprintf(`{"name":%q,"version":"1.0.0"}`, name)
@@ -136,7 +136,7 @@ func (k *kid) identity() string {
 	return identity
 }
 
-// answer answers one message well, and reports whether more may come.
+// answer answers one message correctly, and reports whether more may follow.
 func (k *kid) answer(q query) bool {
 	switch {
 	case q.over:
@@ -162,7 +162,7 @@ func (k *kid) answer(q query) bool {
 	return true
 }
 
-// serve is an extension that behaves.
+// serve runs an extension that behaves.
 func (k *kid) serve() {
 	for k.answer(k.read()) {
 	}
@@ -170,7 +170,7 @@ func (k *kid) serve() {
 
 func (k *kid) hang() { <-k.killed }
 
-// memory launches kids in memory, one run after another; the last one repeats.
+// memory launches kids in memory: each launch runs the next function, and later ones repeat the last.
 type memory struct {
 	mu       sync.Mutex
 	run      []func(k *kid)
@@ -216,7 +216,7 @@ func (m *memory) Launch(_ context.Context, stderr io.Writer) (*host.Stream, erro
 	}, nil
 }
 
-// rig is a host of extensions in memory, and what it reported.
+// rig is a host of extensions in memory, with its reports.
 type rig struct {
 	*Host
 	m map[string]*memory
@@ -226,7 +226,7 @@ type rig struct {
 	decisions []host.Decision
 }
 
-// kidManifest is the manifest of a kid, with more in it.
+// kidManifest returns the manifest of a kid, with more members.
 func kidManifest(t testing.TB, name, more string) *manifest.Manifest {
 	t.Helper()
 	text := fmt.Sprintf("[plugin]\nname = %q\nversion = \"1.0.0\"\nabi_version = 2\n%s", name, more)
@@ -237,7 +237,7 @@ func kidManifest(t testing.TB, name, more string) *manifest.Manifest {
 	return m
 }
 
-// all grants everything that a manifest declares.
+// all returns grants of everything that a manifest declares.
 func all(m *manifest.Manifest) map[string]manifest.Grant {
 	grants := make(map[string]manifest.Grant)
 	for name := range m.Capabilities {
@@ -246,7 +246,7 @@ func all(m *manifest.Manifest) map[string]manifest.Grant {
 	return grants
 }
 
-// member is one extension of a rig.
+// member returns one extension of a rig.
 func (r *rig) member(t testing.TB, name, more string, run ...func(k *kid)) Extension {
 	m := kidManifest(t, name, more)
 	r.m[name] = &memory{run: run}
@@ -323,7 +323,7 @@ func (r *rig) wake(t testing.TB, id string) {
 // state returns the state of the only extension.
 func (r *rig) state() host.State { return r.Statuses()[0].State }
 
-// linger is a grandchild that nothing but SIGKILL ends.
+// linger runs a grandchild that only SIGKILL ends.
 func (k *kid) linger() {
 	for {
 		time.Sleep(time.Hour)

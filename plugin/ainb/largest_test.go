@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// A body of 16 MiB from an extension is taken. One more byte is the fault of its stream.
+// A body of 16 MiB from an extension is accepted. One byte more is a fault of its stream.
 func TestLargestBody(t *testing.T) {
 	const most = 16 << 20
 	for _, more := range []int{0, 1} {

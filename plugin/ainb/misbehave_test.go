@@ -32,8 +32,8 @@ func behaviour(name string) func(*kid) {
 // ample is a timeout that no test misses, however busy the machine is.
 const ample = 10 * time.Minute
 
-// numbers are those of the test: short pauses and ends, and ample timeouts but for the one that is
-// to be missed.
+// numbers returns the numbers of the test: short pauses and shutdown times, and ample timeouts except the
+// one that the extension misses on purpose.
 func (b *misbehaviour) numbers() host.Numbers {
 	n := host.Extension()
 	n.Handshake, n.Wire.Send, n.Window = ample, ample, ample
@@ -69,14 +69,14 @@ func (b *misbehaviour) install(t *testing.T, dir string) Extension {
 	return e
 }
 
-// TestMisbehave runs every extension that does something wrong: what has to come of it comes, and no
-// process is left.
+// TestMisbehave runs every extension that does something wrong. Each must have its expected result, and
+// leave no process.
 func TestMisbehave(t *testing.T) {
 	t.Parallel()
 	if n := len(misbehaviours()); n < 35 {
 		t.Errorf("%d extensions that misbehave, want 35 or more", n)
 	}
-	atOnce := make(chan struct{}, 12) // they wait
+	atOnce := make(chan struct{}, 12) // they mostly wait
 	var all sync.WaitGroup
 	for _, b := range misbehaviours() {
 		if b.name == largePayloads {

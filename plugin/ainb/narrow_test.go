@@ -8,8 +8,8 @@ import (
 	"github.com/bentobuild/bento/plugin/ainb/manifest"
 )
 
-// TestPartOfAGrant: the user grants a part of what a manifest asks for. A link in that part leads to no
-// more than the manifest asks for.
+// TestPartOfAGrant: the user grants a part of the capabilities that a manifest declares. A link in that
+// part gives no access beyond the manifest.
 func TestPartOfAGrant(t *testing.T) {
 	t.Parallel()
 	home, err := filepath.EvalSymlinks(t.TempDir())

@@ -30,7 +30,8 @@ import (
 	"github.com/bentobuild/bento/plugin/bundle/seal"
 )
 
-// adapterFiles returns the files of an adapter's package. more are further members of the manifest.
+// adapterFiles returns the files of an adapter's package. The text more has further members of the
+// manifest.
 func adapterFiles(id, version, more string) []archive.File {
 	text := fmt.Sprintf(`{"id": %q, "version": %q, "protocol_version": 1, "program": "bento-adapter-%s"%s}`, id, version, id, more)
 	return []archive.File{
@@ -55,7 +56,7 @@ func put(t *testing.T, path string, data []byte) {
 	}
 }
 
-// adapterWorld is a Store of plugins, and a source of packages.
+// adapterWorld is a Store of plugins with a source of packages.
 type adapterWorld struct {
 	t     *testing.T
 	store *Store
@@ -67,7 +68,7 @@ func newAdapterWorld(t *testing.T) *adapterWorld {
 	return &adapterWorld{t: t, store: &Store{Dir: filepath.Join(t.TempDir(), "plugins"), Plugins: true}}
 }
 
-// add returns "version signature signer", or the error.
+// add adds a package and returns "version signature signer", or the error.
 func (w *adapterWorld) add(source, ref string) string {
 	w.t.Helper()
 	id, want, err := manifest.ParseReference(ref)
@@ -92,7 +93,7 @@ func (w *adapterWorld) want(source, ref, text string) {
 	}
 }
 
-// nothingLeft checks that refused packages have left nothing.
+// nothingLeft checks that the store has no files of refused packages.
 func (w *adapterWorld) nothingLeft() {
 	w.t.Helper()
 	entries, err := os.ReadDir(w.store.Dir)
@@ -165,7 +166,7 @@ func TestAddFromDirectory(t *testing.T) {
 	w.want(filepath.Join(dir, "none"), "a", "no such file or directory")
 }
 
-// TestHostileAdapters: what is refused leaves nothing.
+// TestHostileAdapters: a refused package leaves no files.
 func TestHostileAdapters(t *testing.T) {
 	t.Parallel()
 	w, dir := newAdapterWorld(t), t.TempDir()
@@ -221,7 +222,7 @@ func TestAdapterSignatures(t *testing.T) {
 	w.want(dir, "a", "a 1.0.0 has no signature, and one by a trusted key is required")
 	put(t, path+".minisig", minisign.Sign(private, append(data, 0)))
 	w.want(dir, "a", "a 1.0.0: its signature is not valid: the key acme has not signed this package")
-	w.opts.RequireSigned = false // a forged one is refused in any case
+	w.opts.RequireSigned = false // a forged signature is refused even if none is required
 	w.want(dir, "a", "the key acme has not signed this package")
 	_, other, _ := minisign.GenerateKey(rand.Reader)
 	put(t, path+".minisig", minisign.Sign(other, data))
@@ -237,7 +238,7 @@ func TestAdapterSignatures(t *testing.T) {
 		t.Errorf("the record: %+v %v, want the key %s", found, problems, trusted.Fingerprint())
 	}
 
-	// The same by http, where a missing signature is a missing file and any other answer is not.
+	// The same over HTTP. A 404 means that the signature is missing, and any other status is an error.
 	status := http.StatusNotFound
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		switch {
@@ -258,8 +259,7 @@ func TestAdapterSignatures(t *testing.T) {
 	w.want(address, "a", "1.0.0 valid acme")
 }
 
-// TestAddFromRegistry publishes to a registry and adds from it, with the signatures of minisign and
-// of cosign.
+// TestAddFromRegistry publishes to a registry and adds from it, with signatures of minisign and of cosign.
 func TestAddFromRegistry(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(oci.New(oci.Logger(log.New(io.Discard, "", 0))))
@@ -304,7 +304,7 @@ func TestAddFromRegistry(t *testing.T) {
 		sig, _ := ecdsa.SignASN1(rand.Reader, curve, digest[:])
 		return sig
 	}
-	cosign(t, plain, "sha256:"+strings.Repeat("0", 64), sign) // it names another artifact
+	cosign(t, plain, "sha256:"+strings.Repeat("0", 64), sign) // it signs the digest of another artifact
 	w.want(repo, "a", "a 1.1.0 has no signature")
 	cosign(t, plain, "", sign)
 	w.want(repo, "a", "1.1.0 valid blob")
@@ -323,8 +323,8 @@ func TestAddFromRegistry(t *testing.T) {
 	wantErr(t, err, "is published with the digest sha256:")
 }
 
-// cosign puts a signature beside an artifact as cosign sign --key does. It signs the artifact, or else
-// the digest of another one.
+// cosign stores a signature beside an artifact, as cosign sign --key does. It signs the artifact, or the
+// digest in other if that is not empty.
 func cosign(t *testing.T, ref, other string, sign func([32]byte) []byte) {
 	t.Helper()
 	base, digest, _ := strings.Cut(ref, "@")

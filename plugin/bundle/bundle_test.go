@@ -22,14 +22,14 @@ import (
 
 const core = "\x00asm\x01\x00\x00\x00"
 
-// module returns the files of a module's package. more are further members of the manifest.
+// module returns the files of a module's package. The text more has further members of the manifest.
 func module(id, version, more string) []archive.File {
 	wasm := []byte(core + id + version)
 	text := fmt.Sprintf(`{"id": %q, "version": %q, "entrypoint": "x", "wasm_file": "m.wasm", "wasm_sha256": %q, "allowed_host_calls": []%s}`, id, version, sum(wasm), more)
 	return []archive.File{{Name: manifest.ModuleFile, Data: []byte(text)}, {Name: "m.wasm", Data: wasm}}
 }
 
-// needs is the member of a manifest with dependencies such as "b ^1".
+// needs returns the member of a manifest for dependencies such as "b ^1".
 func needs(list ...string) string {
 	for i, d := range list {
 		id, req, _ := strings.Cut(d, " ")
@@ -63,7 +63,7 @@ func (s *Store) must(t *testing.T, files ...[]archive.File) {
 	}
 }
 
-// resolve returns "id version" and those that it requires, or the error.
+// resolve returns "id version" with the packages that it requires, or the error.
 func resolve(q Query) string {
 	r, problems, err := Resolve(q)
 	if err != nil {
@@ -91,7 +91,7 @@ func want(t *testing.T, got, text string) {
 	}
 }
 
-// wantErr checks the message of an error, or with "" that there is none.
+// wantErr checks the message of an error. With "" it checks that no error occurred.
 func wantErr(t *testing.T, err error, text string) {
 	t.Helper()
 	if text == "" && err != nil || text != "" && (err == nil || !strings.Contains(err.Error(), text)) {
@@ -245,7 +245,8 @@ func TestDependencies(t *testing.T) {
 	want(t, s.resolve("h"), "h 1.0.0 depends on nowhere: the package nowhere@1 is not installed")
 }
 
-// TestTiers: later tiers win by id; a flat package and one with versions; invalid ones are skipped.
+// TestTiers: a later tier overrides the same id of an earlier one. Flat packages and packages with
+// versions are found, and invalid ones are skipped.
 func TestTiers(t *testing.T) {
 	t.Parallel()
 	s, root := newStore(t), t.TempDir()
@@ -336,7 +337,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestTogether: many add and remove at a time, and leave nothing but whole packages.
+// TestTogether: concurrent adds and removes leave only whole packages.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -351,7 +352,7 @@ func TestTogether(t *testing.T) {
 				if i < 4 {
 					continue
 				}
-				var problems diagnostics.Problems // another one may have removed it
+				var problems diagnostics.Problems // another goroutine may have removed it
 				if _, err := s.Remove(context.Background(), "a", p.Version); err != nil && !errors.As(err, &problems) {
 					t.Error(err)
 				}

@@ -25,7 +25,7 @@ func packed(t *testing.T, files []archive.File) []byte {
 	return out.Bytes()
 }
 
-// TestDownload: from a server with TLS; redirects, statuses and endless bodies.
+// TestDownload: downloads over TLS, with redirects, error statuses and endless bodies.
 func TestDownload(t *testing.T) {
 	t.Parallel()
 	data := packed(t, module("a", "1.0.0", ""))
@@ -80,8 +80,8 @@ func TestDownload(t *testing.T) {
 	}
 }
 
-// TestClone: a repository whose hooks, filters and links have no effect, whatever the user's
-// configuration says.
+// TestClone: hooks, filters and links of a repository have no effect, whatever the configuration of the
+// user is.
 func TestClone(t *testing.T) {
 	t.Parallel()
 	repo, home := t.TempDir(), t.TempDir()
@@ -141,7 +141,7 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// TestRelease: the index states size, digest, id and version of the archive.
+// TestRelease: the index has the size, digest, id and version of the archive.
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	dir, data := t.TempDir(), packed(t, module("a", "1.0.0", ""))
@@ -180,7 +180,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestRequiredSignature: what the user requires of a package.
+// TestRequiredSignature: Add and Resolve apply the same rules for signatures.
 func TestRequiredSignature(t *testing.T) {
 	t.Parallel()
 	key := testKey(7)

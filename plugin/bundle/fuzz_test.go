@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/plugin/bundle/archive"
 )
 
-// FuzzPackage: whatever the bytes, a package is refused, or packing its files makes the same one.
+// FuzzPackage: any bytes are refused, or are a package that has the same digest after it was packed again.
 func FuzzPackage(f *testing.F) {
 	for _, files := range [][]archive.File{module("a", "1.0.0", ""), program("p", "1")} {
 		var out bytes.Buffer
@@ -42,7 +42,7 @@ func FuzzPackage(f *testing.F) {
 	})
 }
 
-// FuzzState: what is read of a state file is the same after it was written and read again.
+// FuzzState: a state file that was read is the same after it was written and read again.
 func FuzzState(f *testing.F) {
 	f.Add([]byte(`{"plugins": {"a": {"version": "1", "enabled": false, "installed_at": "1772366400", "source": "x"}, "b": {"installed_at": 1}}}`))
 	f.Add([]byte(`{"plugins": {"a": {"installed_at": "9999-12-31T23:59:59-01:00"}, "b": {"installed_at": 500000000000}, "c": {"installed_at": "-62167219201"}}}`))

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// probe is an extension whose methods a test gives.
+// probe is an extension with the methods of a test.
 type probe struct {
 	event   func(ctx context.Context, c *Client, e Event) error
 	command func(ctx context.Context, c *Client, command Command) (Output, error)
@@ -36,13 +36,13 @@ func (p *probe) Render(_ context.Context, _ *Client, b *Buffer) error {
 	return nil
 }
 
-// host is the other side of a served extension.
+// host is the host's side of a served extension.
 type host struct {
 	t      *testing.T
 	conn   *wire.Conn
 	in     io.Writer // raw, to the extension
 	served chan error
-	stderr *bytes.Buffer // read after served
+	stderr *bytes.Buffer // read only after served
 }
 
 func serve(t *testing.T, x Extension, sep bool) *host {
@@ -64,7 +64,7 @@ func (h *host) send(format string, args ...any) {
 	}
 }
 
-// want reads the next message, which must be the text.
+// want reads the next message, which must be text.
 func (h *host) want(text string) {
 	h.t.Helper()
 	body, err := h.conn.Recv()
@@ -73,7 +73,7 @@ func (h *host) want(text string) {
 	}
 }
 
-// left waits for the end and checks its error, "" for none.
+// left waits for the end of Serve and checks its error; "" is none.
 func (h *host) left(want string) {
 	h.t.Helper()
 	err := <-h.served
@@ -163,7 +163,7 @@ func TestPanic(t *testing.T) {
 	h.left("")
 }
 
-// TestEnd ends the connection where bento may.
+// TestEnd ends the connection at each place where bento may end it.
 func TestEnd(t *testing.T) {
 	for _, c := range []struct{ name, raw, want string }{
 		{"between frames", "", ""},
@@ -182,7 +182,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestLargest hands 16 MiB to a handler.
+// TestLargest sends 16 MiB to a handler.
 func TestLargest(t *testing.T) {
 	got := 0
 	h := serve(t, &probe{event: func(_ context.Context, _ *Client, e Event) error {
@@ -222,7 +222,7 @@ func TestStuckHandler(t *testing.T) {
 	})
 }
 
-// badCommand has a Command that bento would never call.
+// badCommand has a Command method that bento would never call.
 type badCommand struct{}
 
 func (badCommand) Info() Info                                     { return Info{} }
@@ -237,7 +237,8 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// TestQueueFull drops the oldest events, keeps requests, and counts.
+// TestQueueFull checks that a full queue drops the oldest events, keeps requests, and counts the dropped
+// events.
 func TestQueueFull(t *testing.T) {
 	q := newQueue()
 	q.add(item{size: -1})

@@ -25,7 +25,7 @@ func TestDigests(t *testing.T) {
 	if len(one) != 64 || one != (*Digests)(nil).Executable(path) {
 		t.Errorf("got %q", one)
 	}
-	// A file this young can change again without a trace in its times.
+	// A file that is this young can change again without a change of its times.
 	if err := d.Save(); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestDigests(t *testing.T) {
 func TestDigestsAreRemembered(t *testing.T) {
 	dir := t.TempDir()
 	d := NewDigests(state.Open(dir))
-	// Old files of unknown origin: those of the system.
+	// A file of the system is old enough.
 	path := "/bin/sh"
 	fi, err := os.Stat(path)
 	if err != nil || time.Since(stat.Changed(fi)) < settled {
@@ -74,7 +74,7 @@ func TestDigestsAreRemembered(t *testing.T) {
 	}
 }
 
-// A file that has just changed may change again without another time: its digest is not remembered.
+// A file that has just changed may change again with the same times. So its digest is not remembered.
 func TestFreshDigestsAreNotRemembered(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "program")

@@ -12,13 +12,13 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// Every call of a plugin that has ended gets the call that ended it, whichever caller
-// waited, and however many waited behind it.
+// Once a plugin has ended, every later call names the call that ended it. So do calls that were waiting
+// then.
 func TestLaterCallsNameTheOneThatBrokeIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o, _ := options(greeted(func(c *child) {
 			c.read()
-			time.Sleep(time.Second) // the others wait meanwhile
+			time.Sleep(time.Second) // meanwhile the other calls wait
 			c.Send([]byte("{x}"))
 			c.hang()
 		}))
@@ -44,7 +44,7 @@ func TestLaterCallsNameTheOneThatBrokeIt(t *testing.T) {
 	})
 }
 
-// The message of a timeout describes what came instead of the answer, in whole sentences.
+// The message of a timeout describes the bytes that arrived in place of the answer.
 func TestLateSaysWhatCame(t *testing.T) {
 	for name, c := range map[string]struct {
 		write func(c *child, r request)

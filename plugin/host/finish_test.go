@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// metered launches processes whose unread input is n.
+// metered launches processes that report n bytes of unread input.
 type metered struct {
 	Launcher
 	n atomic.Int64
@@ -24,7 +24,7 @@ func (m *metered) Launch(ctx context.Context, stderr io.Writer) (*Stream, error)
 	return s, err
 }
 
-// TestFinish: an extension is waited for while it follows, and no longer than allowed.
+// TestFinish: Finish waits for an extension while it reads, and no longer than allowed.
 func TestFinish(t *testing.T) {
 	const wait = 2 * time.Second
 	silent := func(c *child) { c.hang() }
@@ -34,7 +34,7 @@ func TestFinish(t *testing.T) {
 	for name, c := range map[string]struct {
 		run    func(c *child)
 		unread func(since time.Duration) int
-		gone   bool          // nothing is waited for
+		gone   bool          // Finish does not wait
 		late   time.Duration // between the launch and Finish
 		want   time.Duration
 		why    string

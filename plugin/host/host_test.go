@@ -95,7 +95,7 @@ func TestStartIsCancelled(t *testing.T) {
 	})
 }
 
-// A deadline covers the answer, and the write to a plugin that does not read.
+// A deadline covers the answer, and also the write to a plugin that does not read.
 func TestDeadline(t *testing.T) {
 	for name, params := range map[string]string{"small": "x", "large": strings.Repeat("x", 1<<20)} {
 		t.Run(name, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestDeadlineOfTheCall(t *testing.T) {
 	})
 }
 
-// exits is a child that reads one request after the handshake, and exits.
+// exits is a child that reads one request after the handshake and exits.
 var exits = greeted(func(c *child) {
 	c.read()
 	c.status = "exit status 7"
@@ -150,7 +150,7 @@ func TestRespawnAndQuarantine(t *testing.T) {
 		o, m := options(exits)
 		p := start(t, o)
 		began := time.Now()
-		// Asked twice: at once, and after the first pause.
+		// The call is sent twice: at once, and after the first pause.
 		code, message := codeOf(callError(p, Call{Method: "detect", Dir: "/a"}))
 		if code != adapters.Crashed || message != "it exited (exit status 7)" {
 			t.Errorf("got %q %q", code, message)
@@ -162,7 +162,7 @@ func TestRespawnAndQuarantine(t *testing.T) {
 		if state, f := p.State(); state != Restarting || f == nil {
 			t.Errorf("state %v, %v, want %v", state, f, Restarting)
 		}
-		// Asked once more, after the second pause; that was the third exit.
+		// The call is sent once, after the second pause. Its exit is the third.
 		code, message = codeOf(callError(p, Call{Method: "detect", Dir: "/b"}))
 		if code != adapters.Quarantined || !strings.Contains(message, "3 times within 1m0s") {
 			t.Errorf("got %q %q", code, message)
@@ -238,7 +238,7 @@ func TestBrokenFrameIsFinal(t *testing.T) {
 func TestFloodWithoutAQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o, _ := options(greeted(func(c *child) {
-			time.Sleep(time.Second) // the handshake is over
+			time.Sleep(time.Second) // the handshake is over by then
 			for range 101 {
 				c.log("x")
 			}
@@ -390,7 +390,7 @@ func TestLogs(t *testing.T) {
 	})
 }
 
-// As many calls are in flight as the handshake allowed, one if it said nothing.
+// The handshake sets how many calls may be in flight. The default is one.
 func TestCallsInFlight(t *testing.T) {
 	for want := range 4 {
 		synctest.Test(t, func(t *testing.T) {
@@ -404,7 +404,7 @@ func TestCallsInFlight(t *testing.T) {
 						go func() { more <- c.read() }()
 						batch = append(batch, <-more)
 					}
-					time.Sleep(time.Second) // nothing else may come meanwhile
+					time.Sleep(time.Second) // no other call may arrive meanwhile
 					most = max(most, len(batch))
 					for _, r := range batch {
 						c.reply(r, "1")

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The error of a file that cannot be started says what is wrong with it.
+// The error about a file that cannot be started names the cause.
 func TestFilesThatCannotBeStarted(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                            `exec format error: it is neither a program for this machine nor a script that begins with "#!"`,
@@ -34,7 +34,8 @@ func TestFilesThatCannotBeStarted(t *testing.T) {
 	}
 }
 
-// A start that is cancelled while its check runs starts nothing, and one that was cancelled before does not check.
+// If a start is cancelled during its check, no process starts. If it was cancelled before, the check does
+// not run.
 func TestCancelledStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	checks := 0

@@ -20,8 +20,8 @@ var forks = goleak.IgnoreTopFunction("github.com/bentobuild/bento/internal/proc.
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, forks) }
 
-// memory launches functions in place of processes: the n-th launch runs the n-th
-// of them, or the last.
+// memory launches functions in place of processes: the n-th launch runs the n-th function, later ones run
+// the last.
 type memory struct {
 	mu       sync.Mutex
 	run      []func(c *child)
@@ -33,7 +33,7 @@ type memory struct {
 type child struct {
 	*wire.Conn
 	stderr       io.Writer
-	stdout       io.Writer // for what is no frame
+	stdout       io.Writer // for raw bytes
 	term, killed chan struct{}
 	status       string
 }
@@ -96,7 +96,7 @@ func (c *child) log(message string) {
 	_ = c.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/log","params":{"level":"info","message":%q}}`, message))
 }
 
-// hang is a child that does nothing until it is killed.
+// hang waits until the child is killed.
 func (c *child) hang() { <-c.killed }
 
 // serve answers every request with its method's name, until shutdown or the end.
@@ -114,7 +114,7 @@ func (c *child) serve() {
 	}
 }
 
-// greet does the handshake.
+// greet answers the handshake.
 func (c *child) greet() { c.reply(c.read(), `"hello"`) }
 
 // greeted returns a child that runs run after the handshake.
@@ -125,7 +125,7 @@ func greeted(run func(c *child)) func(c *child) {
 	}
 }
 
-// options are those of a plugin that runs the given children in turn.
+// options returns the options of a plugin that runs the given children in turn.
 func options(run ...func(c *child)) (Options, *memory) {
 	m := &memory{run: run}
 	return Options{
@@ -137,7 +137,7 @@ func options(run ...func(c *child)) (Options, *memory) {
 	}, m
 }
 
-// start starts a plugin, which is closed with the test.
+// start starts a plugin. The end of the test closes it.
 func start(t *testing.T, o Options) *Plugin {
 	t.Helper()
 	p, err := Start(t.Context(), o)

@@ -7,7 +7,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// The message of a timeout says what came instead of the answer.
+// The message of a timeout describes the message that arrived in place of the answer.
 func TestDeadlineNamesWhatCame(t *testing.T) {
 	for sent, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":77,"result":{}}`:    "a response with the id 77, which has no request",
@@ -28,7 +28,7 @@ func TestDeadlineNamesWhatCame(t *testing.T) {
 	}
 }
 
-// A process that has just ended is not ready, though live has not set the next state yet.
+// A process that has just ended is not ready, even if live has not set the next state yet.
 func TestStateOfAnEndedSession(t *testing.T) {
 	over := make(chan struct{})
 	close(over)

@@ -20,7 +20,7 @@ func digestOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// executable writes a file that can be executed.
+// executable writes an executable file.
 func executable(t *testing.T, path, text string) string {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -32,8 +32,8 @@ func executable(t *testing.T, path, text string) string {
 	return path
 }
 
-// The pinned content runs, even if the file is replaced after the check: a shell reads its
-// script as it goes.
+// The pinned content runs, even if the file is replaced after the check. A shell reads its script while it
+// runs it.
 func TestPinnedContentRuns(t *testing.T) {
 	const good, evil = "#!/bin/sh\nread line\necho good\n", "#!/bin/sh\nread line\necho evil\n"
 	for name, swap := range map[string]func(dir string) error{
@@ -77,7 +77,7 @@ func TestPinnedContentRuns(t *testing.T) {
 	}
 }
 
-// The copy that runs is sealed: its user, who may open it in /proc, cannot change it.
+// The copy that runs is sealed: even its owner, who can open it in /proc, cannot change it.
 func TestPinnedCopyIsSealed(t *testing.T) {
 	path := executable(t, filepath.Join(t.TempDir(), "tool"), "#!/bin/sh\n")
 	copied, err := pinned(path, digestOf("#!/bin/sh\n"), nil)
@@ -128,8 +128,8 @@ func TestPinnedIsRefused(t *testing.T) {
 	}
 }
 
-// What a script's first line starts is followed to its end, and refused where it is not
-// understood.
+// trustInterpreter follows the interpreters of a script to the last one, and refuses a first line that it
+// does not understand.
 func TestInterpretersOfAPinnedScript(t *testing.T) {
 	dir := t.TempDir()
 	open := filepath.Join(dir, "open")

@@ -19,8 +19,7 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// reside returns the resident behind given children, and its states. It is closed with the
-// test.
+// reside returns the resident of the given children, with its states. The end of the test closes it.
 func reside(t *testing.T, change func(o *ResidentOptions), run ...func(c *child)) (*Resident, *memory, *states) {
 	t.Helper()
 	m, s := &memory{run: run}, &states{}
@@ -44,7 +43,7 @@ func reside(t *testing.T, change func(o *ResidentOptions), run ...func(c *child)
 	return r, m, s
 }
 
-// states are the states that a resident had.
+// states records the states of a resident.
 type states struct {
 	mu   sync.Mutex
 	list []State
@@ -68,7 +67,7 @@ func ask(r *Resident, method string) (string, error) {
 	return string(result), err
 }
 
-// after checks how long something took.
+// after checks how long an operation took.
 func after(t *testing.T, what string, began time.Time, want time.Duration) {
 	t.Helper()
 	if d := time.Since(began); d != want {
@@ -100,11 +99,10 @@ func TestResidentStartsWithACall(t *testing.T) {
 	})
 }
 
-// failing is a resident whose processes exit at the second message.
+// failing is a child that exits at the second message.
 var failing = greeted(func(c *child) { c.read(); c.status = "exit status 7" })
 
-// The pauses are 1, 4 and 16 s, while no process is stable and the failures are far apart; the
-// third failure within the window is the last.
+// The first pauses are 1 and 4 s. The third failure within the window is the last, until a reload.
 func TestResidentPausesAndQuarantine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, m, _ := reside(t, nil, failing)
@@ -143,7 +141,8 @@ func TestResidentPausesAndQuarantine(t *testing.T) {
 
 func second(_ string, err error) error { return err }
 
-// Failures that are far apart are no quarantine, and pauses grow until a process is stable.
+// Failures that are far apart cause no quarantine. The pauses are 1, 4 and 16 s, until a process is
+// stable.
 func TestResidentForgivesOldFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _, _ := reside(t, nil, failing)
@@ -208,7 +207,7 @@ func TestEagerResident(t *testing.T) {
 	})
 }
 
-// What goes wrong in a handshake is a failure, as is what goes wrong later, and no process is left.
+// A fault in the handshake or after it is a failure, and no process is left.
 func TestResidentFailures(t *testing.T) {
 	refuse := func(c *child) {
 		_ = c.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32003,"message":"no"}}`, c.read().ID))
@@ -312,7 +311,7 @@ func TestResidentIdle(t *testing.T) {
 	})
 }
 
-// A call in flight is use, however long it takes.
+// A resident with a call in flight is not idle, however long the call takes.
 func TestResidentIsNotIdleDuringACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _, _ := reside(t, func(o *ResidentOptions) { o.Numbers.Idle = time.Second }, greeted(func(c *child) {
@@ -357,7 +356,7 @@ func TestResidentShutdownLadder(t *testing.T) {
 	}
 }
 
-// With Await the process can be answered until it has answered the last request.
+// With Await the host answers requests of the process until it has answered the last request.
 func TestResidentAwaitsTheLastAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers bool
@@ -392,7 +391,7 @@ func TestResidentAwaitsTheLastAnswer(t *testing.T) {
 	}
 }
 
-// Calls that are in flight or wait fail with why, in every state; no process is left.
+// Close fails calls in flight and waiting calls with a reason, in every state. No process is left.
 func TestResidentIsClosedInEveryState(t *testing.T) {
 	for name, c := range map[string]struct {
 		run  func(c *child)
@@ -425,7 +424,7 @@ func TestResidentIsClosedInEveryState(t *testing.T) {
 	}
 }
 
-// Calls that come during a pause are served after it.
+// Calls that arrive during a pause are answered after it.
 func TestResidentServesWaitingCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, m, _ := reside(t, nil, failing, (*child).serve)
@@ -460,7 +459,7 @@ func TestResidentEndAndReload(t *testing.T) {
 		if state, f := r.State(); state != Restarting || f.Message != "it lies" {
 			t.Errorf("%s, %v", state, f)
 		}
-		r.End(k.peer, adapters.Crashed, "again") // of an older process
+		r.End(k.peer, adapters.Crashed, "again") // the peer of an older process
 		_, _ = ask(r, "x")
 		r.Reload()
 		if state, f := r.State(); state != Idle || f != nil || m.launched != 2 {
@@ -472,7 +471,7 @@ func TestResidentEndAndReload(t *testing.T) {
 	})
 }
 
-// A connection that is never made ends the process.
+// A process without a connection ends after the timeout of the handshake.
 func TestResidentWithoutAConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, m, _ := reside(t, func(o *ResidentOptions) {

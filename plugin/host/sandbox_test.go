@@ -11,8 +11,8 @@ import (
 	"github.com/bentobuild/bento/internal/proc"
 )
 
-// Of the directories that an install is to write only those of the workspace count,
-// since it is the plugin that names them; the sandbox of questions stays as it is.
+// ForInstall allows writes only to directories of the workspace, since the plugin names the directories.
+// The sandbox of questions is unchanged.
 func TestForInstall(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -43,7 +43,7 @@ func TestForInstall(t *testing.T) {
 	}
 }
 
-// The home directory is not read by way of PATH or of a plugin that lies in it.
+// A plugin in the home directory, or a PATH with it, does not make the whole home directory readable.
 func TestPolicyLeavesOutHome(t *testing.T) {
 	home := t.TempDir()
 	program := filepath.Join(home, "bento-adapter-x")
@@ -76,7 +76,7 @@ func TestPolicyLeavesOutHome(t *testing.T) {
 	}
 }
 
-// No confined plugin has the machine's processes to itself.
+// A confined plugin may not use all processes of the machine.
 func TestPluginsHaveABound(t *testing.T) {
 	spec := proc.Spec{Argv: []string{"/bin/true"}}
 	for set, want := range map[int]int{0: maxTasks, 60: 60} {

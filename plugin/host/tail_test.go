@@ -25,8 +25,8 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// However the bytes come, what is kept is the same: the last ones, without the part of a line that
-// was cut.
+// The kept text does not depend on how the bytes were split: it is the last bytes, without the rest of a
+// cut line.
 func TestTailOfPieces(t *testing.T) {
 	const size = 20
 	var all strings.Builder

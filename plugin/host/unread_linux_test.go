@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestUnread: what the other side has not read is known, until the stream is closed.
+// TestUnread: the number of bytes that the other side has not read is known until the stream is closed.
 func TestUnread(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()

@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// forbidden launches a process unless it is forbidden.
+// forbidden launches a process unless why is set.
 type forbidden struct {
 	Launcher
 	why error
@@ -25,8 +25,8 @@ func (f *forbidden) Launch(ctx context.Context, stderr io.Writer) (*Stream, erro
 	return f.Launcher.Launch(ctx, stderr)
 }
 
-// TestResidentThatMustNotStart: a program that is not trusted is tried once, counts as no crash, and
-// starts after a reload alone.
+// TestResidentThatMustNotStart: a program that is not trusted is tried once, is not a crash, and starts
+// again only after a reload.
 func TestResidentThatMustNotStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &forbidden{why: &adapters.Failure{Code: adapters.NotTrusted, Message: "its files have changed"}}

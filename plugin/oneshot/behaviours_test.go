@@ -12,21 +12,21 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// Behaviour is what a tool of the tests does, and what has to come of it.
+// Behaviour is a tool of the tests with its expected result.
 type Behaviour struct {
 	ID     string
 	do     func(*kid)
 	code   adapters.Code // of the failure, "" for none
 	says   string        // part of the message, or of the output
-	Clause string        // of docs/TOOL-PROTOCOL.md, which the suite has to name; "" for none
+	Clause string        // of docs/TOOL-PROTOCOL.md, which the suite must name; "" for none
 
-	Short    bool // it runs into a deadline
+	Short    bool // it misses a deadline
 	Granted  []string
 	trailing int64 // at least, after the response
 	large    bool  // its input is a string of 4 MiB, in place of {"paths":[]}
 }
 
-// Behaviours are all of them, in the order of the exchange.
+// Behaviours returns all behaviours, in the order of the exchange.
 func Behaviours() []Behaviour {
 	var all []Behaviour
 	for _, part := range [][]Behaviour{starts(), handshakes(), identities(), capabilities(), responses(), ends(), oddities(), narrowOnes()} {
@@ -205,7 +205,7 @@ func ends() []Behaviour {
 	}
 }
 
-// oddities are not as expected, and accepted.
+// oddities returns unusual behaviours that the host accepts.
 func oddities() []Behaviour {
 	return []Behaviour{
 		{ID: "crlf", do: func(k *kid) { k.eol = "\r\n" }, says: `{"bytes":12}`, Clause: "O2.4"},
@@ -253,7 +253,8 @@ func oddities() []Behaviour {
 	}
 }
 
-// narrowOnes do the one call of the tests well, and not all that the contract wants.
+// narrowOnes returns tools that answer the one call of the tests well, but break another clause of the
+// contract.
 func narrowOnes() []Behaviour {
 	if_ := func(id, clause string, is func(c call) bool, do func(k *kid, c call)) Behaviour {
 		return Behaviour{ID: id, Clause: clause, says: `{"bytes":12}`, do: func(k *kid) {
@@ -299,7 +300,7 @@ func narrowOnes() []Behaviour {
 	}
 }
 
-// oneRead takes what arrives at once for a whole line.
+// oneRead takes the bytes of one read for a whole line.
 type oneRead struct{}
 
 func (oneRead) Read(p []byte) (int, error) {
@@ -312,5 +313,5 @@ func (oneRead) Read(p []byte) (int, error) {
 
 var _ io.Reader = oneRead{}
 
-// Good reports whether the host accepts what it does.
+// Good reports whether the host accepts the behaviour.
 func (b *Behaviour) Good() bool { return b.code == "" }

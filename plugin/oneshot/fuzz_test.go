@@ -25,8 +25,8 @@ func seeds() []string {
 	}
 }
 
-// FuzzLines: whatever a tool writes, in whatever pieces, at most two lines come of it, each a
-// bounded object in UTF-8, every byte is counted once, and the pieces do not matter.
+// FuzzLines: any output of a tool, in any pieces, has at most two lines. Each is a bounded object in
+// UTF-8, every byte is counted once, and the pieces make no difference.
 func FuzzLines(f *testing.F) {
 	for _, s := range seeds() {
 		f.Add([]byte(s+"\n"+s), false)
@@ -48,7 +48,7 @@ func sameLine(a, b line) bool {
 	return bytes.Equal(a.text, b.text) && (a.err == nil) == (b.err == nil) && (a.err == nil || a.err.Error() == b.err.Error())
 }
 
-// received returns what comes of a stream.
+// received returns the lines of a stream.
 func received(t *testing.T, stream io.Reader) (all []line) {
 	counted := &counter{r: stream}
 	in := newReceiver()
@@ -84,8 +84,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// FuzzHandshake: only a manifest that is what the options want is accepted, and each refusal has
-// one of the codes of a handshake.
+// FuzzHandshake: only a manifest that fits the options is accepted. Each refusal has one of the codes of a
+// handshake.
 func FuzzHandshake(f *testing.F) {
 	for _, s := range seeds() {
 		f.Add(s, "fs.read")
@@ -116,7 +116,7 @@ func FuzzHandshake(f *testing.F) {
 	})
 }
 
-// FuzzResponse: an accepted response is for the request, and has either an output or an error.
+// FuzzResponse: an accepted response belongs to the request, and has either an output or an error.
 func FuzzResponse(f *testing.F) {
 	for _, s := range seeds() {
 		f.Add(s)

@@ -21,8 +21,8 @@ import (
 // forks is the thread that forks all children: it lives as long as this process.
 var forks = goleak.IgnoreTopFunction("github.com/bentobuild/bento/internal/proc.(*family).adopt.func1")
 
-// The test binary is also the tools of the tests: run by the name bento-tool-<id> it does what
-// that behaviour does.
+// TestMain makes the test binary a tool too: run by the name bento-tool-<id> it does what that behaviour
+// does.
 func TestMain(m *testing.M) {
 	id, isTool := strings.CutPrefix(filepath.Base(os.Args[0]), "bento-tool-")
 	if !isTool {
@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	leave(0)
 }
 
-// kid is a tool that is good but for what is changed in it.
+// kid is a good tool, apart from the changes of a behaviour.
 type kid struct {
 	id       string
 	in       *bufio.Reader
@@ -94,7 +94,7 @@ func encoded(v any) string {
 	return string(text)
 }
 
-// introduction is the answer to the handshake.
+// introduction returns the answer to the handshake.
 func (k *kid) introduction() string {
 	return encoded(map[string]any{"type": "handshake", "manifest": k.manifest})
 }
@@ -114,7 +114,7 @@ func (k *kid) fail(c call, code, message string) {
 	k.say(fmt.Sprintf(`{"type":"response","request_id":%q,"status":"error","error":{"code":%q,"message":%s}}`, c.ID, code, encoded(message)))
 }
 
-// answer answers a request well.
+// answer answers a request correctly.
 func (k *kid) answer(c call) {
 	switch {
 	case c.Function != "check" && c.Function != "fix":
@@ -134,8 +134,8 @@ func hang() {
 	}
 }
 
-// spawn starts a grandchild that nothing but SIGKILL ends: "grand-holder" keeps the pipes open,
-// "grand-closed" closes them; a session of its own takes it out of the process group.
+// spawn starts a grandchild that only SIGKILL ends: "grand-holder" keeps the pipes open, "grand-closed"
+// closes them. With a session of its own it leaves the process group.
 func (k *kid) spawn(kind string, ownSession bool) {
 	cmd := exec.Command(os.Args[0], kind)
 	ready, theirs, err := os.Pipe()
@@ -148,7 +148,7 @@ func (k *kid) spawn(kind string, ownSession bool) {
 		panic(err)
 	}
 	theirs.Close()
-	ready.Read(make([]byte, 1)) // until SIGTERM does nothing to it
+	ready.Read(make([]byte, 1)) // until it ignores SIGTERM
 }
 
 func (k *kid) linger(kind string) {

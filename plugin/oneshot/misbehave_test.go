@@ -32,7 +32,7 @@ func Install(t testing.TB, dir, id string) (path string) {
 	return path
 }
 
-// options are those of a tool that does b.
+// options returns the options of a tool with the behaviour b.
 func (b *Behaviour) options(path string) Options {
 	o := Options{ID: b.ID, Argv: []string{path}, Capabilities: b.Granted, Timeout: Ample, Launch: Ample, Handshake: Ample, Teardown: Ample}
 	if b.Short {
@@ -48,8 +48,8 @@ func (b *Behaviour) options(path string) Options {
 	return o
 }
 
-// TestMisbehave runs every behaviour, with -short a sample, a few at a time: what has to come of
-// it comes, and no process is left.
+// TestMisbehave runs every behaviour (with -short a sample), eight at a time. Each must have its expected
+// result, and leave no process.
 func TestMisbehave(t *testing.T) {
 	dir := t.TempDir()
 	atOnce := make(chan struct{}, 8)
@@ -76,7 +76,7 @@ func TestMisbehave(t *testing.T) {
 	}
 }
 
-// misbehave returns what is wrong with what comes of b.
+// misbehave calls the tool and returns an error if the result is not the expected one.
 func (b *Behaviour) misbehave(path string) error {
 	var audit host.Audit
 	o := b.options(path)
@@ -129,7 +129,7 @@ func (b *Behaviour) compare(path, output string, err error) error {
 	return nil
 }
 
-// claims returns the id that a failure has to name: that of the manifest once that counts.
+// claims returns the id that a failure must name: that of the manifest, once the manifest is accepted.
 func (b *Behaviour) claims() string {
 	if b.ID == "other-id" {
 		return "acme.other"
@@ -146,7 +146,7 @@ func isOneOf(code, want adapters.Code) bool {
 	return false
 }
 
-// TestStderr: the last of it is with the failure, and every line is logged.
+// TestStderr: a failure has the end of stderr, and every line is logged.
 func TestStderr(t *testing.T) {
 	dir := t.TempDir()
 	var lines []string

@@ -18,7 +18,7 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// TestInvalidOptions: what is wrong before a process is started is a *SpecError.
+// TestInvalidOptions: an error in the options, before a process starts, is a *SpecError.
 func TestInvalidOptions(t *testing.T) {
 	for _, o := range []Options{
 		{Argv: []string{"/bin/true"}}, {ID: " ", Argv: []string{"/bin/true"}}, {ID: "a"}, {ID: "a", Argv: []string{""}}, {ID: "a", Argv: []string{" ", "x"}},
@@ -45,7 +45,7 @@ func TestInvalidOptions(t *testing.T) {
 	}
 }
 
-// script makes a one-shot tool in sh of a line that prints the output.
+// script writes a one-shot tool in sh with a line that prints the output.
 func script(t *testing.T, dir, name, output string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -68,7 +68,7 @@ func called(t *testing.T, o Options) (string, error) {
 	return answer.Output, err
 }
 
-// TestCommand: where a command is looked for, and what the process gets.
+// TestCommand: where a command is searched, and what arguments and environment the process gets.
 func TestCommand(t *testing.T) {
 	dir := t.TempDir()
 	path := script(t, dir, "tool-in-sh", "$(pwd) $HOME $EXTRA $1")
@@ -92,8 +92,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// TestLaunchFailures: a command that is not there, or not a program, is launch_failed with the
-// reason.
+// TestLaunchFailures: a command that is missing or is no program fails with launch_failed and the reason.
 func TestLaunchFailures(t *testing.T) {
 	dir := t.TempDir()
 	good := script(t, dir, "good", "x")
@@ -128,8 +127,7 @@ func TestLaunchFailures(t *testing.T) {
 	}
 }
 
-// TestPinned: another content than that of the digest is not started, also if it changes between
-// two calls.
+// TestPinned: a file with another digest is not started, even if it changes between two calls.
 func TestPinned(t *testing.T) {
 	path := script(t, t.TempDir(), "pinned", "x")
 	right := (*host.Digests)(nil).Executable(path)
@@ -156,8 +154,7 @@ func TestPinned(t *testing.T) {
 	}
 }
 
-// TestManifest: one handshake is made, without a request; how the process then ends does not
-// matter.
+// TestManifest: Manifest makes one handshake and sends no request. The exit of the process is ignored.
 func TestManifest(t *testing.T) {
 	dir := t.TempDir()
 	want := Manifest{Version: "1.0", Protocol: Protocol, Functions: []string{"check", "fix"}}
@@ -204,7 +201,7 @@ func TestResultHasTheManifest(t *testing.T) {
 	}
 }
 
-// TestFailureText: a failure names the tool, the function, the code and what to do.
+// TestFailureText: a failure names the tool, the function and the code, and has a hint.
 func TestFailureText(t *testing.T) {
 	_, err := called(t, Options{Argv: []string{"/none"}})
 	var f *adapters.Failure
@@ -213,7 +210,7 @@ func TestFailureText(t *testing.T) {
 	}
 }
 
-// bare starts a program and waits for it, as little as a caller can do.
+// bare starts a program and waits for it, with the least work that a caller can do.
 func bare(b *testing.B, path string) {
 	cmd := exec.Command(path)
 	cmd.Stdin = strings.NewReader("{}\n{}\n")
@@ -222,8 +219,8 @@ func bare(b *testing.B, path string) {
 	}
 }
 
-// BenchmarkCall measures a call of a tool in sh beside a bare start of the same program, in
-// turn: call/bare is to be at most 1.5, and a millisecond.
+// BenchmarkCall alternates a call of a tool in sh with a bare start of the same program. The limits for
+// call/bare are 1.5 and one millisecond more.
 func BenchmarkCall(b *testing.B) {
 	dir := b.TempDir()
 	path := filepath.Join(dir, "tool")

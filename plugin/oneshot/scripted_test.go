@@ -17,19 +17,19 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// actor is a tool in memory: it takes exactly as long as its script says.
+// actor is a tool in memory that takes exactly the time of its script.
 type actor struct {
 	in       *bufio.Reader
 	out      *io.PipeWriter
 	killed   chan struct{}
 	launch   time.Duration // how long its start takes
-	immortal chan struct{} // what its end waits for; nil for nothing
+	immortal chan struct{} // its end waits for this; nil for nothing
 	status   string        // "": exit status 0
 	kills    int
-	saw      []string // the lines that came
+	saw      []string // the lines that it received
 }
 
-// read returns the next line, "" at the end.
+// read returns the next line, or "" at the end.
 func (a *actor) read() string {
 	text, err := a.in.ReadString('\n')
 	if err != nil {
@@ -54,7 +54,7 @@ func (a *actor) ok(c call) {
 	a.say(fmt.Sprintf(`{"type":"response","request_id":%q,"status":"ok","output":{"n":1}}`, c.ID))
 }
 
-// serve is a good tool.
+// serve runs a good tool.
 func (a *actor) serve() { a.ok(a.greet()) }
 
 // hang waits until it is killed.
@@ -68,7 +68,7 @@ func (a *actor) sleep(d time.Duration) {
 	}
 }
 
-// stage is a launcher of one actor.
+// stage launches one actor.
 type stage struct {
 	*actor
 	play func(*actor)
@@ -134,7 +134,7 @@ func perform(t *testing.T, play func(*actor), changes ...func(*performance)) *pe
 	return p
 }
 
-// wants checks the code, the time, and that the process was killed or not.
+// wants checks the code, the message and the time of a failure.
 func (p *performance) wants(code adapters.Code, took time.Duration, says string) {
 	p.t.Helper()
 	var f *adapters.Failure
@@ -146,7 +146,7 @@ func (p *performance) wants(code adapters.Code, took time.Duration, says string)
 	}
 }
 
-// TestDeadlines: each deadline ends the call at its time, and by its code.
+// TestDeadlines: each deadline ends the call in time, with the code of that deadline.
 func TestDeadlines(t *testing.T) {
 	slow := func(d time.Duration) func(*performance) { return func(p *performance) { p.stage.launch = d } }
 	with := func(change func(o *Options)) func(*performance) { return func(p *performance) { change(&p.o) } }
@@ -191,7 +191,7 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// TestHappyPath: the output is returned as it is, and the audit has the phases.
+// TestHappyPath: the output is returned unchanged, and the audit has the phases.
 func TestHappyPath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := perform(t, func(a *actor) {
@@ -218,7 +218,7 @@ func TestHappyPath(t *testing.T) {
 	})
 }
 
-// TestRequestLine: what a tool gets is two lines, to the byte.
+// TestRequestLine: a tool receives exactly these two lines.
 func TestRequestLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := perform(t, (*actor).serve)
@@ -233,7 +233,7 @@ func TestRequestLine(t *testing.T) {
 	})
 }
 
-// TestNoRequestAfterARefusal: a tool that is refused sees the handshake alone, and is killed.
+// TestNoRequestAfterARefusal: a refused tool receives only the handshake, and is killed.
 func TestNoRequestAfterARefusal(t *testing.T) {
 	for _, text := range []string{`{"type":"handshake","manifest":{}}`, "x", `{"type":"response"}`} {
 		synctest.Test(t, func(t *testing.T) {
@@ -246,8 +246,8 @@ func TestNoRequestAfterARefusal(t *testing.T) {
 	}
 }
 
-// TestCancel: a done context ends a call in each phase at once, with its error, and kills the
-// process.
+// TestCancel: a cancelled context ends a call at once in each phase, with the error of the context, and
+// kills the process.
 func TestCancel(t *testing.T) {
 	for name, play := range map[string]func(*actor){
 		"handshake": (*actor).hang,
@@ -276,7 +276,7 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestCancelledLaunch: a process that a launch returns after its call is over is ended.
+// TestCancelledLaunch: if a launch returns a process after the end of its call, the process is killed.
 func TestCancelledLaunch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := perform(t, (*actor).hang, func(p *performance) { p.stage.launch = time.Hour })
@@ -289,7 +289,7 @@ func TestCancelledLaunch(t *testing.T) {
 	})
 }
 
-// TestImmortal: a process that SIGKILL does not end is waited for 2 s.
+// TestImmortal: the call waits 2 s for a process that SIGKILL does not end.
 func TestImmortal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -299,7 +299,7 @@ func TestImmortal(t *testing.T) {
 	})
 }
 
-// TestLaunchErrors: the code of a launch that fails, and its cause.
+// TestLaunchErrors: a failed launch has its code and its cause.
 func TestLaunchErrors(t *testing.T) {
 	cause := errors.New("no such program")
 	for err, code := range map[error]adapters.Code{
@@ -314,8 +314,8 @@ func TestLaunchErrors(t *testing.T) {
 	}
 }
 
-// TestLateLine: a line that is there when its deadline has passed is too late, whichever of the
-// two is seen first.
+// TestLateLine: a line that is read after its deadline is too late, even if the deadline is noticed later
+// than the line.
 func TestLateLine(t *testing.T) {
 	tool, err := Open(Options{ID: "acme.fmt", Launcher: &stage{}})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/bentobuild/bento/plugin/plugintest"
 )
 
-// failed lists the clauses that were failed.
+// failed returns the failed clauses.
 func failed(r *plugintest.Report) (clauses []string) {
 	for _, a := range r.Axes {
 		if a.Status == plugintest.Fail {
@@ -28,7 +28,7 @@ func failed(r *plugintest.Report) (clauses []string) {
 // examine runs the suite on a behaviour.
 func examine(t *testing.T, path string, b oneshot.Behaviour) *plugintest.Report {
 	o := plugintest.OneshotOptions{ID: b.ID, Function: "check", Capabilities: b.Granted, Input: json.RawMessage(`{"paths":[]}`), Handshake: oneshot.Ample, Within: oneshot.Ample, Exit: oneshot.Ample}
-	// A deadline is short only if the behaviour misses it for ever, or if it does not matter.
+	// A deadline is short only if the behaviour always misses it, or if it makes no difference.
 	switch {
 	case b.Short && b.Clause == "O3.1":
 		o.Handshake = time.Second
@@ -46,14 +46,14 @@ func examine(t *testing.T, path string, b oneshot.Behaviour) *plugintest.Report 
 	return r
 }
 
-// TestSuiteNamesTheClause runs the suite on every behaviour that the author of a tool can cause,
-// with -short on a sample: the clause that it breaks is named, and no process is left.
+// TestSuiteNamesTheClause runs the suite on every behaviour that the author of a tool can cause (with
+// -short on a sample). The suite must name the broken clause, and no process is left.
 func TestSuiteNamesTheClause(t *testing.T) {
 	dir := t.TempDir()
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var running sync.WaitGroup
 	all := sampling.Short(t, 20, oneshot.Behaviours())
-	// It answers before it has read the request, of which it needs the long one of its own test.
+	// This one answers before it has read the request, and needs the long request of its own test.
 	all = slices.DeleteFunc(all, func(b oneshot.Behaviour) bool { return b.ID == "answers-unread" })
 	for _, b := range all {
 		path := oneshot.Install(t, dir, b.ID)
@@ -63,9 +63,9 @@ func TestSuiteNamesTheClause(t *testing.T) {
 			r := examine(t, path, b)
 			got := failed(r)
 			for tries := 0; b.Clause == "O2.6" && !slices.Contains(got, b.Clause) && tries < 20; tries++ {
-				got = failed(examine(t, path, b)) // pieces join in the pipe if the tool is slow
+				got = failed(examine(t, path, b)) // a slow tool reads several pieces at once
 			}
-			if b.Clause == "" && b.Good() { // several answer any function alike
+			if b.Clause == "" && b.Good() { // several give the same answer to any function
 				got = slices.DeleteFunc(got, func(clause string) bool { return clause == "O4.4" })
 			}
 			switch {
@@ -88,7 +88,8 @@ func TestSuiteNamesTheClause(t *testing.T) {
 	}
 }
 
-// TestEveryOneshotAxisCanFail: an axis that no behaviour fails tests nothing.
+// TestEveryOneshotAxisCanFail: each axis of the suite has a behaviour that fails it, and each clause of a
+// behaviour is an axis.
 func TestEveryOneshotAxisCanFail(t *testing.T) {
 	r := examine(t, oneshot.Install(t, t.TempDir(), "good"), oneshot.Behaviour{ID: "good", Short: true})
 	for _, a := range r.Axes {
@@ -106,7 +107,7 @@ func TestEveryOneshotAxisCanFail(t *testing.T) {
 	}
 }
 
-// TestNoExecutable: what cannot be started fails at its first clause.
+// TestNoExecutable: a tool that cannot be started fails its first clause.
 func TestNoExecutable(t *testing.T) {
 	r, err := plugintest.RunOneshot(t.Context(), []string{"/none"}, plugintest.OneshotOptions{})
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// serveAinb is an ainb extension: on the SDK, or by hand, good but for what its name says.
+// serveAinb runs an ainb extension: on the SDK, or by hand with the fault of its name.
 func serveAinb(name string) {
 	if name == "ainb-sdk" {
 		extension.Main(sdkExtension{})
@@ -41,7 +41,7 @@ func serveAinb(name string) {
 	syscall.Exit(0)
 }
 
-// sdkExtension is the extension of the SDK's page, with all that an extension may have.
+// sdkExtension is the extension of the SDK's page, with every optional method.
 type sdkExtension struct{}
 
 func (sdkExtension) Info() extension.Info {
@@ -65,7 +65,7 @@ func (sdkExtension) Render(_ context.Context, _ *extension.Client, b *extension.
 	return nil
 }
 
-// ainbKid is an extension by hand.
+// ainbKid is an extension that does not use the SDK.
 type ainbKid struct {
 	name string
 	conn *wire.Conn
@@ -77,7 +77,7 @@ func (k *ainbKid) send(format string, args ...any) {
 	_ = k.conn.Send(fmt.Appendf(nil, format, args...))
 }
 
-// next handles one message, and reports whether more may come.
+// next handles one message, and reports whether more may follow.
 func (k *ainbKid) next() bool {
 	body, err := k.conn.Recv()
 	if err != nil {
@@ -175,7 +175,7 @@ func installAinb(t *testing.T, dir, name, more string) string {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(at, "manifest.toml"), []byte(text), 0o644)
 	}
-	if err == nil { // no link: the reader of manifests follows none out of the directory
+	if err == nil { // no link: the reader of manifests follows no link out of the directory
 		err = os.WriteFile(filepath.Join(at, name), fmt.Appendf(nil, "#!/bin/sh\nAINB_KID=%s exec %s\n", name, testrun.Kid(t)), 0o755)
 	}
 	if err != nil {
@@ -186,7 +186,7 @@ func installAinb(t *testing.T, dir, name, more string) string {
 
 const everySurface = "[capabilities]\nevent_bus = true\n[provides]\nscreens = [\"s\"]\ncli_namespaces = [\"kid\"]\nsnapshots = [\"kid.state\"]\n[subscribes]\nsnapshots = [\"a\", \"b\"]\n"
 
-// TestAinbAxes runs the suite on a good extension of the SDK, and on others that break an axis each.
+// TestAinbAxes runs the suite on good extensions, and on others that each break some axes.
 func TestAinbAxes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -238,8 +238,8 @@ func TestAinbAxes(t *testing.T) {
 	running.Wait()
 }
 
-// TestAinbAxesAreSkipped: what a manifest does not offer is not tested, and a bad manifest is one
-// failure.
+// TestAinbAxesAreSkipped: the suite skips surfaces that a manifest does not offer. A bad or missing
+// manifest is one failure.
 func TestAinbAxesAreSkipped(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

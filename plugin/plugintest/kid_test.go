@@ -22,8 +22,8 @@ import (
 // forks is the thread that forks all children: it lives as long as this process.
 var forks = goleak.IgnoreTopFunction("github.com/bentobuild/bento/internal/proc.(*family).adopt.func1")
 
-// The test binary is also the plugins of the tests: run by the name
-// bento-adapter-<id> it does what the kid of that id does.
+// TestMain makes the test binary a plugin too: run by the name bento-adapter-<id> it does what the kid of
+// that id does.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "sep:") {
 		sepKid(strings.TrimPrefix(os.Args[1], "sep:"))
@@ -46,13 +46,13 @@ func TestMain(m *testing.M) {
 	k.serve()
 }
 
-// kid is a plugin that is good but for what was changed in it.
+// kid is a good plugin, apart from the changes of a test.
 type kid struct {
 	id       string
 	in       *bufio.Reader
 	manifest string // with %q for the id
 	header   string // of the frames that it writes
-	// before sees every request first; true is that it dealt with it.
+	// before receives every request first. It returns true if it has handled the request.
 	before func(k *kid, q question) bool
 	atEOF  func()
 }
@@ -163,14 +163,14 @@ func (k *kid) answer(q question) {
 	}
 }
 
-// bad is a kid and the clauses that have to be failed because of it.
+// bad is a kid with the clauses that it must fail.
 type bad struct {
 	id     string
 	change func(*kid)
 	fails  string
 }
 
-// on does something else with the requests of one method, "" for all.
+// on replaces the handling of requests of one method; "" means all methods.
 func on(method string, do func(k *kid, q question)) func(*kid) {
 	return func(k *kid) {
 		k.before = func(k *kid, q question) bool {
@@ -183,7 +183,7 @@ func on(method string, do func(k *kid, q question)) func(*kid) {
 	}
 }
 
-// where does something else with the requests that are so.
+// where replaces the handling of requests for which is returns true.
 func where(is func(q question) bool, do func(k *kid, q question)) func(*kid) {
 	return func(k *kid) {
 		k.before = func(k *kid, q question) bool {
@@ -200,7 +200,7 @@ func says(method, result string) func(*kid) {
 	return on(method, func(k *kid, q question) { k.result(q, result) })
 }
 
-// inProject says something else about directories that are not empty.
+// inProject replaces the result for directories that are not empty.
 func inProject(method, result string) func(*kid) {
 	return where(func(q question) bool {
 		var p struct{ Dir string }
@@ -213,7 +213,7 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// with changes the text of the manifest.
+// with replaces a part of the manifest.
 func with(old, new string) func(*kid) {
 	return func(k *kid) { k.manifest = strings.Replace(k.manifest, old, new, 1) }
 }
@@ -226,7 +226,7 @@ func hang() {
 	}
 }
 
-// kids are in the order of the clauses that they fail.
+// kids returns the kids in the order of the clauses that they fail.
 func kids() []bad {
 	return append(append(badFrames(), badMessages()...), append(badLives(), badAnswers()...)...)
 }
@@ -251,7 +251,7 @@ func badFrames() []bad {
 	}
 }
 
-// oneRead takes what arrives at once for a whole frame.
+// oneRead takes the bytes of one read for a whole frame.
 type oneRead struct{}
 
 func (oneRead) Read(p []byte) (int, error) {

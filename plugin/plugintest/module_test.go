@@ -21,8 +21,8 @@ const modulePage = repository + "/docs/TOOL-PROTOCOL-WASM.md"
 
 var moduleClause = regexp.MustCompile(`(?m)^\*\*(W\d+\.\d+)\*\* \((module|bento), (MUST|SHOULD)\) (.*)$`)
 
-// TestModuleAxesAreClauses: what binds modules is an axis of the suite, in the same order, and
-// behind each clause is a test.
+// TestModuleAxesAreClauses: each clause that binds modules is an axis of the suite, in the same order.
+// Every clause names a test.
 func TestModuleAxesAreClauses(t *testing.T) {
 	text, err := os.ReadFile(modulePage)
 	if err != nil {
@@ -74,7 +74,7 @@ func runModule(t *testing.T, o ModuleOptions) (broken []string) {
 	return broken
 }
 
-// Each module breaks the clauses that stand beside it, and no others.
+// Each module breaks exactly the clauses in its row.
 func TestModuleAxes(t *testing.T) {
 	replaced := func(name, typ string, body ...[]byte) *Module {
 		m := Answering(Good)
@@ -168,15 +168,15 @@ func TestModuleAxes(t *testing.T) {
 
 var short = wasm.Options{Timeout: 50 * time.Millisecond}
 
-// roomy returns a tool that answers with out and has room for an input of 1 MiB.
+// roomy returns a tool that answers with out and has memory for an input of 1 MiB.
 func roomy(out string) *Module {
 	m := Answering(out)
 	m.Memory(20, -1)
 	return m
 }
 
-// A module of the real toolchain passes everything; told to, it breaks the clauses of what it does
-// to one input only.
+// A module of the real toolchain passes every axis. With another input it breaks the clauses that its
+// action breaks.
 func TestModuleOfGo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles a large module")
@@ -202,12 +202,12 @@ func TestModuleOfGo(t *testing.T) {
 	}
 }
 
-// A module whose answer depends on the clock or on chance is no tool whose answers are stored.
+// A module whose answer depends on random bytes fails the clause about stored answers.
 func TestModuleChanges(t *testing.T) {
 	m := &Module{}
 	random := m.Import("wasi_snapshot_preview1", "random_get", "i32,i32->i32")
 	m.Func("az_alloc", "i32->i32", I32(8192))
-	// Eight random bytes, of which the lower four bits make letters from @ to O.
+	// The lower four bits of each of eight random bytes make a letter from @ to O.
 	body := [][]byte{I32(2048), I32(8), Call(random), Op(Drop)}
 	for i := range int32(8) {
 		body = append(body, I32(1035+i), I32(2048+i), []byte{0x2d, 0, 0}, I32(15), []byte{0x71}, I32(64), []byte{0x72, 0x3a, 0, 0})
@@ -220,7 +220,7 @@ func TestModuleChanges(t *testing.T) {
 	}
 }
 
-// An adapter that declares what needs a process passes as a module what it passes as an executable.
+// The module of an adapter that declares its commands passes the same axes as the executable.
 func TestAdapterModule(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles a large module")

@@ -38,7 +38,7 @@ func exampleTool(t *testing.T, name string) string {
 	return path
 }
 
-// TestExampleTools: the examples pass everything.
+// TestExampleTools: the examples pass every axis.
 func TestExampleTools(t *testing.T) {
 	need(t, "python3")
 	for name, o := range examples(t) {
@@ -55,7 +55,7 @@ func TestExampleTools(t *testing.T) {
 	}
 }
 
-// TestExampleToolAnswers: what they answer, called as a task calls them.
+// TestExampleToolAnswers checks the answers of the examples when they are called as a task calls them.
 func TestExampleToolAnswers(t *testing.T) {
 	need(t, "python3")
 	for _, c := range []struct{ name, input, output, code, message string }{

@@ -15,8 +15,8 @@ const toolPage = repository + "/docs/TOOL-PROTOCOL.md"
 // toolClause is a clause of docs/TOOL-PROTOCOL.md: a letter for its contract, and its number.
 var toolClause = regexp.MustCompile(`(?m)^\*\*(([A-Z])\d+\.\d+)\*\* \((tool|bento), (MUST|SHOULD)\) (.*)$`)
 
-// TestOneshotClauses: behind each clause of the one-shot contract is a test, and each that binds
-// tools is an axis of the suite, at the same level and in the same order.
+// TestOneshotClauses: every clause of the one-shot contract names a test. Each clause that binds tools is
+// an axis of the suite, at the same level and in the same order.
 func TestOneshotClauses(t *testing.T) {
 	text, err := os.ReadFile(toolPage)
 	if err != nil {

@@ -58,8 +58,8 @@ func clauses(t *testing.T) (list []clause) {
 	return list
 }
 
-// TestClausesHaveTests: behind each clause is a test. That it exists is checked for every page
-// in internal/archtest.
+// TestClausesHaveTests: every clause names a test. A test of internal/archtest checks for all pages that
+// the named tests exist.
 func TestClausesHaveTests(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, c := range clauses(t) {
@@ -73,8 +73,8 @@ func TestClausesHaveTests(t *testing.T) {
 	}
 }
 
-// TestAxesAreClauses: what binds plugins is an axis of the suite, and the other way
-// round, at the same level and in the same order.
+// TestAxesAreClauses: the axes of the suite are exactly the clauses that bind plugins, at the same level
+// and in the same order.
 func TestAxesAreClauses(t *testing.T) {
 	var doc, suite []string
 	for _, c := range clauses(t) {
@@ -134,7 +134,7 @@ func TestMembersOfThePage(t *testing.T) {
 	section, _, _ = strings.Cut(section, "**9.1**")
 	for _, m := range answer.Messages() {
 		if m.Method == wire.MethodInitialize {
-			continue // section 5 has its other members
+			continue // the other members are in section 5
 		}
 		defs, _ := m.Schema()["$defs"].(map[string]any)
 		for _, name := range membersOf(defs["result"]) {
@@ -145,7 +145,7 @@ func TestMembersOfThePage(t *testing.T) {
 	}
 }
 
-// membersOf returns the names of members anywhere in a schema, of additions alone.
+// membersOf returns the names of all members in a schema of an addition.
 func membersOf(schema any) (names []string) {
 	s, _ := schema.(map[string]any)
 	properties, _ := s["properties"].(map[string]any)
@@ -160,7 +160,7 @@ func membersOf(schema any) (names []string) {
 	return names
 }
 
-// TestWorkedExchange: the page's exchange is what goes over the pipes, byte for byte.
+// TestWorkedExchange: the pipes carry the exchange of the page, byte for byte.
 func TestWorkedExchange(t *testing.T) {
 	need(t, "python3")
 	said, answered := exchange(t)
@@ -212,7 +212,7 @@ func exchange(t *testing.T) (said, answered []string) {
 	return said, answered
 }
 
-// askAs makes the request that the frame holds.
+// askAs sends the request of a frame.
 func askAs(client *wire.Client, frame string) error {
 	_, body, _ := strings.Cut(frame, "\r\n\r\n")
 	var q struct {
@@ -241,7 +241,7 @@ func askAs(client *wire.Client, frame string) error {
 	}
 }
 
-// written keeps what is written through it.
+// written records the bytes that are written through it.
 type written struct {
 	w    io.WriteCloser
 	kept []byte

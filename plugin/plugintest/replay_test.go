@@ -38,7 +38,7 @@ func askAbout(t *testing.T, a adapters.Adapter, dir string) []any {
 	return []any{found, tasks, logs, findings}
 }
 
-// TestReplay: a trace of a plugin answers as the plugin did, in another directory too.
+// TestReplay: a trace of a plugin has the same answers as the plugin, in another directory too.
 func TestReplay(t *testing.T) {
 	var mu sync.Mutex
 	var text bytes.Buffer
@@ -91,7 +91,7 @@ func recorded(ctx context.Context, t *testing.T, c adapters.Candidate, o adapter
 	return askAbout(t, set.Adapters()[0], dir)
 }
 
-// The same request may have several answers, one after the other.
+// A trace with several answers to one request returns them in order, then repeats the last.
 func TestReplayInOrder(t *testing.T) {
 	var text bytes.Buffer
 	for _, result := range []string{"1", `"two"`} {
@@ -123,8 +123,8 @@ func TestReplayInOrder(t *testing.T) {
 	}
 }
 
-// TestRunReplay: the answers of a plugin are compared with the recorded ones, each process with one of
-// its own; what has effects is left out, and the first request without an answer ends a conversation.
+// TestRunReplay compares the answers of a plugin with the recorded ones, one process for each recorded
+// process. It skips methods with effects. The first request without an answer ends a conversation.
 func TestRunReplay(t *testing.T) {
 	var text bytes.Buffer
 	line := func(id, body string, sent bool) {

@@ -13,10 +13,10 @@ import (
 	"github.com/bentobuild/bento/plugin/wasm"
 )
 
-// rustTarget is the target of modules in Rust. Not every installation has it, so no run requires it.
+// rustTarget is the target of modules in Rust. Since some installations lack it, no run requires it.
 const rustTarget = "wasm32-wasip1"
 
-// rustModule builds the example in Rust, which needs no network.
+// rustModule builds the example in Rust, without network access.
 func rustModule(t *testing.T) string {
 	t.Helper()
 	need(t, "cargo")
@@ -33,7 +33,7 @@ func rustModule(t *testing.T) string {
 	return filepath.Join(dir, rustTarget, "release", "json_rust.wasm")
 }
 
-// TestRustModule: the formatter in Rust passes everything, and formats as the one in Go does.
+// TestRustModule: the formatter in Rust passes every axis, and formats like the one in Go.
 func TestRustModule(t *testing.T) {
 	path, root, out := rustModule(t), t.TempDir(), t.TempDir()
 	const text, want = `{"b":[1.50,{}],"a":"x\u00e9"}`, "{\n  \"b\": [\n    1.50,\n    {}\n  ],\n  \"a\": \"x\\u00e9\"\n}\n"

@@ -13,7 +13,7 @@ import (
 	"github.com/bentobuild/bento/plugin/adapter"
 )
 
-// rustNoop builds the example in Rust, which needs no network.
+// rustNoop builds the example in Rust, without network access.
 func rustNoop(t *testing.T) adapters.Candidate {
 	t.Helper()
 	need(t, "cargo")
@@ -26,7 +26,7 @@ func rustNoop(t *testing.T) adapters.Candidate {
 	return adapters.Candidate{ID: "noop", Path: filepath.Join(target, "debug", "bento-adapter-noop"), Contract: adapters.ContractV1}
 }
 
-// TestRustNoop: a plugin in Rust passes everything, and is an adapter as good as any.
+// TestRustNoop: a plugin in Rust passes every axis, and bento uses it as an adapter.
 func TestRustNoop(t *testing.T) {
 	c := rustNoop(t)
 	r, err := Run(t.Context(), c.Path, Options{Stderr: t.Output()})
@@ -39,7 +39,7 @@ func TestRustNoop(t *testing.T) {
 	testReference(t, c)
 }
 
-// testReference asks what the protocol's reference plugin answers.
+// testReference checks the answers of the protocol's reference plugin.
 func testReference(t *testing.T, c adapters.Candidate) {
 	a := started(t.Context(), t, c, adapter.Options{}).Adapters()[0]
 	m := a.Manifest()

@@ -30,7 +30,7 @@ const sepPage = repository + "/docs/EXTENSION-PROTOCOL-SEP.md"
 // sepClause is a clause of docs/EXTENSION-PROTOCOL-SEP.md.
 var sepClause = regexp.MustCompile(`(?m)^\*\*(S\d+\.\d+)\*\* \((extension|bento), (MUST|SHOULD)\) (.*)$`)
 
-// TestSEPClauses: behind each clause is a test, and each that binds extensions is an axis of the suite, at
+// TestSEPClauses: every clause names a test. Each clause that binds extensions is an axis of the suite, at
 // the same level and in the same order.
 func TestSEPClauses(t *testing.T) {
 	text, err := os.ReadFile(sepPage)
@@ -82,7 +82,7 @@ func (companion) Event(ctx context.Context, c *extension.Client, e extension.Eve
 	return nil
 }
 
-// sepTalker is a good extension by hand, but for what was changed in it.
+// sepTalker is a good extension that does not use the SDK, apart from the changes of a test.
 type sepTalker struct {
 	*wire.Conn
 	raw   net.Conn
@@ -95,7 +95,7 @@ func (k *sepTalker) greet() {
 	k.write(`{"jsonrpc":"2.0","method":"sep.hello","params":{"token":%q}}`, os.Getenv("SEP_TOKEN"))
 }
 
-// wholeReads takes a read that does not begin with a header for the end.
+// wholeReads takes a read that does not begin with a header for the end of the stream.
 type wholeReads struct{ net.Conn }
 
 func (w *wholeReads) Read(b []byte) (int, error) {
@@ -114,10 +114,11 @@ func (k *sepTalker) refuse(id json.RawMessage, code int, reason string) {
 	k.write(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"no","data":{"reason":%q}}}`, id, code, reason)
 }
 
-// sepBreak changes one thing in a talker: hello replaces the first message, before sees every message
-// first and returns whether it dealt with it, body sees the bytes of every body.
+// sepBreak changes one thing in a talker: hello replaces the first message. The function before receives
+// every message first and returns whether it has handled it. The function body receives the bytes of every
+// body.
 type sepBreak struct {
-	breaks string // the clauses, with a space between
+	breaks string // the clauses, separated by spaces
 	hello  func(k *sepTalker)
 	before func(k *sepTalker, m *wire.Message) bool
 	body   func(k *sepTalker, body []byte) bool
@@ -170,7 +171,7 @@ func sepKid(name string) {
 	leave()
 }
 
-// serve answers a request well, and reports whether it was the last one.
+// serve answers a request correctly, and reports whether it was the last one.
 func (k *sepTalker) serve(m *wire.Message) (last bool) {
 	var p struct {
 		API string          `json:"apiVersion"`
@@ -198,7 +199,7 @@ func (k *sepTalker) serve(m *wire.Message) (last bool) {
 	return false
 }
 
-// on changes what a talker does at messages of a method.
+// on changes how a talker handles messages of a method.
 func (b sepBreak) on(method string, f func(k *sepTalker, m *wire.Message)) sepBreak {
 	b.before = func(k *sepTalker, m *wire.Message) bool {
 		if m.Method != method {
@@ -216,7 +217,7 @@ func asks(method, params string) func(k *sepTalker, m *wire.Message) {
 	}
 }
 
-// sepBreaks are the extensions that break one clause, or a few, by name.
+// sepBreaks returns the extensions that break one clause or a few, by name.
 func sepBreaks() map[string]sepBreak {
 	wait := func() { time.Sleep(time.Hour) }
 	breaks := func(clauses string) sepBreak { return sepBreak{breaks: clauses} }
@@ -312,7 +313,7 @@ func (k *sepTalker) dieIf(m *wire.Message, die bool) {
 	}
 }
 
-// andDiesOf ends a talker at an error of this code.
+// andDiesOf makes a talker exit at an error with this code.
 func (b sepBreak) andDiesOf(code int) sepBreak {
 	before := b.before
 	b.before = func(k *sepTalker, m *wire.Message) bool {
@@ -337,7 +338,7 @@ func sepManifest(t *testing.T, name string) *manifest.Manifest {
 	return m
 }
 
-// axesFor returns the axes that show whether clauses are broken, all if there are none.
+// axesFor returns the axes that check the clauses of breaks, or all axes if breaks is empty.
 func axesFor(breaks string) (list []sepAxis) {
 	clauses := strings.Fields(breaks)
 	for _, a := range sepAxes() {

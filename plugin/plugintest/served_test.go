@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// slow is an adapter whose Detect ends when it is cancelled.
+// slow is an adapter whose Detect runs until it is cancelled.
 type slow struct{ started chan struct{} }
 
 func (slow) Manifest() *adapters.Manifest { return &adapters.Manifest{AdapterID: "slow"} }
@@ -35,7 +35,7 @@ func (slow) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnost
 	return nil, nil
 }
 
-// TestServed: an adapter of this process answers, is cancelled, and ends as a plugin does.
+// TestServed: an adapter in this process answers, can be cancelled, and ends like a plugin.
 func TestServed(t *testing.T) {
 	a := slow{make(chan struct{})}
 	stream, err := Served{a}.Launch(t.Context(), nil)

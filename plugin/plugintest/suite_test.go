@@ -26,7 +26,7 @@ func install(t testing.TB, dir, id string) (path string) {
 	return path
 }
 
-// failed lists the clauses that were failed.
+// failed returns the failed clauses.
 func failed(r *Report) (clauses []string) {
 	for _, a := range r.Axes {
 		if a.Status == Fail {
@@ -39,8 +39,8 @@ func failed(r *Report) (clauses []string) {
 // ample is a timeout that no test misses, however busy the machine is.
 const ample = 10 * time.Minute
 
-// TestAxes runs the suite on every kid, with -short on a sample: the clauses that it
-// breaks are named, and no process is left.
+// TestAxes runs the suite on every kid (with -short on a sample). The suite must name the broken clauses,
+// and no process is left.
 func TestAxes(t *testing.T) {
 	dir := t.TempDir()
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -82,7 +82,7 @@ func TestAxes(t *testing.T) {
 	}
 }
 
-// TestEveryAxisCanFail: an axis that no kid fails tests nothing.
+// TestEveryAxisCanFail: each axis of the suite has a kid that fails it.
 func TestEveryAxisCanFail(t *testing.T) {
 	var all []string
 	for _, b := range kids() {
@@ -95,7 +95,7 @@ func TestEveryAxisCanFail(t *testing.T) {
 	}
 }
 
-// need skips where a tool is missing, and fails where all are required.
+// need skips a test whose tool is missing, or fails it if the environment requires all tools.
 func need(t *testing.T, tool string) {
 	t.Helper()
 	if testing.Short() {
@@ -109,8 +109,8 @@ func need(t *testing.T, tool string) {
 	}
 }
 
-// TestPythonNoop tests the example, which passes everything, and the plugin in the text of the
-// contract, which dies of wrong params.
+// TestPythonNoop tests two plugins: the example passes every axis, and the plugin in the text of the
+// contract fails only the clause about wrong params.
 func TestPythonNoop(t *testing.T) {
 	need(t, "python3")
 	for path, want := range map[string][]string{
@@ -127,7 +127,7 @@ func TestPythonNoop(t *testing.T) {
 	}
 }
 
-// TestGoNoop: what the SDK makes passes everything.
+// TestGoNoop: a plugin on the SDK passes every axis.
 func TestGoNoop(t *testing.T) {
 	need(t, "go")
 	path := filepath.Join(t.TempDir(), "bento-adapter-noop")
@@ -143,7 +143,7 @@ func TestGoNoop(t *testing.T) {
 	}
 }
 
-// TestNoExecutable: what cannot be started fails at its first clause.
+// TestNoExecutable: a plugin that cannot be started fails its first clause.
 func TestNoExecutable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bento-adapter-none")
 	r, err := Run(t.Context(), path, Options{})

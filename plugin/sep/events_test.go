@@ -21,7 +21,7 @@ type received struct {
 	Dropped   int
 }
 
-// TestEvents: events come in order, only those that were subscribed to, and not without the permission.
+// TestEvents: subscribed events arrive in order. Without the permission no event arrives.
 func TestEvents(t *testing.T) {
 	for granted, want := range map[bool][]received{
 		true: {
@@ -37,7 +37,7 @@ func TestEvents(t *testing.T) {
 				e = nil
 			}
 			x, m := begun(t, Options{Entry: e}, collect(&got))
-			x.Event(t.Context(), "run.started", json.RawMessage(`{"n":0}`)) // before it is initialized
+			x.Event(t.Context(), "run.started", json.RawMessage(`{"n":0}`)) // before the extension is initialized
 			x.Event(t.Context(), "task.started", json.RawMessage(`{"n":1}`))
 			time.Sleep(time.Second)
 			x.Event(t.Context(), "run.finished", json.RawMessage(`{"n":2}`))
@@ -62,8 +62,8 @@ func collect(into *[]received) func(c *child) {
 	}
 }
 
-// TestEventStorm: of 10,000 events to an extension that does not read the last 256 are kept, and the first
-// of them says how many are missing.
+// TestEventStorm: of 10,000 events to an extension that does not read, the last 256 are kept. The first of
+// them has the number of dropped events.
 func TestEventStorm(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var got []received
@@ -104,7 +104,7 @@ func collectRest(c *child, into *[]received) {
 	})
 }
 
-// TestEventBytes: large events are bounded together, and one that is larger than a message is dropped.
+// TestEventBytes: the size of all queued events is bounded, and an event larger than a message is dropped.
 func TestEventBytes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		q := newEvents()
@@ -127,7 +127,7 @@ func TestEventBytes(t *testing.T) {
 	})
 }
 
-// TestEventsSurviveACrash: what waits is sent to the next process, and what was lost is counted.
+// TestEventsSurviveACrash: queued events are sent to the next process, and lost events are counted.
 func TestEventsSurviveACrash(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var got []received
@@ -148,7 +148,7 @@ func TestEventsSurviveACrash(t *testing.T) {
 	})
 }
 
-// TestDrain ends with the queue, with the extension, or with its context.
+// TestDrain: Drain returns when the queue is empty or the extension has failed.
 func TestDrain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		x, _ := begun(t, Options{}, func(c *child) { c.greet(); time.Sleep(time.Second); c.loop(func(message) {}) }, (*child).serve)
@@ -170,7 +170,7 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// TestLazy starts with the first event that was subscribed to.
+// TestLazy: a lazy extension starts at the first event that it subscribes to.
 func TestLazy(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var got []received

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFeed reads all messages by pages, through the protocol.
+// TestFeed reads all messages page by page, through the protocol.
 func TestFeed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := NewFeed(func() []string { return []string{"@b", "@a", "c@example.com"} })
@@ -38,7 +38,8 @@ func TestFeed(t *testing.T) {
 
 func nobody() []string { return nil }
 
-// TestFeedBounds: the oldest messages go, the cursors of the others stay, and long content is cut.
+// TestFeedBounds: the oldest messages are removed, the cursors of the others stay the same, and long
+// content is cut.
 func TestFeedBounds(t *testing.T) {
 	f := NewFeed(nobody)
 	for range maxMessages + 10 {

@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// scripted is an extension's side of a connection that says what a fuzzer wants.
+// scripted is an extension's side of a connection that sends the bytes of a fuzzer.
 type scripted struct {
 	io.Reader
 	out bytes.Buffer
@@ -21,7 +21,7 @@ func (s *scripted) Close() error { return nil }
 
 func (s *scripted) Write(p []byte) (int, error) { return s.out.Write(p) }
 
-// conversation plays bytes to a session that is initialized, and returns what the host wrote.
+// conversation sends bytes to an initialized session, and returns the output of the host.
 func conversation(t *testing.T, data []byte, token string) (*session, string) {
 	m, err := manifest.Parse("manifest.json", []byte(minimal))
 	if err != nil {
@@ -40,8 +40,8 @@ func conversation(t *testing.T, data []byte, token string) (*session, string) {
 	return s, w.out.String()
 }
 
-// FuzzEnvelope: whatever an extension sends, the host answers with frames of valid messages, whose errors
-// have a code of the contract, and nothing that was not granted.
+// FuzzEnvelope: to any body the host answers only with frames of valid responses, whose errors have a code
+// of the contract.
 func FuzzEnvelope(f *testing.F) {
 	for _, body := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"host.get_capabilities"}`,
@@ -66,7 +66,8 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// FuzzStream is FuzzEnvelope for any bytes, with a token that they don't know.
+// FuzzStream is FuzzEnvelope for any bytes. With a token that the bytes do not know, they are not
+// authenticated.
 func FuzzStream(f *testing.F) {
 	f.Add([]byte("Content-Length: 2\r\n\r\n{}"), true)
 	f.Add([]byte("Content-Length: 67\r\n\r\n"+`{"jsonrpc":"2.0","method":"sep.hello","params":{"token":"guessed!"}}`), true)
@@ -107,8 +108,8 @@ func checkOutput(t *testing.T, out string) {
 	}
 }
 
-// FuzzGreeting: whatever answers sep.initialize, the version that is accepted is at most that of both
-// sides.
+// FuzzGreeting: an accepted answer to sep.initialize never has a version above that of bento or of the
+// manifest.
 func FuzzGreeting(f *testing.F) {
 	f.Add([]byte(welcome), "1.0.0")
 	f.Add([]byte(`{"extensionId":"acme.lint","version":"0.2.0","apiVersion":"1.7.0"}`), "1.9.0")

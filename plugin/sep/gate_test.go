@@ -26,7 +26,7 @@ var calls = []struct{ method, permission, params string }{
 	{"host.notifications.toast", manifest.Notify, `{"level":"info","message":"m"}`},
 }
 
-// talk runs an extension that greets and then runs talk.
+// talk runs an extension that answers the handshake and then runs the function talk.
 func talk(t *testing.T, o Options, talk func(c *child)) *Extension {
 	t.Helper()
 	over := make(chan struct{})
@@ -40,7 +40,8 @@ func talk(t *testing.T, o Options, talk func(c *child)) *Extension {
 	return x
 }
 
-// TestPermissions: each method with its permission granted, declared and not granted, and not declared.
+// TestPermissions calls each method with its permission granted, declared but not granted, and not
+// declared.
 func TestPermissions(t *testing.T) {
 	all := manifest.Permissions()
 	for name, c := range map[string]struct {
@@ -102,7 +103,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// TestOff: what is never started.
+// TestOff checks which extensions are never started.
 func TestOff(t *testing.T) {
 	for name, c := range map[string]struct {
 		trust string
@@ -140,7 +141,8 @@ func TestOff(t *testing.T) {
 	}
 }
 
-// TestUntrustedLimits: an extension of the level untrusted_local has the lower of two limits.
+// TestUntrustedLimits: an extension of the level untrusted_local has the lower of its own limit and
+// bento's.
 func TestUntrustedLimits(t *testing.T) {
 	m := parsed(t, "first_party", manifest.UntrustedLocal, "65536", "100000", "5000", "20000", `"maxConcurrentRequests":4`, `"maxConcurrentRequests":400`)
 	got := Settle(m, &Entry{Enabled: true})
@@ -153,7 +155,7 @@ func TestUntrustedLimits(t *testing.T) {
 	}
 }
 
-// TestErrors freezes the answers to bad requests.
+// TestErrors checks the exact answers to bad requests.
 func TestErrors(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		long := strings.Repeat("x", 501)
@@ -181,7 +183,7 @@ func TestErrors(t *testing.T) {
 				{`{"jsonrpc":"2.0","id":3,"method":"host.messages.send","params":{"destination":"a"}}`, `3 -32602 {"reason":"invalid_params","path":"content"} params: content: expected a string, got nothing`},
 			} {
 				c.check(t, e.body, e.want)
-				time.Sleep(5 * time.Second) // neither too many errors nor too many requests
+				time.Sleep(5 * time.Second) // keeps below the limits of errors and of requests
 			}
 			for _, e := range []struct{ method, params, want string }{
 				{"host.ui.register_tool_panel", `{"id":"A","title":"t","slot":"tools.page.primary"}`, `-32602 {"reason":"invalid_params","path":"id"} params: id: required lower-case letters and digits, with one ".", "_" or "-" between parts, at most 128 characters`},
@@ -231,7 +233,7 @@ func (c *child) check(t *testing.T, body, want string) {
 	}
 }
 
-// failing is a provider that fails by the destination.
+// failing is a provider whose failure depends on the destination.
 type failing struct{ none }
 
 func (failing) Send(ctx context.Context, m Outgoing) (Sent, error) {
@@ -251,7 +253,7 @@ func (failing) Messages(context.Context, MessageQuery) (MessagePage, error) {
 	return MessagePage{}, &CursorError{"before", "x"}
 }
 
-// TestOrder: of several faults of one request the first in the fixed order is answered.
+// TestOrder: if a request has several faults, the host reports the first in the fixed order.
 func TestOrder(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		m := parsed(t, `"maxRequestsPerSecond":20`, `"maxRequestsPerSecond":2`, `"maxConcurrentRequests":4`, `"maxConcurrentRequests":1`)
@@ -259,14 +261,14 @@ func TestOrder(t *testing.T) {
 		newer := append(methods(), method{name: "host.new", permission: manifest.Notify, since: 1})
 		launcher := &memory{run: []func(c *child){func(c *child) {
 			c.read()
-			// Before the answer: even an unknown method with a bad id.
+			// Before the answer to sep.initialize. A bad id is reported even for an unknown method.
 			c.check(t, `{"jsonrpc":"2.0","id":1.5,"method":"nothing"}`, `null -32600 {"reason":"invalid_request"} the id of a request is not a string or an integer of 64 bits`)
 			c.check(t, `{"jsonrpc":"2.0","id":1,"method":"nothing"}`, `1 -32010 {"reason":"not_initialized"} "nothing" before sep.initialize was answered`)
 			c.write(`{"jsonrpc":"2.0","id":1,"result":%s}`, welcome)
 			slow := `{"jsonrpc":"2.0","id":"slow","method":"host.messages.send","params":{"destination":"slow","content":""}}`
 			_ = c.Send([]byte(slow))
 			c.check(t, slow, `"slow" -32600 {"reason":"invalid_request"} a request with the id "slow" is not answered yet`)
-			for range 2 { // one token is left, and one request open
+			for range 2 { // one token is left, and one request is open
 				c.check(t, `{"jsonrpc":"2.0","id":1,"method":"host.new"}`, `1 -32601 {"reason":"method_not_found"} method not found: "host.new"`)
 				c.check(t, `{"jsonrpc":"2.0","id":1,"method":"host.contacts.list","params":7}`,
 					`1 -32001 {"reason":"permission_denied","permission":"contacts.read","method":"host.contacts.list","cause":"not_declared"} host.contacts.list requires the permission contacts.read`)
@@ -292,8 +294,8 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// TestShuttingDown: requests after sep.shutdown are refused before a restart, and answered at the end
-// of bento: an extension may show a message for the last event.
+// TestShuttingDown: a request after sep.shutdown is refused before a restart. At the end of bento it is
+// answered, since an extension may show a message for the last event.
 func TestShuttingDown(t *testing.T) {
 	refused := `1 -32017 {"reason":"shutting_down"} the extension is being shut down`
 	for name, want := range map[string]string{"restart": refused, "host_exit": "1 {}"} {
@@ -322,7 +324,8 @@ func TestShuttingDown(t *testing.T) {
 	}
 }
 
-// TestRateEdges: as many requests as the rate at once, one more only after its token.
+// TestRateEdges: the host accepts as many requests at once as the rate allows, and one more after each new
+// token.
 func TestRateEdges(t *testing.T) {
 	b := newBucket(4, time.Unix(0, 0))
 	at := func(ms int) time.Time { return time.Unix(0, int64(ms)*1e6) }
@@ -335,7 +338,7 @@ func TestRateEdges(t *testing.T) {
 	}
 }
 
-// TestVersions: the version that an extension chooses.
+// TestVersions checks which versions an extension may choose.
 func TestVersions(t *testing.T) {
 	for _, c := range []struct{ host, manifest, chosen, want string }{
 		{"1.2.0", "1.2.0", "1.2.0", ""},
@@ -362,7 +365,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestNegotiation: a method of a newer version than the agreed one is unknown, and known otherwise.
+// TestNegotiation: a method that is newer than the agreed version is unknown. Otherwise it is known.
 func TestNegotiation(t *testing.T) {
 	for chosen, want := range map[string]string{
 		"1.0.0": `-32601 {"reason":"method_not_found"} method not found: "host.new"`,
@@ -391,7 +394,7 @@ func TestNegotiation(t *testing.T) {
 	}
 }
 
-// TestCapabilities freezes the answer.
+// TestCapabilities checks the exact answer.
 func TestCapabilities(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		want := `{"apiVersion":"1.0.0","permissions":["events.subscribe","notifications.create"],"denied":["messages.read","messages.send","contacts.read","tools.register"],` +

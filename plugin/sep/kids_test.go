@@ -11,10 +11,10 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// kid is an extension that misbehaves, and what becomes of it.
+// kid is an extension that misbehaves, with its expected result.
 type kid struct {
 	run func()
-	// state is what it gets to; Backoff means a failure with code and reason.
+	// state is the expected state; Backoff means a failure with code and reason.
 	state  State
 	code   adapters.Code
 	reason string
@@ -47,7 +47,7 @@ func answer(body string) func() {
 	}
 }
 
-// serving answers everything while f runs.
+// serving answers every request while f runs.
 func serving(f func(c *child)) func() {
 	return after(func(c *child) { go f(c); c.loop(func(message) {}) })
 }
@@ -102,7 +102,7 @@ func transportKids() map[string]kid {
 	}
 }
 
-// twice connects once more after the first connection.
+// twice connects again after the first connection.
 func twice() {
 	after(func(c *child) {
 		if _, err := dial(); err != nil {
@@ -188,7 +188,7 @@ func flood(f *os.File) {
 	_, _ = f.WriteString("flooded\n")
 }
 
-// loopForever answers health checks, and no shutdown.
+// loopForever answers health checks, but not the shutdown.
 func (c *child) loopForever() {
 	for {
 		if m := c.read(); m.Method == "" {

@@ -35,7 +35,7 @@ func TestLife(t *testing.T) {
 	})
 }
 
-// TestFaults: each fault has its code, its reason and its time, and is a failure.
+// TestFaults: each fault is a failure with its code, reason and time.
 func TestFaults(t *testing.T) {
 	initialize := func(answer string) func(c *child) {
 		return func(c *child) { c.write(`{"jsonrpc":"2.0","id":%s,%s}`, c.read().ID, answer); c.hang() }
@@ -149,8 +149,8 @@ func slowHeader(c *child) {
 	}
 }
 
-// TestCrashLoop: pauses of 1 and 4 s, the third failure within a minute is the last, and only an
-// operator starts it again.
+// TestCrashLoop: the pauses are 1 and 4 s. After the third failure within a minute only an operator starts
+// the extension again.
 func TestCrashLoop(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var codes []adapters.Code
@@ -197,7 +197,7 @@ func TestFarApart(t *testing.T) {
 	})
 }
 
-// TestDegraded: a status or one missed check is a state, and no restart.
+// TestDegraded: the status degraded or one missed check changes the state, and causes no restart.
 func TestDegraded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		answers := []string{`{"seq":%s,"status":"ok"}`, `{"seq":%s,"status":"degraded","detail":"slow"}`, "", `{"seq":%s,"status":"ok"}`, ""}
@@ -231,7 +231,7 @@ func TestDegraded(t *testing.T) {
 	})
 }
 
-// TestLadder: what an extension that ignores its end costs.
+// TestLadder checks how long the shutdown of an extension takes if it ignores steps of it.
 func TestLadder(t *testing.T) {
 	for name, c := range map[string]struct {
 		run  func(c *child)
@@ -262,8 +262,8 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-// TestForgives: errors that are more than a minute apart, and a flood that a good request interrupts, end
-// nothing.
+// TestForgives: errors that are more than a minute apart do not end an extension. Nor does a flood that a
+// good request interrupts.
 func TestForgives(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		request := `{"jsonrpc":"2.0","id":%d,"method":"host.get_capabilities"}`
@@ -284,7 +284,7 @@ func TestForgives(t *testing.T) {
 				time.Sleep(61 * time.Second)
 			}
 			for range 2 {
-				answers(20+maxLimited-1, request) // 20 have a token
+				answers(20+maxLimited-1, request) // 20 of them have a token
 				time.Sleep(2 * time.Second)
 			}
 			c.loop(func(message) {})

@@ -16,8 +16,8 @@ import (
 
 var forks = goleak.IgnoreTopFunction("github.com/bentobuild/bento/internal/proc.(*family).adopt.func1")
 
-// The test binary is also the extensions of the tests: with an argument kid:NAME it does what the kid of
-// that name does.
+// TestMain makes the test binary an extension too: with an argument kid:NAME it does what the kid of that
+// name does.
 func TestMain(m *testing.M) {
 	name, isKid := "", false
 	if len(os.Args) > 1 {
@@ -62,7 +62,7 @@ func (c *child) hello(token string) {
 	c.write(`{"jsonrpc":"2.0","method":"sep.hello","params":{"token":%q}}`, token)
 }
 
-// after is a kid that connects, greets and then runs f.
+// after returns a kid that connects, answers the handshake and then runs f.
 func after(f func(c *child)) func() {
 	return func() {
 		c := connected()
@@ -71,7 +71,7 @@ func after(f func(c *child)) func() {
 	}
 }
 
-// again starts this kid a second time, as another one, in a session of its own if apart.
+// again starts a second process as the kid name, in a session of its own if apart.
 func again(name string, apart bool) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], append([]string{"kid:" + name}, os.Args[2:]...)...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

@@ -16,7 +16,8 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// memory launches functions in place of processes: the n-th launch runs the n-th of them, or the last.
+// memory launches functions in place of processes: the n-th launch runs the n-th function, later ones run
+// the last.
 type memory struct {
 	mu       sync.Mutex
 	run      []func(c *child)
@@ -27,7 +28,7 @@ type memory struct {
 // child is the extension's side of a launch.
 type child struct {
 	*wire.Conn
-	stdout       io.Writer // for what is no frame
+	stdout       io.Writer // for raw bytes
 	stderr       io.Writer
 	term, killed chan struct{}
 	status       string
@@ -116,7 +117,7 @@ func seq(m message) string {
 	return string(p.Seq)
 }
 
-// serve greets and answers until it is shut down.
+// serve answers the handshake and all requests until it is shut down.
 func (c *child) serve() {
 	c.greet()
 	c.loop(func(message) {})
@@ -138,8 +139,7 @@ func (c *child) loop(f func(message)) {
 	}
 }
 
-// ask calls a method of the host and returns its answer as one line. Health checks are answered
-// meanwhile.
+// ask calls a method of the host and returns its answer as one line. Meanwhile it answers health checks.
 func (c *child) ask(method, params string) string {
 	c.id++
 	c.write(`{"jsonrpc":"2.0","id":"q%d","method":%q,"params":%s}`, c.id, method, params)
@@ -180,7 +180,7 @@ func parsed(t *testing.T, replace ...string) *manifest.Manifest {
 	return m
 }
 
-// begun starts an extension on given children. It is closed with the test.
+// begun starts an extension that runs the given children. The end of the test closes it.
 func begun(t *testing.T, o Options, run ...func(c *child)) (*Extension, *memory) {
 	t.Helper()
 	m := &memory{run: run}
@@ -212,7 +212,7 @@ func state(t *testing.T, x *Extension, want State, reason string) {
 	}
 }
 
-// launches returns how many there were.
+// launches returns the number of launches.
 func (m *memory) launches() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// TestStrangerIsNotAccepted: a connection of another user is no connection, and the socket is gone all the same.
+// TestStrangerIsNotAccepted: a connection of another user is refused. The socket is removed in any case.
 func TestStrangerIsNotAccepted(t *testing.T) {
 	for _, stranger := range []bool{false, true} {
 		o := &Options{Manifest: quick(t, "well", "mark"), Dir: t.TempDir(), Env: adapters.NewEnviron([]string{"TMPDIR=" + t.TempDir()})}

@@ -19,13 +19,13 @@ import (
 	"github.com/bentobuild/bento/plugin/sep/manifest"
 )
 
-// quick is a manifest whose process is the kid of a name. mark is in its command line, and in that of its
-// descendants.
+// quick returns a manifest whose process is the kid of a name. The command line of the process and of its
+// descendants has mark.
 func quick(t *testing.T, name, mark string) *manifest.Manifest {
 	t.Helper()
 	const long = `"startupTimeoutMs":120000,"heartbeatIntervalMs":120000,"unhealthyAfterMissedHeartbeats":1`
 	m := parsed(t, `"startupTimeoutMs":5000,"heartbeatIntervalMs":2000,"unhealthyAfterMissedHeartbeats":2`, long)
-	switch kids()[name].reason { // the others must not fail for a busy machine
+	switch kids()[name].reason { // a busy machine must not make the others fail
 	case "startup_timeout", "not_connected":
 		m.Health.StartupTimeoutMs = 2000
 	case "unhealthy":
@@ -39,17 +39,17 @@ func quick(t *testing.T, name, mark string) *manifest.Manifest {
 
 var marks atomic.Int64
 
-// TestMisbehaving runs extensions that do everything wrong, as processes. Each has its code, and none is
+// TestMisbehaving runs extensions that misbehave, as processes. Each must have its code, and no process is
 // left.
 func TestMisbehaving(t *testing.T) {
 	all := kids()
-	delete(all, "environment") // of other tests
+	delete(all, "environment") // other tests use these two
 	delete(all, "stdio")
 	if len(all) < 60 {
 		t.Errorf("%d extensions, want at least 60", len(all))
 	}
 	var tests sync.WaitGroup
-	slots := make(chan struct{}, 20) // they wait more than they work, one of them 5s
+	slots := make(chan struct{}, 20) // they mostly wait, one of them for 5s
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		tests.Go(func() {
 			slots <- struct{}{}
@@ -60,7 +60,8 @@ func TestMisbehaving(t *testing.T) {
 	tests.Wait()
 }
 
-// misbehave runs a kid, with more time when the machine was too slow for it to connect before it misses a timeout.
+// misbehave runs a kid. If the machine was too slow for the kid to connect before the timeout under test,
+// it runs again with more time.
 func misbehave(t *testing.T, name string, k kid) {
 	m := quick(t, name, "")
 	s := k.end(t, m)
@@ -73,7 +74,8 @@ func misbehave(t *testing.T, name string, k kid) {
 	}
 }
 
-// end runs a process until it is what the kid gets to, or has failed, and closes it: nothing is left.
+// end runs a process until it has the expected state or has failed, and closes it. No socket or process
+// may be left.
 func (k *kid) end(t *testing.T, m *manifest.Manifest) Status {
 	t.Helper()
 	mark := fmt.Sprintf("mark-%d-%d.", os.Getpid(), marks.Add(1))
@@ -120,7 +122,7 @@ func gone(t *testing.T, mark string) {
 	t.Helper()
 	names, err := os.ReadDir("/proc")
 	if err != nil {
-		return // another system
+		return // no Linux
 	}
 	for _, n := range names {
 		if _, err := strconv.Atoi(n.Name()); err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/bentobuild/bento/internal/sampling"
 )
 
-// TestRandomLives plays random sequences of what a host does to extensions that fail at random: fixed seeds
-// and a new one each time. Whatever happens, every process that was started has ended, three failures in a
-// minute are a quarantine, and every event was sent, dropped or waits.
+// TestRandomLives plays random sequences of host actions on extensions that fail at random, with fixed
+// seeds and a new one. Every started process must end, and three failures within a minute must cause a
+// quarantine.
 func TestRandomLives(t *testing.T) {
 	seeds := []uint64{sampling.Rand(t).Uint64()}
 	for seed := range uint64(60) {
@@ -76,7 +76,7 @@ func randomLife(t *testing.T, seed uint64) {
 	}
 }
 
-// randomChild greets, or not, and does random things until it ends.
+// randomChild answers the handshake or not, and does random things until it ends.
 func randomChild(c *child, r *rand.Rand) {
 	switch r.IntN(8) {
 	case 0:

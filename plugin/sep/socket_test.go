@@ -37,7 +37,8 @@ func launched(t *testing.T, name string, change func(*Options)) (*Process, strin
 	return p, dir
 }
 
-// TestSocket: a socket of its own in a private directory, with a token of its own, for one connection.
+// TestSocket: each process has its own socket in a private directory, with its own token, for one
+// connection.
 func TestSocket(t *testing.T) {
 	x := &Options{Manifest: quick(t, "well", "mark"), Dir: t.TempDir(), Env: adapters.NewEnviron([]string{"TMPDIR=" + t.TempDir()})}
 	e, err := newEndpoint(x, 0)
@@ -68,7 +69,7 @@ func TestSocket(t *testing.T) {
 	}
 }
 
-// TestStaleDirectories: what a killed bento has left is removed by the next start, and nothing else.
+// TestStaleDirectories: a start removes only the directories that a killed bento has left.
 func TestStaleDirectories(t *testing.T) {
 	parent := t.TempDir()
 	old := time.Now().Add(-2 * time.Minute)
@@ -111,7 +112,7 @@ func TestStaleDirectories(t *testing.T) {
 	}
 }
 
-// TestPeerUID: the kernel's answer decides about a connection.
+// TestPeerUID: the user id from the kernel decides about a connection.
 func TestPeerUID(t *testing.T) {
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: filepath.Join(t.TempDir(), "s")})
 	if err != nil {
@@ -136,7 +137,8 @@ func TestPeerUID(t *testing.T) {
 	}
 }
 
-// TestPlacesOfSockets: no directory that others may write to, and no path that is too long.
+// TestPlacesOfSockets: a directory that other users may write to is refused, and so is a path that is too
+// long.
 func TestPlacesOfSockets(t *testing.T) {
 	good, shared := t.TempDir(), t.TempDir()
 	if err := os.Chmod(shared, 0o777); err != nil {
@@ -198,7 +200,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestEnvironment: the whole environment of a process. The manifest cannot set what the protocol does.
+// TestEnvironment checks the whole environment of a process. The manifest cannot set the variables of the
+// protocol.
 func TestEnvironment(t *testing.T) {
 	p, dir := launched(t, "environment", func(o *Options) {
 		o.Manifest.Entrypoint.Environment = map[string]string{"PYTHONUNBUFFERED": "1", "SEP_TOKEN": "mine", "BOTH": "manifest"}
@@ -216,7 +219,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestStdio: the standard streams as connection, without a token.
+// TestStdio: with the standard streams as the connection, no token is needed.
 func TestStdio(t *testing.T) {
 	seen := make(chan Status, 100)
 	x, err := Start(t.Context(), Options{Manifest: quick(t, "stdio", "mark"), Dir: t.TempDir(), Stdio: true, Changed: func(s Status) { seen <- s }})
@@ -229,7 +232,7 @@ func TestStdio(t *testing.T) {
 	}
 }
 
-// TestTwoAtOnce: two hosts with the same extension do not meet.
+// TestTwoAtOnce: four hosts with the same extension do not interfere.
 func TestTwoAtOnce(t *testing.T) {
 	m, dir := quick(t, "well", "mark"), t.TempDir()
 	env := adapters.NewEnviron([]string{"TMPDIR=" + t.TempDir()})
@@ -252,7 +255,7 @@ func TestTwoAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// TestTrace has every message, and no token.
+// TestTrace: the trace has all messages, and no token.
 func TestTrace(t *testing.T) {
 	var mu sync.Mutex
 	var trace bytes.Buffer
@@ -277,7 +280,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestTooLarge: a request that is too large is answered before the connection ends.
+// TestTooLarge: the host answers a request that is too large, and then ends the connection.
 func TestTooLarge(t *testing.T) {
 	_, out := conversation(t, []byte("Content-Length: 65537\r\n\r\n{"), "")
 	if want := `{"jsonrpc":"2.0","id":null,"error":{"code":-32015,"message":"a message has more than 65536 bytes","data":{"reason":"payload_too_large"}}}`; !strings.HasSuffix(out, want) {

@@ -14,15 +14,15 @@ import (
 	. "github.com/bentobuild/bento/plugin/wasm/wasmtest"
 )
 
-// A module that announces more than it has is refused before room is made for what it announces: wazero
-// takes up to 72 bytes for each.
+// A module that announces more items than it has is refused before memory is allocated for them. Wazero
+// allocates up to 72 bytes for each.
 func TestAnnouncedCounts(t *testing.T) {
 	many := []byte{0xff, 0xff, 0xff, 0xff, 0x0f} // 2^32-1
 	constant := []byte{1, 0, 0x41, 0, End}       // one active segment at 0
 	typed := func(n int, item ...byte) section {
 		return section{sectionType, slices.Concat(U32(uint32(n)), bytes.Repeat(item, n))}
 	}
-	code := func(body ...byte) section { // of the three functions
+	code := func(body ...byte) section { // the module has three functions
 		return section{sectionCode, slices.Concat([]byte{2}, U32(uint32(len(body))), body, []byte{2, 0, End})}
 	}
 	items := bytes.Repeat([]byte{0}, 1<<20)
@@ -93,14 +93,15 @@ func TestManySections(t *testing.T) {
 	wantFailure(t, err, adapters.LaunchFailed, "it has more than 1024 sections")
 }
 
-// A loop that lies within an operand for one reader and is an instruction for the other would have no
-// check, and no deadline would end it.
+// Two readers may disagree: one takes a loop for part of an operand, the other for an instruction. Such a
+// loop would have no check, and no deadline would end it.
 func TestDisguisedLoops(t *testing.T) {
 	for name, body := range map[string][]byte{
-		// A block whose type is a reference to type 1536, 0x80 0x0c: i64.div_u and br for a reader that
-		// takes 0x63 alone for the type.
+		// The type of the block is a reference to type 1536, 0x80 0x0c. A reader that takes only 0x63 for
+		// the type reads i64.div_u and br.
 		"in the type of a block": {0x02, 0x63, 0x80, 0x0c, 0x03, 0x40, 0x0c, 0, End, 0, End, Drop},
-		// v128.const, whose number has two bytes: 0x8c is i16x8.shr_s, and its 16 bytes are code.
+		// The opcode of v128.const has two bytes. For another reader 0x8c is i16x8.shr_s, and the 16 bytes
+		// are code.
 		"in a constant vector": slices.Concat([]byte{0x02, 0x40, 0x0c, 0, 0xfd, 0x8c, 0, End, 0x03, 0x40, 0x0c, 0, End, 0}, bytes.Repeat([]byte{1}, 9)),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +116,7 @@ func TestDisguisedLoops(t *testing.T) {
 	}
 }
 
-// The end of the call interrupts the compiler, which has work for many minutes.
+// The end of a call interrupts the compiler, which would run for many minutes.
 func TestCompilerIsInterrupted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles until it is interrupted")
@@ -132,7 +133,7 @@ func TestCompilerIsInterrupted(t *testing.T) {
 	}
 }
 
-// with returns a module with a section in place of its own, or in addition.
+// with returns a module with s in place of its section of that kind, or in addition.
 func with(t *testing.T, b []byte, s section) []byte {
 	t.Helper()
 	m, err := parse(b)

@@ -11,8 +11,8 @@ import (
 	"github.com/bentobuild/bento/plugin/wasm/wasmtest"
 )
 
-// What harden refuses is never compiled. What it accepts is compiled within bounds, and is valid if and
-// only if the module was.
+// FuzzHarden: a hardened module is compiled within bounds, and is valid if and only if the original module
+// is.
 func FuzzHarden(f *testing.F) {
 	for _, b := range seeds(f) {
 		f.Add(b)
@@ -52,7 +52,7 @@ func FuzzHarden(f *testing.F) {
 	})
 }
 
-// plain returns the sections of a module that are kept when it is hardened, as they are.
+// plain returns the sections that harden keeps, unchanged.
 func (m *module) plain() []byte {
 	out := bytes.Clone(magic)
 	for _, s := range m.sections {

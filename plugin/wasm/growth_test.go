@@ -14,7 +14,7 @@ import (
 	. "github.com/bentobuild/bento/plugin/wasm/wasmtest"
 )
 
-// Calls leave nothing behind: neither memory nor goroutines nor files.
+// Calls leave no memory, goroutines or open files behind.
 func TestCallsLeaveNothing(t *testing.T) {
 	n := 10_000
 	if testing.Short() {
@@ -57,7 +57,7 @@ func inUse(t *testing.T) (heap uint64, goroutines, files int) {
 	return sample[0].Value.Uint64(), runtime.NumGoroutine(), len(open)
 }
 
-// What one call opens and writes is bounded.
+// The files and the bytes that one call opens and writes are bounded.
 func TestBudget(t *testing.T) {
 	dir := t.TempDir()
 	root, err := rawfile.OpenDir(dir)

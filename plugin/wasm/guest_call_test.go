@@ -104,8 +104,8 @@ func TestGuestReadsWorkspace(t *testing.T) {
 	}
 }
 
-// TestGuestReadsNothingElse tries what is not a name of a file of the workspace, with the grant to
-// read it and without.
+// TestGuestReadsNothingElse tries names that are no files of the workspace, with the grant to read the
+// workspace and without it.
 func TestGuestReadsNothingElse(t *testing.T) {
 	root, cache := t.TempDir(), t.TempDir()
 	if err := unix.Mkfifo(filepath.Join(root, "pipe"), 0o644); err != nil {
@@ -128,7 +128,7 @@ func TestGuestReadsNothingElse(t *testing.T) {
 		"read pipe", "read socket", "read stored/compiled", "list " + cache, "read " + filepath.Join(cache, "compiled"), "write /dev/stdout x", "write pipe x",
 		"read ../../../../../../../../../etc/passwd", "read ./dir/../../x", "read ",
 	}
-	for n := range 40 { // 0 to 2 are its streams, 3 may be the workspace; bento has more open
+	for n := range 40 { // 0 to 2 are the streams of the guest, 3 may be the workspace; bento has more open files
 		if n > 2 {
 			inputs = append(inputs, fmt.Sprintf("descriptor %d", n))
 		}

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// guestDir is where the guest is built and compiled, once a run.
+// guestDir is the directory in which the guest is built and compiled, once a run.
 var guestDir = sync.OnceValue(func() string {
 	if path := os.Getenv(builtBefore); path != "" {
 		return filepath.Dir(path)
@@ -42,7 +42,7 @@ var guestDir = sync.OnceValue(func() string {
 	return dir
 })
 
-// builtBefore is a variable with the guest of the test that has started this binary.
+// builtBefore names the variable with the guest of the test that has started this binary.
 const builtBefore = "BENTO_TEST_GUEST"
 
 var built = sync.OnceValues(func() (string, error) {
@@ -72,8 +72,8 @@ func guest(t testing.TB) string {
 
 var compile sync.Once
 
-// compileGuest has the guest compiled without the race detector, which makes the compiler ten times as
-// slow: wazero compiles the small modules of other tests with it.
+// compileGuest compiles the guest without the race detector, which makes the compiler ten times as slow.
+// The small modules of other tests are compiled with it.
 func compileGuest(t testing.TB, path string) {
 	self, err := os.Executable()
 	if err != nil || os.Getenv(builtBefore) != "" || testrun.Kid(t) == self {

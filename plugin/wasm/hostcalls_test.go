@@ -22,7 +22,7 @@ import (
 	. "github.com/bentobuild/bento/plugin/wasm/wasmtest"
 )
 
-// asker returns a module that answers with what a host function answers to a question.
+// asker returns a module that calls a host function with a question and returns its answer.
 func asker(function, question string) []byte {
 	m := &Module{}
 	f := m.Import("az", function, "i32,i32->i64")
@@ -33,7 +33,7 @@ func asker(function, question string) []byte {
 	return m.Bytes()
 }
 
-// ask returns what the host function answers, and false for 0.
+// ask returns the answer of a host function, and false if the function returned 0.
 func ask(t *testing.T, o Options, function, question, root string) (string, bool) {
 	t.Helper()
 	o.Bytes = asker(function, question)
@@ -68,7 +68,7 @@ func TestEnvGet(t *testing.T) {
 			t.Errorf("%.20q: got %q, want 0", name, got)
 		}
 	}
-	for name, want := range map[string]string{"EMPTY": "set", "UNSET": "unset"} { // the empty value is no 0
+	for name, want := range map[string]string{"EMPTY": "set", "UNSET": "unset"} { // an empty value is not 0
 		m := &Module{}
 		f := m.Import("az", azEnvGet, "i32,i32->i64")
 		m.Func(alloc, "i32->i32", I32(8192))
@@ -119,8 +119,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// A file that is replaced between two looks by a link that leads out, or by a pipe, is not read:
-// the open itself refuses both.
+// If a file is replaced between two looks, by a link that leads out or by a pipe, the open refuses it.
 func TestReadFileReplaced(t *testing.T) {
 	root, outside := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(outside, "secret"), "secret")
@@ -153,7 +152,7 @@ func TestReadFileReplaced(t *testing.T) {
 	}
 }
 
-// A jail refuses names that lead out of it even where a file of that name is inside.
+// A jail refuses names that lead out of it, even if a file with that name is inside.
 func TestJailRefuses(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.txt"), "text")
@@ -172,7 +171,7 @@ func TestJailRefuses(t *testing.T) {
 	}
 	defer root.Close()
 	j := &jail{root: root, budget: &budget{}}
-	for name, want := range map[string]string{ // "" for refused
+	for name, want := range map[string]string{ // "" means refused
 		"a.txt": "a.txt", "in": "a.txt", "./x/../a.txt": "", "..": "", "../a.txt": "", "x/../../a.txt": "", "absolute": "", "upwards": "", "hidden": "",
 		".": ".", "sub/": "sub", "sub//back": "a.txt", "sub/back": "a.txt", "sub/../a.txt": "a.txt", "sub/../sub/none": "sub/none", "dir/none": "sub/none", "dir/back": "a.txt", "sub/none/..": "",
 		"sub/out": "", "dir/out": "", "sub/../..": "", "sub/../../" + filepath.Base(dir) + "/a.txt": "", "sub/none/none": "", "round": "", "sub/a/../../in/x": "",
@@ -188,7 +187,7 @@ func TestJailRefuses(t *testing.T) {
 			t.Errorf("%s: got %q, %v, want %q", name, got, err, want)
 		}
 	}
-	for _, name := range []string{"hidden", "in"} { // a link that has taken the place of a file since
+	for _, name := range []string{"hidden", "in"} { // links that have replaced a file since the first look
 		p, err := j.resolve(name, false)
 		if err != nil {
 			t.Fatal(err)
@@ -200,7 +199,7 @@ func TestJailRefuses(t *testing.T) {
 	}
 }
 
-// A jail follows a link at the end of a name only when it is asked to, and its root stays open when a
+// A jail follows a link at the end of a name only if the caller asks for it. Its root stays open if a
 // module closes it.
 func TestJailOpens(t *testing.T) {
 	dir := t.TempDir()
@@ -250,7 +249,7 @@ func TestJailOpens(t *testing.T) {
 	}
 }
 
-// web is a server on the loopback address, and a tool that may ask it.
+// web is a server on the loopback address, with a tool that may call it.
 type web struct {
 	*httptest.Server
 	addr string
@@ -309,13 +308,13 @@ func TestHTTPGet(t *testing.T) {
 			t.Errorf("%s: got %q, want 0", url, got)
 		}
 	}
-	// Not allowed by name, whatever its address.
+	// The name is not allowed, whatever its address.
 	tool := open(t, Options{Bytes: asker(azHTTPGet, one.URL+"/there"), Capabilities: []string{"host:az_http_get"}, Hosts: []string{one.addr}})
 	tool.mayDial = func(netip.AddrPort) bool { return true }
 	if got, ok := answered(t, tool, ""); ok {
 		t.Errorf("a redirect to a host that is not allowed: got %q, want 0", got)
 	}
-	// Allowed by name, and refused by its address.
+	// The name is allowed, but its address is refused.
 	for _, path := range []string{"/there", "/local"} {
 		if got, ok := one.ask(t, one.URL+path, other.addr, "169.254.169.254"); ok {
 			t.Errorf("%s: got %q, want 0", path, got)
@@ -323,7 +322,7 @@ func TestHTTPGet(t *testing.T) {
 	}
 }
 
-// An allowed host is a name with one port, or with those of http and https.
+// An allowed host is a name with one port, or with the ports of http and https.
 func TestAllowedHosts(t *testing.T) {
 	g := grant{hosts: map[string]bool{}}
 	for _, host := range []string{"One.example", "two.example:8443", "[2001:db8::1]:80", "2001:db8::2"} {
@@ -347,7 +346,7 @@ func TestAllowedHosts(t *testing.T) {
 	}
 }
 
-// Without the test's own rule, no module reaches this machine.
+// Without the exception of the tests, no module can reach this machine.
 func TestHTTPGetRefusesLoopback(t *testing.T) {
 	w := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the server was asked") })
 	_, port, _ := strings.Cut(w.addr, ":")
@@ -384,7 +383,7 @@ func TestIsPublic(t *testing.T) {
 	}
 }
 
-// Host functions get hostile pointers, and answer 0 or nothing.
+// Host functions return 0 or nothing for hostile pointers.
 func TestHostilePointers(t *testing.T) {
 	for name, args := range map[string][2]int32{"beyond": {-1, 4}, "length": {0, -1}, "both": {-1, -1}, "end": {600 * pageSize, 1}, "overlap": {600*pageSize - 1, 2}} {
 		for _, f := range []string{azEnvGet, azReadFile, azHTTPGet} {
@@ -402,9 +401,9 @@ func TestHostilePointers(t *testing.T) {
 	}
 }
 
-// A host function that calls az_alloc gets whatever the module returns.
+// A host function that calls az_alloc receives any value from the module.
 func TestHostileAllocInHostCall(t *testing.T) {
-	count := func(after ...[]byte) [][]byte { // the first call is that for the input
+	count := func(after ...[]byte) [][]byte { // the first call allocates the input
 		return append([][]byte{Count(100), I32(100), {0x28, 2, 0}, I32(1), {0x46, 0x04, 0x40}, I32(8192), Op(Return), Op(End)}, after...)
 	}
 	o := Options{Capabilities: []string{azEnvGet}, Env: map[string]string{"NAME": `{"output":"value"}`}}

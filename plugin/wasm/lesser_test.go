@@ -10,11 +10,12 @@ import (
 	"github.com/bentobuild/bento/internal/sandbox"
 )
 
-// hostile are the tests of modules that try to reach what they were not granted.
+// hostile matches the tests of modules that try to reach files and hosts without a grant.
 const hostile = "^(TestGuestReadsWorkspace|TestGuestReadsNothingElse|TestGuestWithoutGrantSeesNoFile|TestGuestWritesOut|TestReadFile|TestReadFileReplaced|" +
 	"TestEnvGet|TestHTTPGet|TestHTTPGetRefusesLoopback|TestCapabilitiesIntersect|TestHostilePointers|TestHostileAllocInHostCall)$"
 
-// A module is confined by what bento links to it, and so alike on a kernel without Landlock.
+// Only the functions that bento links to a module confine it. So it is confined on a kernel without
+// Landlock, too.
 func TestHostileModulesWithoutLandlock(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it repeats other tests")

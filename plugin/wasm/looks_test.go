@@ -9,7 +9,8 @@ import (
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// TestLooks: a change of what a module has seen shows, and no other change does.
+// TestLooks: looks no longer hold after a change of a file that a module has seen, and hold after any
+// other change.
 func TestLooks(t *testing.T) {
 	long := time.Now().Add(-time.Hour)
 	for _, c := range []struct {
@@ -59,7 +60,7 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// TestLooksOfNow: a file that has changed just now may change again and look the same.
+// TestLooksOfNow: a file that has just changed may change again and look the same.
 func TestLooksOfNow(t *testing.T) {
 	root := t.TempDir()
 	writes("f", "")(t, root)
@@ -123,8 +124,8 @@ func links(to, name string) func(*testing.T, string) {
 	}
 }
 
-// TestNoLinks: a module makes no link, so it brings no file of the outside into a directory that it
-// may read.
+// TestNoLinks: a module cannot make links. So it cannot bring an outside file into a directory that it may
+// read.
 func TestNoLinks(t *testing.T) {
 	root := t.TempDir()
 	writes("a", "text")(t, root)

@@ -12,12 +12,13 @@ import (
 	. "github.com/bentobuild/bento/plugin/wasm/wasmtest"
 )
 
-// A module that ends itself while a host function has it allocate goes on: its memory is still there.
+// A module may end itself while a host function has it allocate. The host function then still finds its
+// memory.
 func TestMemoryOutlivesItsModule(t *testing.T) {
 	m := &Module{}
 	get := m.Import("az", "az_env_get", "i32,i32->i64")
 	exit := m.Import("wasi_snapshot_preview1", "proc_exit", "i32->")
-	m.Func(alloc, "i32->i32", Local(0), I32(-3), Op(I32Add), []byte{0x45, 0x04, 0x40}, I32(7), Call(exit), []byte{End}, I32(8192)) // for 3 bytes it ends
+	m.Func(alloc, "i32->i32", Local(0), I32(-3), Op(I32Add), []byte{0x45, 0x04, 0x40}, I32(7), Call(exit), []byte{End}, I32(8192)) // it ends for 3 bytes
 	m.Func(execute, "i32,i32->i64", I32(1024), I32(1), Call(get), Op(Drop), Store(1032, 'D'), Packed(1025, uint32(len(Good))))
 	m.Memory(1, -1)
 	m.Data(1024, "A"+Good)
@@ -33,7 +34,7 @@ func TestMemoryOutlivesItsModule(t *testing.T) {
 	}
 }
 
-// A linear memory grows in place, and without a mapping by copying.
+// A linear memory grows in place. Without a mapping it grows by copying.
 func TestLinear(t *testing.T) {
 	for _, l := range []*linear{{mapped: reserve(3 * pageSize)}, {}} {
 		if l.mapped == nil && l.grown != nil {
@@ -54,7 +55,7 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// A memory of a pool has nothing of the call before, wherever that has written.
+// A memory from the pool has no bytes of an earlier call.
 func TestPool(t *testing.T) {
 	const size = 64 * pageSize
 	var p pool

@@ -12,7 +12,7 @@ import (
 	. "github.com/bentobuild/bento/plugin/wasm/wasmtest"
 )
 
-// replaced returns a good tool with another body of one function.
+// replaced returns a good tool with another body for one function.
 func replaced(name, typ string, body ...[]byte) *Module {
 	m := Answering(Good)
 	m.Rename(name, "")
@@ -44,7 +44,7 @@ func calling(body func(f uint32) [][]byte) *Module {
 	return m
 }
 
-// Modules that run and misbehave.
+// TestMisbehavingModules runs modules that misbehave.
 func TestMisbehavingModules(t *testing.T) {
 	const crashed, malformed = adapters.Crashed, adapters.MalformedResponse
 	good := Packed(1024, uint32(len(Good)))
@@ -93,7 +93,7 @@ func TestMisbehavingModules(t *testing.T) {
 	}
 }
 
-// Modules that never end, in each of the places where the host runs them.
+// TestEndlessModules runs modules that never end, in each place where the host runs them.
 func TestEndlessModules(t *testing.T) {
 	tree := Answering(Good) // 2^63 calls, and no loop
 	tree.Rename(execute, "")
@@ -133,7 +133,7 @@ func endlessLog() *Module {
 	return m
 }
 
-// endlessAnswer returns a module whose az_alloc never returns to the host function that calls it.
+// endlessAnswer returns a module whose az_alloc never returns to the calling host function.
 func endlessAnswer() *Module {
 	m := &Module{}
 	env := m.Import("az", azEnvGet, "i32,i32->i64")
@@ -154,11 +154,11 @@ func TestCancelledCall(t *testing.T) {
 	}
 }
 
-// Odd modules that work.
+// TestOddModules runs unusual modules that work.
 func TestOddModules(t *testing.T) {
 	good := Packed(1024, uint32(len(Good)))
 	high := Answering(Good)
-	high.Memory(32769, 32769) // the output lies above 2 GiB, where a signed pointer is negative
+	high.Memory(32769, 32769) // the output is above 2 GiB, where a signed pointer is negative
 	high.Rename(execute, "")
 	high.Data(1<<30, "")
 	high.Rename(alloc, "")
@@ -224,7 +224,7 @@ func TestEmptyOutput(t *testing.T) {
 	}
 }
 
-// The input that a module sees is the two keys, byte for byte.
+// TestRequest checks the exact bytes of the input with its two keys.
 func TestRequest(t *testing.T) {
 	for _, tt := range []struct{ input, want string }{
 		{`{"path": "a.go"}`, `{"input":"{\"path\":\"a.go\"}","workspace_root":"/w"}`},
@@ -242,7 +242,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// A module sees nothing of the calls before: each has memory of its own.
+// Each call has its own memory, so a module finds no bytes of earlier calls.
 func TestInstancesShareNothing(t *testing.T) {
 	m := Answering(`{"output":"0"}`)
 	m.Rename(execute, "")

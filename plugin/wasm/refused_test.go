@@ -13,7 +13,7 @@ import (
 	. "github.com/bentobuild/bento/plugin/wasm/wasmtest"
 )
 
-// Modules that are refused before any of their code runs.
+// TestRefusedModules checks modules that are refused before any of their code runs.
 func TestRefusedModules(t *testing.T) {
 	const launch, allowed = adapters.LaunchFailed, adapters.CapabilityNotAllowed
 	tool := func(change func(*Module)) []byte {
@@ -167,8 +167,8 @@ func TestRefusedOptions(t *testing.T) {
 	}
 }
 
-// A capability counts only if the manifest declares it in both lists and it is granted, in any of
-// its spellings.
+// A module has a capability only if the manifest declares it in both lists and the user grants it. Each
+// may use any spelling.
 func TestCapabilitiesIntersect(t *testing.T) {
 	m := &Module{}
 	m.Import("az", "az_env_get", "i32,i32->i64")
@@ -180,7 +180,7 @@ func TestCapabilitiesIntersect(t *testing.T) {
 	for _, tt := range []struct {
 		name                   string
 		declared, calls, grant []string
-		code                   adapters.Code // "": it works
+		code                   adapters.Code // "": the call succeeds
 	}{
 		{"all three", []string{"host:az_env_get"}, []string{"az_env_get"}, []string{"az::az_env_get"}, ""},
 		{"other spellings", []string{"az::az_env_get"}, []string{"host:az_env_get"}, []string{"az_env_get"}, ""},

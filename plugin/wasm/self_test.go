@@ -9,7 +9,7 @@ import (
 	. "github.com/bentobuild/bento/plugin/wasm/wasmtest"
 )
 
-// A module may say its name and the schema of its input.
+// A module may export its name and the schema of its input.
 func TestSelf(t *testing.T) {
 	says := func(name, schema []byte) *Module {
 		m := Answering(Good)

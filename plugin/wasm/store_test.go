@@ -15,7 +15,7 @@ import (
 	. "github.com/bentobuild/bento/plugin/wasm/wasmtest"
 )
 
-// used calls a module with an engine on dir, and returns the warnings.
+// used calls a module with an engine whose store is in dir, and returns the warnings.
 func used(t *testing.T, o EngineOptions, module []byte) (warnings []string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -32,7 +32,7 @@ func used(t *testing.T, o EngineOptions, module []byte) (warnings []string) {
 	return warnings
 }
 
-// entries returns the compiled modules of a store.
+// entries returns the files of compiled modules in a store.
 func entries(t *testing.T, dir string) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(dir, "*"+entrySuffix))
@@ -78,7 +78,8 @@ func TestStoreKeepsModules(t *testing.T) {
 	}
 }
 
-// Native code of another origin is never run: each change is a warning and a compilation.
+// Native code that the store has not written is never run. Each change of an entry causes a warning, and
+// the module is compiled again.
 func TestStoreRefusesForeignCode(t *testing.T) {
 	module := Answering(Good).Bytes()
 	for name, change := range map[string]func(t *testing.T, entry string, content []byte) []byte{
@@ -131,7 +132,8 @@ func TestStoreRefusesForeignCode(t *testing.T) {
 	}
 }
 
-// An entry of another version of wazero, with a valid code, is no fault: the module is compiled again.
+// An entry of another version of wazero, with a valid code, causes no warning. The module is compiled
+// again.
 func TestStoreOfAnotherVersion(t *testing.T) {
 	module := Answering(Good).Bytes()
 	dir := filepath.Join(t.TempDir(), "compiled")
@@ -171,7 +173,7 @@ func foreign(t *testing.T, module []byte) []byte {
 	return b
 }
 
-// A store that was copied with its key counts nowhere else.
+// The entries of a copied store are not valid, even if its key was copied too.
 func TestStoreCopied(t *testing.T) {
 	module := Answering(Good).Bytes()
 	dir, to := filepath.Join(t.TempDir(), "compiled"), filepath.Join(t.TempDir(), "copy")
@@ -258,7 +260,7 @@ func TestStoreKeepsWhatIsUsed(t *testing.T) {
 	}
 }
 
-// Several processes, and several calls of one, use a store at once.
+// Several engines use one store at the same time.
 func TestStoreAtOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "compiled")
 	module := Answering(Good).Bytes()
@@ -274,7 +276,7 @@ func TestStoreAtOnce(t *testing.T) {
 	only(t, dir)
 }
 
-// A run calls one and the same module, whatever its file becomes.
+// A run calls the same module each time, even if its file changes.
 func TestModuleIsPinned(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tool.wasm")
 	write(t, path, string(Answering(Good).Bytes()))

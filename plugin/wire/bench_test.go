@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// findings is a parseDiagnostics response of about n bytes.
+// findings returns a parseDiagnostics response of about n bytes.
 func findings(n int) []byte {
 	one := `{"file":"src/main.zig","line":12,"col":5,"severity":"error","message":"expected type \"u8\", found \"u16\"","source":"zig"},`
 	list := strings.Repeat(one, n/len(one))

@@ -14,7 +14,7 @@ import (
 	"github.com/creachadair/jrpc2/channel"
 )
 
-// peer is the plugin's side of a Client, driven by hand.
+// peer is the plugin's side of a Client, which the test controls.
 type peer struct {
 	t   *testing.T
 	in  *bufio.Reader
@@ -45,11 +45,11 @@ func (p *peer) read() string {
 
 func (p *peer) write(bodies ...string) {
 	for _, body := range bodies {
-		p.out.Write(appendFrame(nil, []byte(body))) // the test may be over
+		p.out.Write(appendFrame(nil, []byte(body))) // the test may have ended
 	}
 }
 
-// Call asks and waits for the answer, the end of the stream, or ctx.
+// Call sends a request and waits for the answer, the end of the stream, or ctx.
 func (c *Client) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	call, err := c.Prepare(method, params)
 	if err != nil {
@@ -66,14 +66,14 @@ func (c *Client) Call(ctx context.Context, method string, params any) (json.RawM
 	case <-c.Done():
 	}
 	select {
-	case a := <-call.Answered(): // it came before the end
+	case a := <-call.Answered(): // it arrived before the end
 		return a.Result, a.Err
 	default:
 		return nil, c.Err()
 	}
 }
 
-// call calls, has the peer write replies, and returns the result or the error.
+// call sends one request, has the peer write replies, and returns the result or the error.
 func call(t *testing.T, o ClientOptions, replies ...string) string {
 	cli, p := connect(t, o)
 	go func() {
@@ -102,7 +102,7 @@ func TestAnswers(t *testing.T) {
 		`{"jsonrpc":"1.0","id":1,"result":7}`:                                         `*wire.BadAnswer the message has "jsonrpc":"1.0", expected "2.0"`,
 		`{"jsonrpc":"2.0","id":1,"error":7}`:                                          `*wire.BadAnswer error: expected an object with "code", got a number`,
 		`{"jsonrpc":"2.0","id":1,"result":1,"error":{"code":1,"message":"m"}}`:        `*wire.BadAnswer the response has both a result and an error`,
-		// What is not meant for the request is passed over; the answer follows.
+		// Messages that do not belong to the request are ignored. The answer follows.
 		`[{"jsonrpc":"2.0","id":1,"result":7}]`:  `"good"`,
 		`[]`:                                     `"good"`,
 		`{}`:                                     `"good"`,
@@ -169,7 +169,7 @@ func TestRequestsAreRefused(t *testing.T) {
 	}
 }
 
-// A plugin that asks without end and never reads must not stop the reader.
+// A plugin that sends requests without end and never reads must not stop the reader.
 func TestUnreadRefusalsAreDropped(t *testing.T) {
 	cli, p := connect(t, ClientOptions{})
 	go func() {
@@ -184,8 +184,7 @@ func TestUnreadRefusalsAreDropped(t *testing.T) {
 	}
 }
 
-// Notifications come in order, and those sent before a response come before the
-// call returns.
+// Notifications arrive in order. Those sent before a response arrive before the call returns.
 func TestNotificationsKeepTheirOrder(t *testing.T) {
 	for range 50 {
 		var got []string
@@ -285,7 +284,7 @@ func TestAnswerBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// Close ends the calls that wait, and later ones.
+// Close ends waiting calls and later ones.
 func TestCloseEndsCalls(t *testing.T) {
 	cli, p := connect(t, ClientOptions{})
 	var calls sync.WaitGroup

@@ -87,7 +87,7 @@ func (r *repeat) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A promise of 16 MiB must not be paid for before it arrives.
+// An announced size of 16 MiB must not cause an allocation before the bytes arrive.
 func TestBufferGrowsWithWhatArrives(t *testing.T) {
 	text := fmt.Sprintf("Content-Length: %d\r\n\r\n{}", 16<<20)
 	perRun := testing.Benchmark(func(b *testing.B) {

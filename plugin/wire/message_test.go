@@ -102,7 +102,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// The scanner must hold for JSON exactly what encoding/json holds for it.
+// FuzzMessage: the scanner must accept exactly the JSON that encoding/json accepts.
 func FuzzMessage(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"result":{"a":[1,-2.5e+3,true,null,"\u00e9\n"]}}`,

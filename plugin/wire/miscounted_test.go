@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestMiscounted reads messages whose Content-Length is wrong, and others that are no JSON.
+// TestMiscounted reads messages whose Content-Length is wrong, and others that are not JSON.
 func TestMiscounted(t *testing.T) {
 	const body = `{"jsonrpc":"2.0","id":1,"result":"ä"}` // 38 bytes
 	for _, c := range []struct{ name, stream, want string }{

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 )
 
-// A caller that times out can say how much of the message arrived.
+// A caller that times out can report how much of a message arrived.
 func TestUnfinished(t *testing.T) {
 	for _, c := range []struct {
 		pieces []string

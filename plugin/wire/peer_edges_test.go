@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// half is one end of a connection with the other end by hand.
+// half returns one end of a connection. The test controls the other end.
 func half(t *testing.T, l Limits, o PeerOptions) (p *Peer, other *Conn, raw *io.PipeWriter) {
 	t.Helper()
 	toPeer, fromOther := io.Pipe()
@@ -22,7 +22,7 @@ func half(t *testing.T, l Limits, o PeerOptions) (p *Peer, other *Conn, raw *io.
 	return p, other, fromOther
 }
 
-// TestPeerIsFlooded: answers that nobody reads end the connection, after a bounded number.
+// TestPeerIsFlooded: answers that the other side does not read end the connection, after a bounded number.
 func TestPeerIsFlooded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, other, _ := half(t, Limits{Send: time.Hour}, PeerOptions{})
@@ -37,7 +37,7 @@ func TestPeerIsFlooded(t *testing.T) {
 	})
 }
 
-// TestPeerAnswersAreBoundedInBytes: large answers count by their size.
+// TestPeerAnswersAreBoundedInBytes: the total size of unread answers is bounded.
 func TestPeerAnswersAreBoundedInBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		large := strings.Repeat("x", 10<<20)
@@ -53,7 +53,7 @@ func TestPeerAnswersAreBoundedInBytes(t *testing.T) {
 	})
 }
 
-// TestPeerSendsInTime: a write that the other side does not read ends the connection, also for those
+// TestPeerSendsInTime: a write that the other side does not read ends the connection, and fails the writes
 // that wait behind it.
 func TestPeerSendsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestPeerSendsInTime(t *testing.T) {
 	})
 }
 
-// TestPeerSentLimit: what is too large is not sent, and the connection stays.
+// TestPeerSentLimit: a message that is too large is not sent, and the connection stays open.
 func TestPeerSentLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var refused error
@@ -97,7 +97,8 @@ func TestPeerSentLimit(t *testing.T) {
 	})
 }
 
-// TestPeerStrict: the frames of extensions have CRLF and Content-Length alone; the last one counts.
+// TestPeerStrict: the frames of extensions require CRLF and allow only Content-Length. The last
+// Content-Length applies.
 func TestPeerStrict(t *testing.T) {
 	header := func(n int) string {
 		return "Content-Length:" + strings.Repeat(" ", n-len("Content-Length:2\r\n\r\n")) + "2\r\n\r\n"
@@ -129,8 +130,8 @@ func TestPeerStrict(t *testing.T) {
 	}
 }
 
-// TestPeerAfterAndFinish: ids continue those of an earlier connection; behind the last request the
-// stream is closed, and messages still come in.
+// TestPeerAfterAndFinish: the ids continue those of an earlier connection. After the last request the
+// output is closed, and the peer still receives messages.
 func TestPeerAfterAndFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []string
@@ -156,7 +157,7 @@ func TestPeerAfterAndFinish(t *testing.T) {
 	})
 }
 
-// TestPeerByteByByte: frames that come in pieces, or many at once, are the same.
+// TestPeerByteByByte: frames arrive correctly in single bytes and several at once.
 func TestPeerByteByByte(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
@@ -180,7 +181,8 @@ func TestPeerByteByByte(t *testing.T) {
 	})
 }
 
-// FuzzStrictFrames: whatever comes, a strict reader ends, and what it takes is a frame written again.
+// FuzzStrictFrames: a strict reader ends on any input. An accepted body is the same after it was written
+// and read again.
 func FuzzStrictFrames(f *testing.F) {
 	f.Add([]byte("Content-Length: 2\r\n\r\n{}Content-Length: 0\r\n\r\n"))
 	f.Add([]byte("Content-Length: 9\r\nContent-Length:2\r\n\r\n{}"))

@@ -20,8 +20,8 @@ func peers(t *testing.T, a, b PeerOptions) (*Peer, *Peer) {
 	return left, right
 }
 
-// Each side asks back while it is asked, many times at once: neither waits for the other's
-// reader.
+// Each side sends requests while it handles one, many at the same time. Neither waits for the reader of
+// the other.
 func TestPeersAskEachOtherInsideACall(t *testing.T) {
 	var left, right *Peer
 	var handlers sync.WaitGroup
@@ -95,7 +95,8 @@ func TestPeerCallEnds(t *testing.T) {
 	}
 }
 
-// A function that runs for a message knows the answer that came before it, and none that comes after.
+// The handler of a message finds an answer that arrived before the message, and none that arrives after
+// it.
 func TestAnswerComesBeforeTheNextMessage(t *testing.T) {
 	asked := make(chan *Question, 1)
 	found := make(chan bool, 2)

@@ -12,8 +12,8 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// TestCapabilities: what a manifest does not say is the contract's default, what
-// bento does not know is passed over.
+// TestCapabilities: a missing member of a manifest has the default of the contract, and an unknown member
+// is ignored.
 func TestCapabilities(t *testing.T) {
 	manifest := func(more string) json.RawMessage {
 		return json.RawMessage(`{` + more + `"protocol_version":1,"adapter_id":"zig","display_name":"Zig","fingerprint_files":[],"default_tasks":[]}`)
@@ -51,7 +51,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestMembersOfAnotherCase: they are unknown, and take the place of no member.
+// TestMembersOfAnotherCase: a member whose name differs in case is unknown. It replaces no member.
 func TestMembersOfAnotherCase(t *testing.T) {
 	const plain = `"protocol_version":1,"adapter_id":"zig","display_name":"Zig","fingerprint_files":[],"default_tasks":[{"name":"build","run":"true"}],"capabilities":{"detect":true}`
 	const other = `"Protocol_Version":2,"ADAPTER_ID":"zag","Display_Name":7,"Default_Tasks":[{"name":"other","run":"true"}],"Capabilities":{"detect":false},"Parallel":9`

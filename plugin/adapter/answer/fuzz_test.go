@@ -13,7 +13,7 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// What is accepted as a manifest holds no more than it may.
+// FuzzManifest checks that an accepted manifest keeps to the limits.
 func FuzzManifest(f *testing.F) {
 	const plain = `{"protocol_version":1,"adapter_id":"zig","display_name":"Zig","fingerprint_files":["build.zig"],"default_tasks":[{"name":"build","run":"true"}]}`
 	f.Add(plain)
@@ -41,7 +41,8 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// What is made of findings can be shown, and lies in the workspace.
+// FuzzFindings checks that each finding has a known severity and a source, and that its file is in the
+// workspace.
 func FuzzFindings(f *testing.F) {
 	f.Add(`{"diagnostics":[{"file":"/w/a","line":1,"severity":"error","message":"m","source":"s"},{"file":"../b","line":0,"severity":"x","message":"\u0000","source":""}]}`)
 	f.Fuzz(func(t *testing.T, raw string) {
@@ -62,7 +63,7 @@ func FuzzFindings(f *testing.F) {
 	})
 }
 
-// Whatever an error holds, bento shows it as plain text.
+// FuzzInstallError checks that bento prints any error of an install as plain text.
 func FuzzInstallError(f *testing.F) {
 	f.Add("rebar3 failed", `{"exit_status":1,"command":"rebar3"}`)
 	f.Add("\x1b[2J", `{"exit_status":"x"}`)
@@ -81,7 +82,7 @@ func FuzzInstallError(f *testing.F) {
 	})
 }
 
-// FuzzInstallCommands: what is accepted are commands that can be started.
+// FuzzInstallCommands checks that accepted commands can be started.
 func FuzzInstallCommands(f *testing.F) {
 	for _, seed := range []string{`null`, `{"commands":[["zig","build","--fetch"],["./zigw"]]}`, `{"commands":[[]]}`, `{"commands":[["a\u0000"]]}`, `{"commands":{}}`, `[]`} {
 		f.Add([]byte(seed))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestOptionsSchema: which schemas a manifest may have, and what each refuses.
+// TestOptionsSchema checks which schemas a manifest may have, and which values each schema refuses.
 func TestOptionsSchema(t *testing.T) {
 	for schema, fault := range map[string]string{
 		`{"type":"object"}`: "",

@@ -62,7 +62,7 @@ var results = map[string]string{
 	wire.MethodInstallScope: `{"dir": "/w", "files": ["/w/lock"], "made": ["deps", "/w/more"], "command": "zig fetch", "nothing": false, "reads": ["/w/lock"]}`,
 }
 
-// judged is the check of bento and of the suite.
+// judged runs the check that bento and the suite make of a result.
 func judged(method string, result []byte) error {
 	switch method {
 	case wire.MethodInitialize:
@@ -75,8 +75,8 @@ func judged(method string, result []byte) error {
 	return Check(method, result)
 }
 
-// TestSchemasSayWhatIsChecked: a valid answer conforms to its schema, and one with a value of another
-// kind in any place conforms neither to the schema nor to the check.
+// TestSchemasSayWhatIsChecked: a valid answer conforms to its schema. The schema refuses no answer that
+// the check accepts. It refuses each answer that the check refuses for the type of a value.
 func TestSchemasSayWhatIsChecked(t *testing.T) {
 	t.Parallel()
 	odd := []string{"null", "7", "-1", "1.5", `"text"`, "[]", "{}", "true", "[7]", `{"x": 7}`, "1e99"}
@@ -109,7 +109,7 @@ func TestSchemasSayWhatIsChecked(t *testing.T) {
 	}
 }
 
-// isKind reports whether got says that a value is of another kind, or missing.
+// isKind reports whether got describes a missing value or one of the wrong type.
 func isKind(got string) bool {
 	switch got {
 	case "an object", "an array", "a string", "true or false", "null", "a number", "nothing":
@@ -168,7 +168,7 @@ func mutants(t *testing.T, text string, odd []string) (list []string) {
 	return list
 }
 
-// TestMade: what an install leaves lies in its directory, and is relative to it from then on.
+// TestMade: the paths that an install makes must be inside its directory. They become relative to it.
 func TestMade(t *testing.T) {
 	t.Parallel()
 	for made, want := range map[string]string{"deps": "deps", "/w/deps": "deps", "/w": ".", "/wx/deps": "", "/tmp/x": "", "../x": "", "/w/../x": ""} {
@@ -180,7 +180,7 @@ func TestMade(t *testing.T) {
 	}
 }
 
-// TestFramesConform: whole frames conform to the schema of their message, and others do not.
+// TestFramesConform: whole frames conform to the schema of their message, and wrong frames do not.
 func TestFramesConform(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, frame, want string }{

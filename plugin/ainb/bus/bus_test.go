@@ -33,7 +33,7 @@ func TestBus(t *testing.T) {
 					subs[id][name] = true
 				}
 			case 2:
-				b.Leave(id, &Inbox{}) // an older one
+				b.Leave(id, &Inbox{}) // with the inbox of an older process
 				if inboxes[id] != nil {
 					b.Leave(id, inboxes[id])
 					inboxes[id], subs[id] = nil, nil
@@ -87,7 +87,7 @@ func TestBus(t *testing.T) {
 	})
 }
 
-// TestInboxIsBounded: the oldest events make room, by number and by bytes.
+// TestInboxIsBounded: new events replace the oldest ones, bounded by number and by bytes.
 func TestInboxIsBounded(t *testing.T) {
 	t.Parallel()
 	var b Bus
@@ -112,7 +112,7 @@ func TestInboxIsBounded(t *testing.T) {
 	}
 }
 
-// TestStoreIsBounded: what does not fit is refused, and what is stored stays.
+// TestStoreIsBounded: a publish over a limit is refused, and the stored payloads stay.
 func TestStoreIsBounded(t *testing.T) {
 	t.Parallel()
 	var b Bus

@@ -74,7 +74,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestRoundTrip: a manifest that is read and written by the TOML library is the same manifest.
+// TestRoundTrip: a manifest that the TOML library reads and writes again is the same manifest.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	first, _ := Parse("m.toml", []byte(good))
@@ -141,7 +141,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestBoth: an extension has what its manifest asks for and the user allows: no more than either.
+// TestBoth: an extension has the capabilities that its manifest declares and the user allows, and no
+// others.
 func TestBoth(t *testing.T) {
 	t.Parallel()
 	list := func(list ...string) Grant { return Grant{Only: list} }

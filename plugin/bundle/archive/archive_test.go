@@ -57,7 +57,7 @@ func TestTar(t *testing.T) {
 	}
 }
 
-// TestHostileTar: each archive is refused with its reason.
+// TestHostileTar: each archive is refused with the expected reason.
 func TestHostileTar(t *testing.T) {
 	t.Parallel()
 	small := Limits{Packed: 1 << 20, Expanded: 3, Entries: 3}
@@ -110,7 +110,7 @@ func TestHostileTar(t *testing.T) {
 	}
 }
 
-// TestSparse: a sparse file in the form of GNU tar 1.0, which expands to 1 TiB of zeros.
+// TestSparse: a sparse file in the format of GNU tar 1.0, which expands to 1 TiB of zeros, is refused.
 func TestSparse(t *testing.T) {
 	t.Parallel()
 	record := func(kv string) string {

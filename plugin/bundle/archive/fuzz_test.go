@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzRead: files that are read have local names, each once, and keep to the limits.
+// FuzzRead: files that are read have unique local names and keep to the limits.
 func FuzzRead(f *testing.F) {
 	f.Add(tarOf(f, regular("a"), tar.Header{Typeflag: tar.TypeDir, Name: "d/"}, regular("d/b")))
 	f.Add(tarOf(f, regular("../a")))

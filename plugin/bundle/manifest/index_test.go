@@ -8,7 +8,7 @@ import (
 
 var digest = strings.Repeat("a", 64)
 
-// real and document are the two shapes of an index.
+// real and document return the two forms of an index.
 func real() string {
 	return fmt.Sprintf(`{"plugins": [{"id": "a", "category": "x", "latest": "0.10.0", "versions": [
 		{"version": "0.2.0", "download_url": "a2", "sha256": %[1]q, "min_runtime_api": 2, "max_runtime_api": 2, "dependencies": []},

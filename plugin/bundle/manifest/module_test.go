@@ -132,7 +132,7 @@ func cmp2(i, j int) int {
 	return 0
 }
 
-// TestRequirements has the examples of Cargo's reference.
+// TestRequirements checks the examples of Cargo's reference.
 func TestRequirements(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ req, yes, no string }{

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestCanonical: the bytes that are signed are those of the contract, written by hand.
+// TestCanonical: the signed bytes are those of the contract, which the test has as text.
 func TestCanonical(t *testing.T) {
 	t.Parallel()
 	m, err := ReadModule(ModuleFile, []byte(good))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzManifest: no manifest names a blob by anything but a digest.
+// FuzzManifest: each layer of an accepted manifest has a digest as its name.
 func FuzzManifest(f *testing.F) {
 	f.Add(`{"layers": [{"mediaType": "a", "digest": "sha256:00", "size": 1}]}`)
 	f.Add(`{"schemaVersion": 2, "layers": [null, {}]}`)

@@ -14,7 +14,7 @@ import (
 	oci "github.com/google/go-containerregistry/pkg/registry"
 )
 
-// serve starts a registry on this machine. wrap may change how it answers.
+// serve starts a registry on this machine. The function wrap may change its answers.
 func serve(t *testing.T, wrap func(http.Handler) http.Handler) Reference {
 	t.Helper()
 	handler := oci.New(oci.Logger(log.New(io.Discard, "", 0)))
@@ -64,7 +64,7 @@ func TestPushAndPull(t *testing.T) {
 	}
 }
 
-// TestHostileRegistry: a registry that answers with other bytes is refused.
+// TestHostileRegistry: the client refuses a registry that answers with wrong bytes.
 func TestHostileRegistry(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -140,8 +140,8 @@ func answerIf(w http.ResponseWriter, yes bool, body string) bool {
 	return yes
 }
 
-// TestToken: the client fetches a token once and repeats it; a login reaches the address that issues
-// tokens, and no other.
+// TestToken: the client fetches one token for an action and sends it again. It sends the login only to the
+// host that issues tokens.
 func TestToken(t *testing.T) {
 	t.Parallel()
 	tokens, address := 0, ""
@@ -176,7 +176,7 @@ func TestToken(t *testing.T) {
 	if _, err := c.Manifest(context.Background(), r.at("1")); err != nil {
 		t.Fatal(err)
 	}
-	if tokens != 2 { // one to write, one to read
+	if tokens != 2 { // one for the push, one for the read
 		t.Errorf("%d tokens, want 2", tokens)
 	}
 }

@@ -18,7 +18,7 @@ func rsaKey(t *testing.T) crypto.PublicKey {
 	return key.Public()
 }
 
-// FuzzSignature: no bytes that the key has not made pass for its signature.
+// FuzzSignature: bytes that were not made with the key are never a valid signature.
 func FuzzSignature(f *testing.F) {
 	pub, private, err := minisign.GenerateKey(rand.Reader)
 	if err != nil {

@@ -19,7 +19,7 @@ const full = `{"schemaVersion":"1.0.0","id":"acme.lint","name":"Lint","descripti
 "android":{"runtimeMode":"packaged_module","allowBackgroundExecution":false,"maxStartupTimeMs":12000,"maxMemoryMb":256},
 "signing":{"required":false,"keyId":"","signature":""}}`
 
-// changed returns the full manifest with another value at a path, or without one if value is nil.
+// changed returns the full manifest with another value at a path, or without the member if value is nil.
 func changed(t *testing.T, path string, value any) []byte {
 	t.Helper()
 	var m map[string]any
@@ -56,8 +56,7 @@ func many(n int, item func(i int) any) []any {
 	return list
 }
 
-// TestBounds: each bound below, at and above it, each required member missing, an unknown member and a value
-// of another type at each level.
+// TestBounds checks each bound below, at and above it.
 func TestBounds(t *testing.T) {
 	accepts := func(want bool, path string, value any) {
 		t.Helper()
@@ -81,7 +80,7 @@ func TestBounds(t *testing.T) {
 	} {
 		for n, want := range map[int]bool{b[0] - 1: false, b[0]: true, b[1]: true, b[1] + 1: false} {
 			if n >= 0 {
-				accepts(want, path, strings.Repeat("ä", n)) // of code points
+				accepts(want, path, strings.Repeat("ä", n)) // bytes are not counted, code points are
 			}
 		}
 		accepts(false, path, 7)

@@ -17,7 +17,7 @@ type recipe struct {
 	More  map[string]nested `json:"more"`
 	Steps []nested          `json:"steps"`
 	Data  json.RawMessage   `json:"data"`
-	Own   string            // has no name outside of this program
+	Own   string            // has no name in JSON
 }
 
 type nested struct {
@@ -25,8 +25,7 @@ type nested struct {
 	Count int   `json:"task_count"`
 }
 
-// TestCase: a member in another case is unknown, wherever it stands and however it is
-// written.
+// TestCase: a member whose name differs in case is unknown, in any object and any notation.
 func TestCase(t *testing.T) {
 	sh := Of(reflect.TypeFor[recipe]())
 	for text, want := range map[string]string{
@@ -59,7 +58,7 @@ func TestCase(t *testing.T) {
 	}
 }
 
-// FuzzCase: decoding returns what it would without the unknown members.
+// FuzzCase: decoding has the same result without the unknown members.
 func FuzzCase(f *testing.F) {
 	f.Add(`{"name":"a","Name":"b","more":{"x":{"OK":true,"ok":false}},"steps":[{"Ok":1}],"data":{"A":1},"Data":2}`)
 	f.Add(`{"lin\u212as":["b"],"links":null,"steps":[{"task_count":1,"TASK_COUNT":2}],"":{},"\"":0}`)
@@ -81,7 +80,7 @@ func FuzzCase(f *testing.F) {
 	})
 }
 
-// without returns JSON without the members that a shape does not have.
+// without returns JSON without the members that are not in a shape.
 func without(t *testing.T, raw []byte, sh *Shape) []byte {
 	raw = bytes.TrimLeft(raw, " \t\r\n")
 	if sh == nil || raw[0] != '[' && raw[0] != '{' {
