@@ -14,11 +14,11 @@ import (
 	"github.com/bentobuild/bento/cache/diskstore"
 )
 
-// ErrMiss says that a store does not have the entry.
+// ErrMiss reports that a store does not have the entry.
 var ErrMiss = diskstore.ErrAbsent
 
-// Store keeps records and blobs. Its methods may be called concurrently. An error other than
-// ErrMiss says that the store cannot be used; the build continues without it.
+// Store keeps records and blobs. Its methods may be called concurrently. After an error other than ErrMiss
+// the store cannot be used, and the build continues without it.
 type Store interface {
 	// Lookup returns the record of key, or ErrMiss. The record is the caller's.
 	Lookup(key Key) (*Record, error)
@@ -39,7 +39,7 @@ type Record struct {
 	Exit        int
 	Log         Digest            // blob of the printed output; zero when the task printed nothing
 	LogSize     int64             // size of Log in bytes
-	Pack        Digest            // blob with the ingredients of keys; zero when there is none
+	Pack        Digest            // blob with the ingredients of keys; zero for none
 	Ingredients Digest            // digest of the ingredients of this key, which are in Pack
 	Small       map[Digest][]byte // blobs stored in the record itself; see With
 	Created     time.Time

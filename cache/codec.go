@@ -80,8 +80,7 @@ func writeOutput(w *pack.Writer, o *Output) {
 	}
 }
 
-// recordSum returns the checksum of a record. It covers the key: a record under another key counts
-// as damaged.
+// recordSum returns the checksum of a record. It covers the key, so a record under another key is damaged.
 func recordSum(key Key, b []byte) [32]byte {
 	const domain = "bento cache record v1\x00"
 	all := make([]byte, 0, len(domain)+len(key)+len(b))

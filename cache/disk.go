@@ -21,12 +21,12 @@ type Disk struct {
 
 // Options are the settings of a Disk.
 type Options struct {
-	// Root is the root of the workspace. A store inside the workspace may come from its repository,
-	// so Open follows no link below Root and refuses files of untrusted owners. "" says that the
-	// store is the user's own.
+	// Root is the root of the workspace. A store inside the workspace may come from its repository, so
+	// Open follows no link below Root and refuses files of untrusted owners. If Root is "", the store is
+	// the user's own.
 	Root string
-	// Unnamed says that no setting names the store's directory. Open then refuses a directory
-	// unless the user, root or the owner of Root owns it.
+	// Unnamed is true if no setting names the store's directory. Open then refuses a directory unless the
+	// user, root or the owner of Root owns it.
 	Unnamed bool
 	// Warn receives a *DamageError for each damaged entry that was removed. It may be called
 	// concurrently and may be nil.
@@ -39,17 +39,17 @@ type Options struct {
 }
 
 type (
-	// DamageError says that an entry of a Disk was damaged and was removed. It is also ErrMiss.
+	// DamageError reports that an entry of a Disk was damaged and was removed. It is also ErrMiss.
 	DamageError = diskstore.DamageError
-	// DigestError says that the content of a blob does not match its digest.
+	// DigestError reports that the content of a blob does not match its digest.
 	DigestError = diskstore.DigestError
 	// Stats is the content of a Disk in numbers.
 	Stats = diskstore.Stats
-	// Bounds limit what Prune leaves in a Disk.
+	// Bounds limit the size and age of a pruned Disk.
 	Bounds = diskstore.Bounds
 	// Removed counts what was removed from a Disk.
 	Removed = diskstore.Removed
-	// DirError says why a directory is not used as a store.
+	// DirError has the reason why a directory is not used as a store.
 	DirError = diskstore.RefusedError
 )
 
@@ -63,9 +63,9 @@ func Hash(data []byte) *Hashed { return diskstore.Hash(data) }
 // than bento may remove old files.
 const stampAge = 6 * time.Hour
 
-// Open returns the store in dir, an absolute path. It makes nothing: the first write makes the
-// directory, and a missing directory is an empty store. It returns a *DirError when dir holds files
-// that bento has not made; it neither uses nor removes them.
+// Open returns the store in dir, an absolute path. It makes nothing: the first write makes the directory,
+// and a missing directory is an empty store. It returns a *DirError if dir has files that bento has not
+// made, and neither uses nor removes them.
 func Open(dir string, o *Options) (*Disk, error) {
 	if !filepath.IsAbs(dir) {
 		return nil, fmt.Errorf("cache directory %q: not an absolute path", dir)
@@ -99,7 +99,7 @@ func (s *Disk) Open(d Digest) (io.ReadCloser, error) {
 	return b, nil
 }
 
-// Lookup implements Store and counts as use. All blobs of the record exist, or existed some hours
+// Lookup implements Store. It is a use of the record. All blobs of the record exist, or existed some hours
 // ago.
 func (s *Disk) Lookup(key Key) (*Record, error) {
 	r, modified, err := s.read(key)
@@ -121,18 +121,18 @@ func (s *Disk) Lookup(key Key) (*Record, error) {
 
 func isOld(modified time.Time) bool { return time.Since(modified).Abs() > stampAge }
 
-// Recent reports whether there is a record, without reading it. It returns false for a record so old
-// that Lookup would check its blobs. It does not count as use; Use does.
+// Recent reports whether a record exists, without reading it. It returns false for a record so old that
+// Lookup would check its blobs. It is not a use of the record; Use is.
 func (s *Disk) Recent(key Key) bool {
 	modified, ok := s.files.RecordModified(key)
 	return ok && !isOld(modified)
 }
 
-// Use counts as use of a record.
+// Use notes a use of a record.
 func (s *Disk) Use(key Key) { s.files.Use(key) }
 
-// WriteUses writes the uses of records so far, as Settle does at the end: other processes that prune
-// the store meanwhile evict the used records last.
+// WriteUses writes the uses of records so far, as Settle does at the end. So other processes that prune
+// the store evict the used records last.
 func (s *Disk) WriteUses() { s.files.WriteUses() }
 
 // Ahead opens the directories that Record needs for key, and makes missing ones, so that Record takes less
@@ -189,7 +189,8 @@ func (s *Disk) Record(key Key, r *Record) error {
 // Stats counts the entries of the store.
 func (s *Disk) Stats(ctx context.Context) (Stats, error) { return s.files.Stats(ctx) }
 
-// CheckWritable returns the error of storing a result if it is known beforehand. It makes nothing.
+// CheckWritable returns the error that storing a result would have, if that is known beforehand. It makes
+// nothing.
 func (s *Disk) CheckWritable() error { return s.files.CheckWritable() }
 
 // Prune removes the least recently used results until the store is within b: each record with those
@@ -199,19 +200,19 @@ func (s *Disk) Prune(ctx context.Context, b Bounds) (Removed, error) {
 	return s.files.Prune(ctx, b, needs)
 }
 
-// PruneToBounds prunes the store to the bounds of its Options. It is cheap when nothing has to be removed:
-// processes count the bytes that they add and share the total. It prunes a large store to somewhat
-// below its bound. Call it after each result and at the end of a run.
+// PruneToBounds prunes the store to the bounds of its Options. It is cheap if nothing must be removed:
+// processes count the bytes that they add and share the total. It prunes a large store to somewhat below
+// its bound. Call it after each result and at the end of a run.
 func (s *Disk) PruneToBounds(ctx context.Context) error {
 	return s.files.PruneToBounds(ctx, s.bounds, needs)
 }
 
-// Settle writes which records were used since the store was opened, unless the same records were
-// used last. Call it at the end of a run; the lookups of a killed process do not count as use.
+// Settle writes which records were used since the store was opened, unless the same records were used
+// last. Call it at the end of a run. The lookups of a killed process are not written.
 func (s *Disk) Settle() { s.files.Settle() }
 
-// Crowded reports whether PruneToBounds should be called at once because of what was added since its last
-// call.
+// Crowded reports whether PruneToBounds should be called at once, because the process has added enough
+// since the last call.
 func (s *Disk) Crowded() bool { return s.bounds != (Bounds{}) && s.files.Crowded(s.bounds) }
 
 // needs is a diskstore.Needs.
@@ -281,7 +282,7 @@ func (s *Disk) Fsck(ctx context.Context) (Check, error) {
 	return c, err
 }
 
-// count counts one entry. An entry that was removed meanwhile does not count.
+// count counts one entry. It ignores an entry that was removed meanwhile.
 func (c *Check) count(good *int, err error) {
 	var damage *DamageError
 	switch {

@@ -2,7 +2,7 @@ package cache
 
 import "io"
 
-// Nothing is a Store that keeps nothing. It stands in where no directory can be used.
+// Nothing is a Store that keeps nothing. It is used if no directory can be used.
 type Nothing struct{}
 
 // Lookup returns ErrMiss.

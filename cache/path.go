@@ -10,7 +10,7 @@ import (
 // maxPath is the longest path of an output in bytes. No system accepts longer ones.
 const maxPath = 4096
 
-// RefusedError says why bento neither stores nor restores an output.
+// RefusedError has the reason why bento neither stores nor restores an output.
 type RefusedError struct {
 	Path   string // relative to the workspace
 	Reason string // such as "it is a socket"
@@ -32,8 +32,8 @@ func CheckPath(p string) error {
 	return CheckPlace(p)
 }
 
-// CheckPlace is CheckPath for a path that a task left: it may be longer than any that a record may
-// have.
+// CheckPlace is CheckPath for a path that a task has made. Its length is not limited to that of a path in
+// a record.
 func CheckPlace(p string) error {
 	switch {
 	case p == "" || p == ".":

@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// Small blobs are stored in the record. A file of its own takes a block of the disk and an inode,
-// which costs more than most tasks.
+// Small blobs are stored in the record. A separate file takes a block of the disk and an inode, which
+// costs more than most tasks.
 const (
 	maxSmall    = 4 << 10  // size of one blob
 	maxSmallAll = 16 << 10 // size of all blobs in a record
 )
 
-// With returns s as seen by the result r: it also has r's own blobs, and Add puts small blobs into
-// r. No other goroutine may use r meanwhile.
+// With returns s with r's own blobs. Its Add puts small blobs into r. No other goroutine may use r
+// meanwhile.
 func (r *Record) With(s Store) Store { return &withRecord{Store: s, r: r} }
 
 type withRecord struct {

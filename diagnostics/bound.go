@@ -5,8 +5,8 @@ import "fmt"
 // RuleTooMany is the rule of the diagnostic of Bounded.
 const RuleTooMany = "too_many_entries"
 
-// Bounded returns nil when n is at most most, else a Problems with the place (a file and
-// the line, 0 for none), the count and what is counted.
+// Bounded returns nil if n is at most most. Otherwise it returns a Problems with the place (a file and the
+// line, 0 for none), the count, and what, the counted items.
 func Bounded(file string, line int, what string, n, most int) error {
 	if n <= most {
 		return nil

@@ -1,5 +1,5 @@
-// Package diagnostics holds the one record for a problem in a user's file, whatever reports
-// it: bento itself (configuration, selection), a tool whose output was parsed, or a plugin.
+// Package diagnostics has the one record for a problem in a user's file, regardless of its source: bento
+// itself (configuration, selection), a tool whose output was parsed, or a plugin.
 //
 // The JSON form of Diagnostic is the wire payload of the bento adapter protocol v1 (method
 // parseDiagnostics) and of bento's reports.
@@ -40,9 +40,9 @@ type Diagnostic struct {
 	Source   string   `json:"source"`         // the tool that reports it
 	Hint     string   `json:"hint,omitempty"` // what to do next
 
-	// Dish and Alike are set on a problem that several dishes may have alike, so that people
-	// read it once: the name of the dish, and what is to be said of all of them, such as
-	// "need uv, which is not installed". Documents have one problem for each dish.
+	// Dish and Alike are set on a problem that several dishes may share, so that people read it once. They
+	// have the name of the dish and the common part of the message, such as "need uv, which is not
+	// installed". Documents have one problem for each dish.
 	Dish  string `json:"-"`
 	Alike string `json:"-"`
 }
@@ -91,7 +91,7 @@ func Sorted(list []Diagnostic) []Diagnostic {
 	return slices.Compact(list)
 }
 
-// Errors returns those of list whose severity is Error.
+// Errors returns the elements of list with the severity Error.
 func Errors(list []Diagnostic) []Diagnostic {
 	var errs []Diagnostic
 	for _, d := range list {
@@ -102,8 +102,8 @@ func Errors(list []Diagnostic) []Diagnostic {
 	return errs
 }
 
-// Problems is the error of an operation that the user's input stopped. It holds every
-// problem, at least one of severity Error, so that one run shows them all.
+// Problems is the error of an operation that failed because of the user's input. It has all problems, at
+// least one of severity Error, so that one run shows them all.
 type Problems []Diagnostic
 
 // Error returns the problems, one a line.
@@ -115,7 +115,7 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// AsError returns list as Problems when it holds an error, else nil.
+// AsError returns list as Problems if it has an error, else nil.
 func AsError(list []Diagnostic) error {
 	if len(Errors(list)) == 0 {
 		return nil

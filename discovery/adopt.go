@@ -20,9 +20,9 @@ import (
 // independent of the number of CPUs, since calls of an adapter that takes one call at a time wait.
 const maxAsking = 16
 
-// adopt decides about all sites from the top down: the dish above a directory decides which
-// directories below it may be dishes. A directory that was left out is decided again, with those
-// below it, when a manifest turns out to name it.
+// adopt decides about all sites from the top down: the dish above a directory decides which directories
+// below it may be dishes. A left-out directory is decided again, with those below it, if a manifest that
+// is read later names it.
 func (f *finder) adopt(ctx context.Context) {
 	f.remember()
 	defer f.save()
@@ -49,7 +49,7 @@ func (f *finder) save() {
 	})
 }
 
-// decideWave decides about sites of which none lies below another.
+// decideWave decides about sites that are not inside one another.
 func (f *finder) decideWave(ctx context.Context, wave []*site) {
 	var queue callQueue
 	var g errgroup.Group
@@ -72,7 +72,7 @@ func (f *finder) decideWave(ctx context.Context, wave []*site) {
 	}
 }
 
-// asks returns the adapters to ask about a site. nil stands for no language.
+// asks returns the adapters to ask about a site. A nil adapter means no language.
 func (f *finder) asks(s *site) []adapters.Adapter {
 	var asked []adapters.Adapter
 	for _, l := range s.languages() {
@@ -151,8 +151,8 @@ func (f *finder) derivedIn(d *Dish) *tree.Set {
 	return set
 }
 
-// decide finds the adapters of a site, judges, and asks those of dishes everything, each plugin in
-// its turn. It runs concurrently with other decisions and changes only s.
+// decide finds the adapters of a site, judges the site, and asks the adapters of its dishes everything,
+// each plugin in its turn. It runs concurrently with other decisions and changes only s.
 func (f *finder) decide(ctx context.Context, s *site, place *queuePlace) {
 	if s.decisions == nil {
 		s.decisions = f.detected(ctx, s, place)
@@ -203,7 +203,7 @@ func (f *finder) instead(ctx context.Context, s *site, c *decision, place *queue
 	return nil
 }
 
-// has reports whether an adapter is that of a candidate.
+// has reports whether a candidate has the adapter.
 func (s *site) has(a adapters.Adapter) bool {
 	return slices.ContainsFunc(s.decisions, func(c *decision) bool { return c.dish.Adapter == a })
 }
@@ -257,8 +257,8 @@ func (f *finder) candidate(s *site, a adapters.Adapter) *decision {
 	return &decision{dish: d}
 }
 
-// detect asks the adapters in the order of the registry. Of those of one group the first that
-// detects the directory counts.
+// detect asks the adapters in the order of the registry. Of each group it takes the first that detects the
+// directory.
 func (f *finder) detect(ctx context.Context, s *site, place *queuePlace) []*decision {
 	var list []*decision
 	var unsure []error
@@ -284,13 +284,13 @@ func (f *finder) detect(ctx context.Context, s *site, place *queuePlace) []*deci
 	return list
 }
 
-// takes reports whether a directory that taken has is none of other any more.
+// takes reports whether a directory with the adapter taken is no longer one of other.
 func (f *finder) takes(s *site, taken, other adapters.Adapter) bool {
 	x, y := taken.Manifest(), other.Manifest()
 	return x.GroupName() == y.GroupName() && (x.FamilyName() == y.FamilyName() || !f.locked(s, x) || !f.locked(s, y))
 }
 
-// locked reports whether a lockfile of an adapter lies in a site.
+// locked reports whether a site has a lockfile of an adapter.
 func (f *finder) locked(s *site, m *adapters.Manifest) bool {
 	return slices.ContainsFunc(m.Locks, func(name string) bool {
 		e, ok := f.Tree.Lookup(path.Join(s.path, name))
@@ -298,11 +298,11 @@ func (f *finder) locked(s *site, m *adapters.Manifest) bool {
 	})
 }
 
-// RuleAdapter is the rule of adapter errors that have no rule of their own.
+// RuleAdapter is the rule of adapter errors without a specific rule.
 const RuleAdapter = "adapter_error"
 
-// fail reports the error of an adapter: an error in the user's files at its place, a failing plugin
-// once for all its dishes.
+// fail reports the error of an adapter. It reports an error in the user's files at its place, and a
+// failing plugin once for all its dishes.
 func (f *finder) fail(err error, d *Dish) {
 	var failure *adapters.Failure
 	var list diagnostics.Problems

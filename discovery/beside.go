@@ -8,9 +8,9 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 )
 
-// A directory that adapters of several groups recognise is a dish for each of them that offers a
-// lifecycle task there: Rails with a front end, Laravel, a project of maturin. All have the same
-// path and the same files; installs, keys, toolchains and outputs are each their own.
+// A directory that adapters of several groups recognise is a dish for each adapter that offers a lifecycle
+// task there: Rails with a front end, Laravel, a project of maturin. These dishes have the same path and
+// files. Their installs, keys, toolchains and outputs are separate.
 
 // decision is the result of asking one adapter about a site, once, and of judging the answers.
 type decision struct {
@@ -87,11 +87,11 @@ func without(tasks []adapters.Task, names ...string) []adapters.Task {
 	return slices.DeleteFunc(slices.Clone(tasks), func(t adapters.Task) bool { return slices.Contains(names, t.Name) })
 }
 
-// At returns the dishes of a directory, the one that has its name first.
+// At returns the dishes of a directory. The first one has the name of the directory.
 func (w *Workspace) At(path string) []*Dish { return w.byPath[path] }
 
-// Named returns the dishes that the name of d means: those of its directory, if d has the name of
-// that, else d alone.
+// Named returns the dishes that the name of d refers to: all dishes of its directory if d is the first
+// there, else only d.
 func (w *Workspace) Named(d *Dish) []*Dish {
 	if list := w.byPath[d.Path]; len(list) > 0 && list[0] == d {
 		return list
@@ -117,9 +117,9 @@ func (w *Workspace) of(path, family string) *Dish {
 	return w.first(path)
 }
 
-// share splits dish.toml among the dishes of one directory: the first has the name and the outputs,
-// each has its own tasks. A task without a language is that of the first dish with a recipe
-// of its name, else of the first.
+// share splits dish.toml among the dishes of one directory. The first dish has the name and the outputs,
+// and each has its own tasks. A task without a language belongs to the first dish with a recipe of that
+// name, else to the first dish.
 func (f *finder) share() {
 	for _, list := range f.ws.byPath {
 		f.label(list)
@@ -155,7 +155,7 @@ func anyOfLanguage(tasks []config.Task) bool {
 	return false
 }
 
-// whose returns which of the dishes of one directory has a task, -1 with a problem for none.
+// whose returns which dish of a directory has a task, or -1 with a problem if none has it.
 func (f *finder) whose(list []*Dish, t config.Task) int {
 	if t.Language.Text == "" {
 		return max(0, slices.IndexFunc(list, func(d *Dish) bool {

@@ -86,13 +86,13 @@ type Dish struct {
 	Failure error
 
 	members []string // absolute directories that its manifest lists
-	// memberPaths are those of members that are in the workspace, behind links, by path.
+	// memberPaths are the paths of members inside the workspace, with links followed.
 	memberPaths []string
 	wraps       []string // families that its own build and test contain
 	named       bool     // see finder.name
 	answered    adapters.LinksAnswer
 	warnings    diagnostics.Problems // from its adapter, about its manifests
-	build       *Dish                // stands for the dishes of one build; nil for a build of one dish
+	build       *Dish                // represents the dishes of one build; nil for a build of one dish
 }
 
 // ScopeID identifies the scope in which the dependencies of d are installed: by adapter and
@@ -124,7 +124,7 @@ const (
 	Inferred = "inferred" // read from a manifest
 )
 
-// Link says that a dish depends on another.
+// Link is a dependency of a dish on another.
 type Link struct {
 	To   *Dish
 	Kind string
@@ -132,7 +132,7 @@ type Link struct {
 	// Where is "file:line", relative to the root.
 	Where string
 	Dev   bool // every manifest entry of the link is for development
-	// Private says that only tasks of the dish itself use it: it is not followed from other dishes.
+	// Private is true if only tasks of the dish itself use the link: it is not followed from other dishes.
 	Private bool
 	// Cyclic marks an inferred link that closes a cycle; it does not order tasks.
 	Cyclic bool
@@ -145,7 +145,7 @@ type Link struct {
 type Options struct {
 	Tree     *tree.Tree
 	Clone    *clone.Clone       // the same workspace, as adapters read it
-	Snapshot *adapters.Snapshot // of the adapters; it holds Tree from now on
+	Snapshot *adapters.Snapshot // of the adapters; from now on it has Tree
 	Config   *config.Workspace
 	Registry *adapters.Registry
 	Memory   *config.ParseCache // source of Config; may be nil
@@ -154,8 +154,9 @@ type Options struct {
 	// "".
 	State *state.Dir
 	Basis func() string
-	// Later starts a function that writes State and reads no file of the workspace, so that it runs
-	// beside what comes after Find. The caller waits for its end. With nil, Find does.
+	// Later starts a function that writes State and reads no file of the workspace, so that it may run
+	// concurrently with later steps. The caller waits for its end. If Later is nil, Find calls the
+	// function and waits.
 	Later func(write func())
 
 	// Loaded is called with the content of each dish.toml, before an adapter is asked; may be nil.
@@ -247,11 +248,11 @@ func (w *Workspace) Owner(path string) *Dish {
 	return nil
 }
 
-// Relative returns an absolute path relative to the root, with forward slashes; ok is
-// false when it lies outside.
+// Relative returns an absolute path relative to the root, with forward slashes; ok is false if it is
+// outside.
 func (w *Workspace) Relative(path string) (rel string, ok bool) { return relative(w.Root, path) }
 
-// Members returns the dishes that the manifest of d names as members, and theirs in turn, by path.
+// Members returns the members in the manifest of d, and their members in turn, by path.
 func (w *Workspace) Members(d *Dish) []*Dish {
 	seen := map[*Dish]bool{d: true}
 	var list []*Dish
@@ -300,8 +301,8 @@ func above(path string) func(yield func(dir string) bool) {
 	}
 }
 
-// relative returns an absolute path relative to the root, with forward slashes; ok
-// is false when it lies outside.
+// relative returns an absolute path relative to the root, with forward slashes; ok is false if it is
+// outside.
 func relative(root, path string) (rel string, ok bool) {
 	if !filepath.IsAbs(path) {
 		return "", false

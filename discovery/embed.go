@@ -13,19 +13,19 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// Embed says that a source of a dish takes in files by their path (//go:embed).
+// Embed is a path that a source of a dish embeds (//go:embed).
 type Embed struct {
 	Path string     // relative to the root; of a directory everything below it
 	Glob string     // of files below Path, in place of everything
-	Pos  config.Pos // of the line that takes it in
-	// Owner is the dish that the path belongs to, nil for none. Ignored says that git ignores
-	// it, files like those of Glob, or files there.
+	Pos  config.Pos // of the line in the source
+	// Owner is the dish that the path belongs to, nil for none. Ignored is true if git ignores the path,
+	// files like those of Glob, or existing files there.
 	Owner   *Dish
 	Ignored bool
 	Named   bool // it may not take it in
 }
 
-// findEmbeds sets what the sources of each dish take in from inside the workspace.
+// findEmbeds sets the paths inside the workspace that the sources of each dish embed.
 func (f *finder) findEmbeds() {
 	var projects []embeds.Project
 	var dishes []*Dish
@@ -53,7 +53,7 @@ func (f *finder) findEmbeds() {
 	}
 }
 
-// inside returns those of sorted paths that lie inside the directory dir; for the root, all of them.
+// inside returns the sorted paths that are inside the directory dir; for the root, all of them.
 func inside(paths []string, dir string) []string {
 	if dir == "." {
 		return paths
@@ -72,7 +72,7 @@ func (f *finder) takesIn(d *Dish, e *Embed) bool {
 }
 
 func (f *finder) embed(at string, e adapters.Embed) Embed {
-	// Rules mostly name a directory, what is directly in one, or names that end alike.
+	// Rules mostly name a directory, the files directly in one, or files with the same extension.
 	like := path.Join(at, strings.NewReplacer("*", "x", "?", "x").Replace(e.Glob))
 	if e.Glob == "" {
 		like = path.Join(at, "x")
@@ -90,20 +90,20 @@ func (f *finder) isSource(at string) bool {
 	return ok && e.Kind == tree.File
 }
 
-// takesIgnored reports whether an embed takes in a file that lies there now and that git ignores.
+// takesIgnored reports whether an embed includes an existing file that git ignores.
 func (f *finder) takesIgnored(at string, e adapters.Embed) bool {
 	if e.Ignored == adapters.NoNames {
 		return false
 	}
 	list, err := f.Tree.IgnoredNow(at, func(string) bool { return true })
 	if err != nil {
-		return true // its content counts, and that cannot be read either
+		return true // the error is about a file that may be embedded, too
 	}
 	return slices.ContainsFunc(list, func(file tree.Entry) bool {
 		name := strings.TrimPrefix(strings.TrimPrefix(file.Path, at), "/")
 		switch {
 		case e.Glob != "":
-			// A directory that the glob matches counts with everything below it.
+			// A directory that the glob matches is embedded with everything below it.
 			return doublestar.MatchUnvalidated(e.Glob, name) || doublestar.MatchUnvalidated(e.Glob+"/**", name)
 		case e.Ignored == adapters.PlainNames:
 			return !strings.Contains("/"+name, "/.") && !strings.Contains("/"+name, "/_")

@@ -30,7 +30,7 @@ func (f *finder) joinBuilds() {
 	}
 }
 
-// join makes one build of those of a and b.
+// join merges the builds of a and b.
 func join(a, b *Dish) {
 	for _, d := range []*Dish{a, b} {
 		if d.build == nil {
@@ -40,7 +40,7 @@ func join(a, b *Dish) {
 	b.standsFor().build = a.standsFor()
 }
 
-// standsFor returns the dish that stands for the build of d.
+// standsFor returns the dish that represents the build of d.
 func (d *Dish) standsFor() *Dish {
 	for d.build != d {
 		d.build = d.build.build // shortens the way of the next call

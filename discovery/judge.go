@@ -29,8 +29,8 @@ const (
 	Derived  adapters.Reason = "derived"   // a tool makes it
 )
 
-// judge decides whether the project that an adapter detected in a directory without dish.toml is a
-// dish. No other function decides that. Without an adapter it is none, whatever judge returns.
+// judge decides whether the project that an adapter detected in a directory without dish.toml is a dish.
+// No other function decides that. Without an adapter it is not a dish, whatever judge returns.
 func (f *finder) judge(ctx context.Context, s *site, c *decision) adapters.NestedAnswer {
 	d := c.dish
 	switch {
@@ -68,7 +68,7 @@ func (f *finder) outer(d *Dish) *Dish {
 	return nil
 }
 
-// fingerprinted reports whether a directory holds one of the fingerprint files of its adapter.
+// fingerprinted reports whether a directory has one of the fingerprint files of its adapter.
 func (f *finder) fingerprinted(d *Dish) bool {
 	if _, decides := d.Adapter.(adapters.Nester); decides {
 		return true
@@ -81,8 +81,8 @@ func (f *finder) fingerprinted(d *Dish) bool {
 	return err == nil && len(list) > 0
 }
 
-// bar leaves out a site without dish.toml that no adapter is asked about: one that exclude matches,
-// and one that the tools of a dish above make.
+// bar leaves out a site without dish.toml before any adapter is asked about it: a site that exclude
+// matches, or one that the tools of a dish above it make.
 func (f *finder) bar(s *site) {
 	switch {
 	case s.config != nil || s.barred.Reason != "" || f.included(s.path):
@@ -104,7 +104,7 @@ func (f *finder) derived(s *site) bool {
 	return false
 }
 
-// TestDataNames returns the patterns of names of directories that hold test data.
+// TestDataNames returns the patterns of names of directories for test data.
 func TestDataNames() []string {
 	return []string{
 		"testdata", "test-data", "fixtures", "__fixtures__", "fixture", "node_modules", "vendor", "third_party",
@@ -112,7 +112,7 @@ func TestDataNames() []string {
 	}
 }
 
-// testDataName returns the directory of test data that a path is, or lies in, "" for none.
+// testDataName returns the directory of test data that a path is or is inside, "" for none.
 func testDataName(dir string) string {
 	end := 0
 	for name := range strings.SplitSeq(dir, "/") {
@@ -292,7 +292,7 @@ func (f *finder) checkIncludes() {
 	}
 }
 
-// leaveOut lists a candidate that is no dish, if it holds a manifest.
+// leaveOut lists a candidate that is not a dish, if it has a manifest.
 func (f *finder) leaveOut(s *site, c *decision) {
 	verdict, a := c.verdict, c.dish.Adapter
 	if c.passed {
@@ -314,8 +314,9 @@ func (f *finder) leaveOut(s *site, c *decision) {
 	f.ws.LeftOut = append(f.ws.LeftOut, out)
 }
 
-// byName returns the adapter whose manifest lies in a site, by names alone: of the first family the
-// last, which takes what the others do not claim. It returns nil when there is no manifest.
+// byName returns the adapter whose manifest is in a site, by names alone. In the first family it takes the
+// last adapter, which accepts the directories that the others do not claim. It returns nil if the site has
+// no manifest.
 func (f *finder) byName(s *site) adapters.Adapter {
 	var found adapters.Adapter
 	for _, i := range s.projects {

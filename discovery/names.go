@@ -8,12 +8,12 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 )
 
-// RuleDishName is the rule of a directory whose name cannot be a dish name.
+// RuleDishName is the rule of a directory whose name is not valid for a dish.
 const RuleDishName = "dish_name"
 
-// nameDishes sets the name of each dish: the declared one, else that of its directory, else, where
-// another dish has that name, its path with "-" for "/". Where that is taken too, its path. The
-// further dishes of one directory add their language to the name of the first.
+// nameDishes sets the name of each dish: the declared one, else that of its directory. If another dish has
+// that name, it is the path with "-" for "/", and if that is taken too, the path. The further dishes of
+// one directory add their language to the name of the first.
 func (f *finder) nameDishes() {
 	count, taken := make(map[string]int, len(f.ws.Dishes)), make(map[string]bool, len(f.ws.Dishes))
 	var undeclared []*Dish
@@ -41,7 +41,7 @@ func (f *finder) nameDishes() {
 	f.checkNames()
 }
 
-// free returns name, else path, else that with a number, whichever is not taken, and takes it.
+// free returns the first of these that is not taken, and takes it: name, path, path with a number.
 func free(taken map[string]bool, name, path string) string {
 	if taken[name] {
 		name = path

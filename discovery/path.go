@@ -26,29 +26,29 @@ const PluginPrefix = "bento-adapter-"
 // Places are where adapters are searched.
 type Places struct {
 	Path      string      // the value of $PATH
-	Installed []Installed // in the order in which they count, after all of Path
-	Named     []Named     // that the user names; each goes before all others of its id
+	Installed []Installed // in order of precedence, after all of Path
+	Named     []Named     // named by the user; each precedes all others of its id
 }
 
 // Named is an adapter whose file the user names: a build in progress, which need not be on PATH.
 type Named struct {
-	By   string // what names it, "your environment"
+	By   string // the setting that names it, "your environment"
 	Path string
 }
 
 // Installed is an adapter that the user has installed with bento.
 type Installed struct {
 	Path   string // of its executable or module, whose name is that of one on PATH
-	Active bool   // one that is not active is used only if its digest is pinned
+	Active bool   // if false, it is used only if its digest is pinned
 }
 
-// Adapters lists the executables in places that may be adapters, in the order in
-// which they count. It starts none. Of several with one id, the one that has the pinned digest counts. It lists with a reason those that the configuration forbids,
-// that the repository may have brought, that users other than the user, root and the owner of the
-// workspace can replace, and that are not executable. Of two with one id the later is started only
-// if the earlier fails. It returns a warning for a bad file. digest returns the SHA-256 of a file
-// in hexadecimal, or else the reason why it cannot; Adapters calls it for pinned files. st saves
-// the names in the directories of PATH; it may be nil.
+// Adapters lists the executables in places that may be adapters, in order of precedence. It starts none.
+// If several have the same id, the one with the pinned digest is used; otherwise a later one is started
+// only if the earlier ones fail. It lists some executables with the reason why they are skipped: those
+// that the configuration forbids, that the repository may have brought, that users other than the user,
+// root and the owner of the workspace can replace, and that are not executable. It returns a warning for a
+// bad file. digest returns the SHA-256 of a file in hexadecimal, or else the reason why it cannot;
+// Adapters calls it for pinned files. st saves the names in the directories of PATH; it may be nil.
 func Adapters(in Places, cfg *config.Workspace, st *state.Dir, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
 	p := &cfg.Plugins
 	s := &search{rules: rules{
@@ -85,7 +85,7 @@ func Tools(path string, cfg *config.Workspace, st *state.Dir, digest func(path s
 	return s.run(Places{Path: path}, cfg, st, digest)
 }
 
-// run searches the directories of PATH, then what is installed.
+// run searches the directories of PATH, then the installed plugins.
 func (s *search) run(in Places, cfg *config.Workspace, st *state.Dir, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
 	names := openPathNames(st)
 	defer names.Save()
@@ -140,7 +140,7 @@ func (s *search) choosePinned() {
 	}
 }
 
-// rules say which files are found, and which of them are used.
+// rules decide which files are found, and which of them are used.
 type rules struct {
 	prefix, noun, table, ids string
 	rule                     string // of the problems
@@ -150,13 +150,13 @@ type rules struct {
 	restrict                 bool
 	pin                      func(id string) config.Text
 	lock                     string // the command that pins
-	consent                  string // what to do about a file that the repository may have brought
+	consent                  string // the advice about a file that the repository may have brought
 }
 
 // search is one search of PATH.
 type search struct {
 	rules
-	by       string // what names the file; "" for one that was searched for
+	by       string // the setting that names the file; "" if it was found by a search
 	own      string // the file of the user's own configuration, "" for none
 	digest   func(path string) string
 	ways     *owner.Ways
@@ -224,7 +224,7 @@ func (s *search) seen(id string, fi fs.FileInfo) bool {
 	return false
 }
 
-// forbid sets the reason why c must not be started, if there is one.
+// forbid sets the reason why c must not be started, if it has one.
 func (s *search) forbid(c *adapters.Candidate) {
 	byID := func(t config.Text) bool { return t.Text == c.ID }
 	switch i := slices.IndexFunc(s.disable, byID); {
@@ -235,7 +235,7 @@ func (s *search) forbid(c *adapters.Candidate) {
 		c.Skip, c.SkipReason = adapters.SkipNotAllowed, s.table+".allowlist does not name it"
 		return
 	}
-	if s.by != "" { // the user names this file, wherever it is and whatever is in it
+	if s.by != "" { // the user names this file, so neither its place nor its content matters
 		if why, hint := s.exposed(c); why != "" {
 			c.Skip, c.SkipReason, c.SkipHint = adapters.SkipNotTrusted, why, hint
 			s.warn(c.Path, why, hint)
@@ -260,9 +260,9 @@ func (s *search) forbid(c *adapters.Candidate) {
 	}
 }
 
-// brought returns how the repository may have brought c, which is not started then: activating an
-// environment of a clone is no consent to its plugins. A pin in the user's own configuration, which
-// no repository brings, is consent to that content alone.
+// brought returns how the repository may have brought c. Such a plugin is not started, since activating an
+// environment of a clone is no consent to its plugins. A pin in the user's own configuration, which no
+// repository brings, is consent to that content only.
 func (s *search) brought(c *adapters.Candidate, pin config.Text) (why, hint string) {
 	if !s.area.Reached(c.Path) {
 		return "", ""
@@ -301,7 +301,7 @@ func (s *search) differs(path string, pin config.Text) string {
 	}
 }
 
-// mendPin returns what to do about a candidate with another digest than its pin.
+// mendPin returns the advice about a candidate whose digest differs from its pin.
 func (s *search) mendPin(c *adapters.Candidate, pin config.Text) string {
 	if pin.Pos.File != config.LockFile {
 		return "if you trust its present content, change the sha256 there"

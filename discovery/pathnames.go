@@ -18,7 +18,7 @@ const (
 	pathVersion = 2
 )
 
-// pathNames holds the names of plugins in directories. It is for one goroutine.
+// pathNames has the names of plugins in directories. It is for one goroutine.
 type pathNames struct {
 	state   *state.Dir // nil saves nothing
 	saved   map[string]pluginNames
@@ -75,8 +75,8 @@ func readPluginNames(dir string) ([]string, error) {
 	return names, err
 }
 
-// Save saves the names if one that can be saved was read. Without, all are read again. It does not
-// make the state's directory, because commands that change nothing search PATH too.
+// Save saves the names if at least one directory that can be saved was read. Otherwise all are read again.
+// It does not make the state's directory, because commands that change nothing search PATH too.
 func (p *pathNames) Save() {
 	if !p.changed || p.state == nil || p.state.Stamp(".gitignore") == (state.Stamp{}) {
 		return

@@ -65,8 +65,8 @@ func (d *Dish) pin(root string, wanted *adapters.Toolchain, err error) (*adapter
 	return pin, nil
 }
 
-// refused returns wanted without its other versions if no task may have it: what a tool fetches by itself,
-// it fetches whatever bento's settings say.
+// refused returns wanted without its other versions if no task may have it. A tool may fetch a version by
+// itself, regardless of bento's settings.
 func refused(wanted *adapters.Toolchain) *adapters.Toolchain {
 	if wanted == nil || wanted.Refused == "" {
 		return nil

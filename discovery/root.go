@@ -27,11 +27,11 @@ type RootOptions struct {
 	PassedOver func(why string)
 }
 
-// FindRoot returns the absolute path, free of symbolic links, of the workspace: the nearest
-// directory at or above the start that holds bento.toml or bentos/, else the git top level. The
-// user, root or the owner of the start must own the directory and the file that makes it a
-// workspace. Modes do not count: volumes of containers are often writable for all. The error, which
-// is diagnostics.Problems, names the skipped directories.
+// FindRoot returns the absolute path, free of symbolic links, of the workspace. That is the nearest
+// directory at or above the start that has bento.toml or bentos/, else the git top level. The user, root
+// or the owner of the start must own the directory and the file that makes it a workspace. Modes are
+// ignored, because volumes of containers are often writable for all. The error, which is
+// diagnostics.Problems, names the skipped directories.
 func FindRoot(o RootOptions) (string, error) {
 	start, from := o.start()
 	real, err := filepath.EvalSymlinks(start)
@@ -70,8 +70,8 @@ func FindRoot(o RootOptions) (string, error) {
 	return "", noWorkspace(message, "create an empty "+config.WorkspaceFile+" in the root directory of the workspace")
 }
 
-// notOurs returns why dir is no workspace although it contains name: another user may have put it
-// there, and bento runs the tasks of a workspace. It returns "" for a workspace.
+// notOurs returns why dir is no workspace although it contains name: another user may have created it, and
+// bento runs the tasks of a workspace. It returns "" for a workspace.
 func notOurs(trusted owner.Trusted, dir, name string) string {
 	for _, path := range []string{dir, filepath.Join(dir, name)} {
 		fi, err := os.Lstat(path)
@@ -100,8 +100,8 @@ func (o RootOptions) start() (dir, from string) {
 	return dir, from
 }
 
-// holdsConfig returns the name of the file that makes dir a workspace, or "". A link that leads out
-// of dir does not count.
+// holdsConfig returns the name of the file that makes dir a workspace, or "". It ignores a link that leads
+// out of dir.
 func holdsConfig(dir string) string {
 	isDir := func(name string) (is, there bool) {
 		fi, err := os.Lstat(filepath.Join(dir, name))

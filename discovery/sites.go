@@ -25,9 +25,9 @@ type site struct {
 	// ask are the adapters that may detect it, by index in the registry.
 	ask      []int
 	marker   string // the file that made it a site
-	projects []int  // the adapters of whose Manifest.Projects one lies in it, likewise
+	projects []int  // the adapters for which a name of Manifest.Projects is in the directory, likewise
 
-	barred    adapters.NestedAnswer // set where no adapter is asked
+	barred    adapters.NestedAnswer // set if no adapter is asked
 	decisions []*decision           // nil until it is decided
 }
 
@@ -77,7 +77,7 @@ func (c *candidates) look(l tree.List) {
 		if kind == tree.Link && (name == config.DishFile || c.Knows(name)) && c.leadsOut(file) {
 			continue // bento ignores it
 		}
-		if name == config.DishFile { // also one that is no file: reading it reports that
+		if name == config.DishFile { // even if it is not a file: reading it reports that
 			c.at(dir).hasFile = true
 		}
 		c.mark(dir, name, file, kind)
@@ -182,7 +182,7 @@ func (f *finder) reportSpecial() {
 	}
 }
 
-// found returns what is known of the dish.toml files in paths.
+// found returns the dish.toml files in paths, as far as they are known.
 func (f *finder) found(paths []string) []config.Found {
 	return parallel.Map(paths, func() *tree.Tree { return f.Tree }, func(files *tree.Tree, dir string) config.Found {
 		e, ok := files.Lookup(path.Join(dir, config.DishFile))
@@ -215,8 +215,8 @@ func (f *finder) excluded() func(dir string) bool {
 	}
 }
 
-// includes returns the test for [workspace] include, which is about the directory itself. The last
-// glob that matches counts.
+// includes returns the test for [workspace] include, which matches the directory itself. The last matching
+// glob decides.
 func (f *finder) includes() func(dir string) bool {
 	if len(f.Config.Include) == 0 || f.compile("", f.Config.Include) == nil {
 		return func(string) bool { return false }

@@ -10,9 +10,9 @@ import (
 type Tool struct {
 	ID   string
 	Call adapters.Tool // nil with Problem
-	// Problem is why it cannot be used: its message and hint; the place is that of the use.
+	// Problem is the reason why the tool cannot be used, with a hint. Its place is that of the use.
 	Problem, Hint string
-	// Within says that its calls run within this process: nothing of a call is left when it returns.
+	// Within is true if its calls run within this process: nothing of a call is left when it returns.
 	Within bool
 	// Files are the files of the workspace that it consists of, relative to the root: they are inputs
 	// of the tasks that call it, which the tool is not asked about.
@@ -32,7 +32,7 @@ type Tool struct {
 // ToolIdentity is everything about a tool that the key of a task depends on.
 type ToolIdentity struct {
 	Digest string // of its executable or module, "sha256:…"
-	Terms  []Term // what it is granted, and how it is run, in a fixed order
+	Terms  []Term // its grants and how it is run, in a fixed order
 }
 
 // Term is one named property of a tool.

@@ -7,9 +7,9 @@ import (
 	"github.com/bentobuild/bento/plugin/methods"
 )
 
-// ExecOutput returns what the command of Manifest().Exec printed. bento runs it for
-// ToolchainFingerprint and ResolvedToolchain, whose ctx has it; any other ctx has the zero value. An
-// adapter that asks its tool so starts no process, and works as an executable and as a module.
+// ExecOutput returns the output of the command of Manifest().Exec. bento runs it for ToolchainFingerprint
+// and ResolvedToolchain, whose ctx has it. With any other ctx the result is the zero value. An adapter
+// that gets its version this way starts no process, and works as an executable and as a module.
 func ExecOutput(ctx context.Context) adapters.ExecOutput {
 	return methods.ExecOutput(ctx)
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// The name of a compressed blob has this suffix. The file is zMagic, the size of the blob in 8
-// bytes (little endian), and one zstd frame; or of a small blob, below sampleSize, sMagic, the size,
-// and one S2 block, which takes a third more room and a tenth of the time.
+// A compressed blob has a name with this suffix. The file is zMagic, the size of the blob in 8 bytes
+// (little endian), and one zstd frame. For a small blob, below sampleSize, it is sMagic, the size, and one
+// S2 block, which takes a third more space and a tenth of the time.
 const (
 	compressed = ".z"
 	zMagic     = "bentoz\x00\x01"
@@ -34,7 +34,7 @@ const (
 	maxBlock   = 160 << 10 // more than s2.MaxEncodedLen(sampleSize)
 )
 
-// DigestError says that the content of a blob does not match its digest.
+// DigestError reports that the content of a blob does not match its digest.
 type DigestError struct{ Want, Got [32]byte }
 
 func (e *DigestError) Error() string {
@@ -59,9 +59,9 @@ func Hash(data []byte) *Hashed {
 // Sum returns the digest of all bytes.
 func (h *Hashed) Sum() [32]byte { return h.sum }
 
-// Add stores the content of r. It returns a *DigestError, and stores nothing, when the digest of
-// the content is not d. If the store has the blob already, Add counts as use and does not read r;
-// after the first damaged entry in this process it verifies the stored blob first.
+// Add stores the content of r. If the digest of the content is not d, it returns a *DigestError and stores
+// nothing. If the store has the blob already, Add does not read r, and notes a use of the blob. After the
+// first damaged entry in this process it verifies the stored blob first.
 func (s *Store) Add(d [32]byte, r io.Reader) error {
 	if s.TouchBlob(d) && (!s.damaged.Load() || s.isWhole(d)) {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// RefusedError says why a directory is not used as a cache.
+// RefusedError has the reason why a directory is not used as a cache.
 type RefusedError = owndir.RefusedError
 
 // The two kinds of files. Each has its own directory.
@@ -29,7 +29,7 @@ const (
 
 func nameOf(kind int) string { return [kinds]string{"records", "blobs"}[kind] }
 
-// madeFile is the file that says that bento made the directory of a format.
+// madeFile is the file that marks a directory of a format as made by bento.
 const madeFile = "made-by-bento"
 
 // format is the open directory of one format.

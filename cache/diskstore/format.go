@@ -104,7 +104,7 @@ func (f *format) sweep(name string) {
 const pruneLock = "prune.lock"
 
 // lockWait is the longest wait for another process that prunes; lockPause is the time between two
-// attempts, lockTold the wait after which the store says so.
+// attempts, lockTold the wait after which the store reports it.
 const (
 	lockWait  = 10 * time.Second
 	lockPause = 5 * time.Millisecond
@@ -142,8 +142,8 @@ func (s *Store) lockPruning(ctx context.Context) (unlock func(), err error) {
 	return func() { file.Close() }, nil
 }
 
-// FormatDirs returns the directories of this format and of the earlier ones below dir, a
-// slash-separated path, whether they are there or not.
+// FormatDirs returns the directories of this format and of the earlier ones below dir, a slash-separated
+// path, even if they do not exist.
 func FormatDirs(dir string) (list []string) {
 	for n := 1; n <= numberOf(formatDir); n++ {
 		list = append(list, dir+"/v"+strconv.Itoa(n))

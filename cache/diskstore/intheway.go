@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// InTheWay returns the paths of directories at the place of an entry, which can then be neither
-// stored nor removed. bento makes none. InTheWay removes the empty ones and keeps the others, whose
-// content is not bento's.
+// InTheWay returns the paths of directories at the place of an entry. Such an entry can be neither stored
+// nor removed. Since bento makes none, InTheWay removes only the empty ones.
 func (s *Store) InTheWay(ctx context.Context) ([]string, error) {
 	var paths []string
 	err := s.with(false, func(now *format) error {

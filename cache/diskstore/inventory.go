@@ -38,9 +38,9 @@ type claim struct {
 	needs [][32]byte
 }
 
-// takeInventory lists the store and reads its records. It lists all blobs first: a process writes a
-// record, then touches its blobs, so that the record of a listed blob is listed too, or the blob
-// has a later time than the one that was listed.
+// takeInventory lists the store and reads its records. It lists all blobs first. A process writes a
+// record, then touches its blobs. So either the record of a listed blob is listed too, or the blob has a
+// later time than the listed one.
 func (s *Store) takeInventory(ctx context.Context, st *stock, needs Needs) (*inventory, error) {
 	inv := &inventory{opened: s.opened}
 	var files [kinds][shards][]File
@@ -126,8 +126,8 @@ func (s *Store) claims(ctx context.Context, files []File, needs Needs) (list []c
 	return list, nil
 }
 
-// hold adds a record. It looks up blobs that were stored after their shard was listed. A record that
-// was not listed may need such a blob, too: without the time of its listing it stays.
+// hold adds a record. It looks up blobs that were stored after their shard was listed. A record that was
+// not listed may need such a blob, too. So a blob stays if the time of its listing is unknown.
 func (s *Store) hold(inv *inventory, at map[[32]byte]int, c *claim) {
 	h := holding{record: len(inv.files), whole: true}
 	inv.files = append(inv.files, c.file)
@@ -190,11 +190,11 @@ func (inv *inventory) countUses(uses map[[32]byte]time.Time) {
 	}
 }
 
-// ahead reports whether a time lies in the future, because the clock was wrong then or is wrong
-// now.
+// ahead reports whether a time is in the future, because the clock was or is wrong.
 func (inv *inventory) ahead(at time.Time) bool { return at.After(inv.now.Add(clockSkew)) }
 
-// used returns the last use of a file. A wrong time counts as the last moment before this process.
+// used returns the last use of a file. For a time in the future it returns the last moment before this
+// process.
 func (inv *inventory) used(i int) time.Time {
 	if inv.ahead(inv.files[i].used) {
 		return inv.opened.Add(-1)
@@ -202,8 +202,8 @@ func (inv *inventory) used(i int) time.Time {
 	return inv.files[i].used
 }
 
-// groups returns all groups, the last used first. Of those that one process used, the last modified
-// comes first.
+// groups returns all groups, the last used first. Groups that one process used are sorted by modification
+// time, the latest first.
 func (inv *inventory) groups() []group {
 	needed := make([]bool, len(inv.files))
 	isRecord := make([]bool, len(inv.files))
@@ -251,8 +251,8 @@ func (inv *inventory) keep(b Bounds, target int64) (gone []group, size int64) {
 	return gone, size
 }
 
-// hopeless reports whether a group is removed whatever else the store holds: it lacks a blob, is
-// too old, alone exceeds the bound, or is a blob without a record for longer than unrecordedAge.
+// hopeless reports whether a group is removed in any case: it lacks a blob, is too old, alone exceeds the
+// bound, or is a blob without a record for longer than unrecordedAge.
 func (inv *inventory) hopeless(g *group, b Bounds) bool {
 	f, age := &inv.files[g.record], inv.now.Sub(g.used)
 	switch {
@@ -270,7 +270,7 @@ func (inv *inventory) hopeless(g *group, b Bounds) bool {
 	return size > b.MaxSize
 }
 
-// add counts a group and returns by how many bytes the kept size grows.
+// add adds a group to the kept ones and returns by how many bytes the kept size grows.
 func (inv *inventory) add(g *group) int64 {
 	size := inv.files[g.record].size
 	for _, i := range g.blobs {

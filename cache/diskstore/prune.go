@@ -39,7 +39,7 @@ type Stats struct {
 	OlderBytes int64
 }
 
-// Bounds limit what Prune leaves. Zero is no limit.
+// Bounds limit the size and age of a pruned store. Zero is no limit.
 type Bounds struct {
 	MaxSize int64         // in bytes, as Stats counts them
 	MaxAge  time.Duration // time since the last use
@@ -64,7 +64,7 @@ type File struct {
 	other    bool // of another format
 }
 
-// Stats counts the entries. Entries of other formats count in Bytes only.
+// Stats counts the entries. Of other formats it counts only the bytes.
 func (s *Store) Stats(ctx context.Context) (Stats, error) {
 	var st Stats
 	all, err := s.stock()
@@ -194,8 +194,7 @@ func unused(f *File) bool {
 	return err == nil && info.Modified.Equal(f.modified)
 }
 
-// restamp sets the last use of files whose time lies in the future to now, so that they age from
-// now on.
+// restamp sets the last use of files whose time is in the future to now, so that they age from now on.
 func (inv *inventory) restamp() {
 	for i := range inv.files {
 		if f := &inv.files[i]; inv.ahead(f.modified) {
@@ -245,10 +244,10 @@ func (f *File) remove() (removed bool, err error) {
 	return err == nil || errors.Is(err, fs.ErrNotExist), err
 }
 
-// removeUnused removes a file that was not used since it was listed. Before a process writes a
-// record it touches the blobs of the record. A blob is therefore moved aside before its time is
-// looked at again: a process that comes later finds it missing, and one that came earlier gets it
-// back.
+// removeUnused removes a file that was not used since it was listed. Before a process writes a record it
+// touches the blobs of the record. So removeUnused moves a blob aside before it reads its time again. A
+// process that comes later finds the blob missing. If a process has touched it before, removeUnused moves
+// it back.
 func (f *File) removeUnused() (removed bool, err error) {
 	aside, done, err := f.in.temp(false)
 	if f.Record || err != nil {

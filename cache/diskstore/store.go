@@ -1,16 +1,16 @@
 // Package diskstore keeps the files of a cache in a directory that any number of processes share:
 // records by key, with any content, and blobs by the BLAKE3 hash of their content.
 //
-// The subdirectory v5 contains blobs/ab/<62 digits>, with the suffix .z when compressed, and
-// records/ab/<62 digits>. Files are written in tmp, renamed, and never changed, so no reader or
-// writer needs a lock. The last use of a record is its modification time or, if that is later, its
-// time in the file used; its blobs stay as long as a record needs them. The modification time of a blob is the last time that it was stored or
-// touched, and counts until a record needs the blob. The file tally contains the approximate total
-// size. The file made-by-bento says that bento made the directory: without it nothing is written or removed.
+// The subdirectory v5 contains blobs/ab/<62 digits>, with the suffix .z if compressed, and records/ab/<62
+// digits>. Files are written in tmp, renamed, and never changed, so no reader or writer needs a lock. The
+// last use of a record is its modification time or, if that is later, its time in the file used. Its blobs
+// stay as long as a record needs them. The modification time of a blob is the last time that it was stored
+// or touched. It matters only until a record needs the blob. The file tally contains the approximate total
+// size. The file made-by-bento marks the directory as made by bento: without it nothing is written or
+// removed.
 //
-// Another format of these files, or of the content of records, has its own directory beside v5: an
-// older or newer bento neither reads nor damages v5, and unused formats are pruned with other old
-// entries.
+// Another format of these files, or of the content of records, has a separate directory beside v5. An
+// older or newer bento neither reads nor damages v5, and unused formats are pruned with other old entries.
 package diskstore
 
 import (
@@ -26,10 +26,10 @@ import (
 	"time"
 )
 
-// ErrAbsent says that the store does not have an entry.
+// ErrAbsent reports that the store does not have an entry.
 var ErrAbsent = errors.New("not in the cache")
 
-// DamageError says that a file was damaged and was removed. It is also ErrAbsent.
+// DamageError reports that a file was damaged and was removed. It is also ErrAbsent.
 type DamageError struct {
 	Path  string
 	Cause error
@@ -77,11 +77,11 @@ type Store struct {
 
 // Options are the settings of a Store.
 type Options struct {
-	// Root is the root of the workspace. A store inside the workspace may come from its repository,
-	// so New follows no link below Root and checks owners. "" is no workspace.
+	// Root is the root of the workspace. A store inside the workspace may come from its repository, so New
+	// follows no link below Root and checks owners. "" means no workspace.
 	Root string
-	// Unnamed says that no setting names the directory. The user, root or the owner of the
-	// workspace's root directory must own it then.
+	// Unnamed is true if no setting names the directory. The user, root or the owner of the workspace's
+	// root directory must own it then.
 	Unnamed bool
 	// Warn receives every *DamageError. It may be called concurrently and may be nil.
 	Warn func(error)
@@ -90,8 +90,8 @@ type Options struct {
 	Waiting func(lock string)
 }
 
-// New returns the store in dir, an absolute path, which the first write makes. It returns a
-// *RefusedError when dir holds files that bento has not made.
+// New returns the store in dir, an absolute path, which the first write makes. It returns a *RefusedError
+// if dir has files that bento has not made.
 func New(dir string, o Options) (*Store, error) {
 	s := &Store{base: dir, root: o.Root, unnamed: o.Unnamed, warn: o.Warn, waiting: o.Waiting, kept: newKept(), opened: time.Now()}
 	runtime.AddCleanup(s, (*kept).close, s.kept)
@@ -141,7 +141,7 @@ func (s *Store) ReadRecord(key [32]byte, limit int64) (data []byte, modified tim
 	return data[:n], info.Modified, err
 }
 
-// WriteRecord stores a record and replaces an earlier one. It counts as use.
+// WriteRecord stores a record and replaces an earlier one. It is a use of the record.
 func (s *Store) WriteRecord(key [32]byte, data []byte) error {
 	f, err := s.create()
 	if err != nil {

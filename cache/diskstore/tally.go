@@ -9,8 +9,8 @@ import (
 // tallyFile is the file of the tally: two numbers of 8 bytes each, little endian.
 const tallyFile = "tally"
 
-// tally is the approximate size of a store. It is rather too large than too small: an entry stored
-// twice counts twice, and a removed entry still counts, until the store is listed again.
+// tally is the approximate size of a store. It is rather too large than too small. Until the store is
+// listed again, an entry stored twice is counted twice, and a removed entry is still counted.
 type tally struct {
 	size   int64     // in bytes, as Stats counts them
 	listed time.Time // time of the last count
@@ -20,7 +20,7 @@ const (
 	// tellSize is the most that a process adds, in bytes, before it updates the tally. The next
 	// listing of the store counts what a killed process did not add to the tally.
 	tellSize = 256 << 10
-	// recount is the time after which the store is listed again whatever its size.
+	// recount is the time after which a store of any size is listed again.
 	recount = 24 * time.Hour
 	// PruneToBounds prunes a store of more than smallStore files to 1/20 below its bound, so that it does
 	// not list the store for each added result. It prunes a smaller store, which is listed fast, to
@@ -65,7 +65,7 @@ func (s *Store) keepOnce(ctx context.Context, b Bounds, needs Needs) error {
 	added := s.added.Swap(0)
 	t, ok := s.readTally()
 	if isNew := s.isNew(); isNew && !ok {
-		t, ok = tally{listed: s.now()}, true // whatever else was added, its process counts
+		t, ok = tally{listed: s.now()}, true // the processes that have added the rest count it
 	}
 	t.size += added
 	if ok && !t.due(b, s.now()) {
@@ -81,8 +81,8 @@ func (s *Store) keepOnce(ctx context.Context, b Bounds, needs Needs) error {
 	return err
 }
 
-// isNew reports whether this process made the store, which has no other format, and asks for the first
-// time: then other processes have counted, or will count, all that it did not add itself.
+// isNew reports whether this process made the store, the store has no other format, and this is the first
+// call. Then other processes count everything that this process did not add itself.
 func (s *Store) isNew() bool {
 	f := s.newest.Load()
 	if f == nil || !f.fresh.Swap(false) {

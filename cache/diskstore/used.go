@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// usedFile contains the last use of records that were used after their modification time: usedMagic,
-// then for each the key and the time in 8 bytes (little endian), the latest last. All records that
-// one process used have the same time. Without the file the order of records is that of their
-// modification times, which a use renews when they are hours old.
+// usedFile contains the last use of records that were used after their modification time: usedMagic, then
+// for each record the key and the time in 8 bytes (little endian), the latest last. All records that one
+// process used have the same time. Without the file the records are ordered by modification time, which a
+// use renews if it is hours old.
 const (
 	usedFile  = "used"
 	usedMagic = "bentou\x00\x02"
 	usedSize  = 40 // bytes of a use
 )
 
-// A usedFile of more than manyUses, and twice those of the process that writes it, is cut to half:
-// the modification times of the records get the uses that are cut. None has more than maxUses.
+// A usedFile with more than manyUses, and more than twice the uses of the process that writes it, is cut
+// to half. The modification times of the records get the cut uses. A usedFile never has more than maxUses.
 const (
 	manyUses = 16 << 10
 	maxUses  = 1 << 18
@@ -42,18 +42,18 @@ type usage struct {
 	keys [][32]byte // some perhaps twice
 }
 
-// Use counts as use of a record.
+// Use notes a use of a record.
 func (s *Store) Use(key [32]byte) {
 	s.usage.mu.Lock()
 	defer s.usage.mu.Unlock()
 	s.usage.keys = append(s.usage.keys, key)
 }
 
-// Renew sets the modification time of a record, and counts as use. It does nothing in a directory
-// that the user cannot write.
+// Renew sets the modification time of a record, which is a use of it. It does nothing in a directory that
+// the user cannot write.
 func (s *Store) Renew(key [32]byte) { s.touch(records, key, "", s.stamp(key)) }
 
-// stamp counts as use of a record and returns its new modification time.
+// stamp notes a use of a record and returns its new modification time.
 func (s *Store) stamp(key [32]byte) time.Time {
 	s.Use(key)
 	return s.now()
@@ -67,9 +67,9 @@ func (s *Store) Settle() {
 	s.usage.keys = nil
 }
 
-// WriteUses writes the uses of this process, as later than those of all others, unless usedFile has
-// the same records as the latest already. Of two processes that write at the same time one may lose
-// its uses, which costs no more than their order.
+// WriteUses writes the uses of this process, as later than those of all others, unless usedFile already
+// has the same records as the latest. If two processes write at the same time, one may lose its uses. That
+// affects only the order of eviction.
 func (s *Store) WriteUses() {
 	s.usage.mu.Lock()
 	own := slices.Clone(s.usage.keys)
@@ -89,7 +89,7 @@ func (s *Store) WriteUses() {
 	s.writeUses(s.cut(merge(all, own, now), 2*len(own)))
 }
 
-// latest returns those of sorted uses that have the latest time.
+// latest returns the uses with the latest time; all is sorted.
 func latest(all []use) []use {
 	i := len(all)
 	for i > 0 && all[i-1].at == all[len(all)-1].at {
@@ -127,8 +127,8 @@ func (s *Store) cut(all []use, most int) []use {
 	return kept
 }
 
-// readUses returns the sorted uses in usedFile. It ignores those whose time lies in the future: then
-// the clock was wrong.
+// readUses returns the sorted uses in usedFile. It ignores times in the future, which a wrong clock has
+// written.
 func (s *Store) readUses() []use {
 	b, _ := s.noted(usedFile, len(usedMagic)+usedSize*maxUses)
 	b, ok := bytes.CutPrefix(b, []byte(usedMagic))

@@ -32,8 +32,7 @@ type Stage struct {
 	known bool            // umask is known
 }
 
-// NewStage returns a Stage in an open directory, which Close closes. A directory may hold several
-// stages.
+// NewStage returns a Stage in an open directory, which Close closes. A directory may have several stages.
 func NewStage(dir *rawfile.File) *Stage {
 	return &Stage{dir: dir, prefix: tempName(), names: make(map[string]bool)}
 }

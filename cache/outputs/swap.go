@@ -128,8 +128,8 @@ func (r *restore) chmodDirs() error {
 	return nil
 }
 
-// Leftovers returns the paths that a killed restore of outputs may have left beside them: copies
-// from a stage on another file system.
+// Leftovers returns the paths of files that a killed restore may have left beside the outputs: copies from
+// a stage on another file system.
 func Leftovers(root string, outputs []string) (paths []string) {
 	seen := make(map[string]bool)
 	for _, p := range outputs {
@@ -148,9 +148,8 @@ func Leftovers(root string, outputs []string) (paths []string) {
 	return paths
 }
 
-// Remove removes the file, link or empty directory at p in the workspace at root. It keeps a
-// directory with content. It returns no error when p is missing; a path behind a link counts as
-// missing.
+// Remove removes the file, link or empty directory at p in the workspace at root. It keeps a directory
+// with content. It returns no error if p is missing or behind a link.
 func Remove(root, p string) error { return remove(root, p, (*Root).Remove) }
 
 // RemoveDir is Remove for an empty directory only.

@@ -9,10 +9,10 @@ import (
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// ErrChanged says that a file was replaced while it was read.
+// ErrChanged reports that a file was replaced while it was read.
 var ErrChanged = errors.New("it changed while it was read")
 
-// BlockedError says that a file or link is at the place of a directory.
+// BlockedError reports that a file or link is at the place of a directory.
 type BlockedError struct {
 	Path string
 	Link bool // it is a link
@@ -175,9 +175,8 @@ func (d *Dir) ReadFile(name string, info rawfile.Info) (*rawfile.File, error) {
 	return f, nil
 }
 
-// Remove removes the file, link or empty directory at p, and reports whether it removed one. It
-// keeps a directory with content. It returns no error when p is missing; a path behind a link
-// counts as missing.
+// Remove removes the file, link or empty directory at p, and reports whether it removed one. It keeps a
+// directory with content. It returns no error if p is missing or behind a link.
 func (w *Root) Remove(p string) (bool, error) { return w.remove(p, false) }
 
 // RemoveDir is Remove for an empty directory only.

@@ -85,11 +85,10 @@ func (m rustMessage) help() string {
 	return ""
 }
 
-// rustBase returns the directory that a path of rustc is relative to: the root of the cargo
-// workspace. If that is unknown, it is the package's own directory or one above it, from
-// which the path leads back into the package. The source of the target, if known, decides
-// between several. A path without a manifest may also be that of another package, which cargo
-// names when it compiles it.
+// rustBase returns the directory that a path of rustc is relative to. That is the root of the cargo
+// workspace. If that is unknown, it is the package's own directory, or one above it from which the path
+// leads back into the package. If several are possible, the source of the target decides. A path without a
+// manifest may also be that of another package, which cargo names when it compiles it.
 func (f *finder) rustBase(manifest, source, file string) string {
 	if f.out.Base != "" {
 		return f.out.Base
@@ -153,7 +152,7 @@ func agreement(name, source string) int {
 
 var panicLine = pattern.New(`^thread '([^']+)'(?: \(\d+\))? panicked at (.+?):(\d+):(\d+):$`)
 
-// panics reads what the standard library writes when a test fails.
+// panics reads the output of the standard library for a failed test.
 func (f *finder) panics() {
 	var at diagnostics.Diagnostic
 	for line := range linesOf(f.out.Stdout, f.out.Stderr) {

@@ -7,10 +7,10 @@ import (
 	"iter"
 )
 
-// documents yields the JSON objects and arrays at the end of each text, whatever surrounds
-// them: one starts at the start of a line, or with mark. Of an incomplete array, because
-// the stream was cut or the tool was killed, it yields the elements that start in one of
-// these ways.
+// documents yields the JSON objects and arrays at the end of each text, regardless of the text around
+// them. A document starts at the start of a line, or with mark. An array may be incomplete, because the
+// stream was cut or the tool was killed. Then documents yields its elements that start in one of these
+// ways.
 func documents(mark string, texts ...[]byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for _, text := range texts {

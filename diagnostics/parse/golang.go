@@ -41,7 +41,7 @@ func goEventOf(line string) (goEvent, bool) {
 type goTests struct {
 	finder   *finder
 	build    *gnu // errors of the compiler
-	building bool // the lines are those of the compiler
+	building bool // the lines are output of the compiler
 
 	packages []string
 	logs     []*goLog

@@ -36,7 +36,7 @@ type Options struct {
 	Marks    []Mark // files and directories whose names an adapter looks for
 }
 
-// Cache holds saved answers. It is safe for concurrent use. A nil Memory saves nothing.
+// Cache has saved answers. It is safe for concurrent use. A nil Cache saves nothing.
 type Cache struct {
 	o      Options
 	looker *looker
@@ -70,8 +70,8 @@ type answered struct {
 	used  bool             // in this process
 }
 
-// Open reads the saved answers and drops those that no longer hold. It returns nil where nothing
-// can be saved.
+// Open reads the saved answers and drops those that no longer hold. It returns nil if nothing can be
+// saved.
 func Open(o Options) *Cache {
 	marks, ok := newMarks(&o)
 	if !ok || o.Basis == "" {
@@ -88,8 +88,8 @@ func Open(o Options) *Cache {
 	return m
 }
 
-// about returns what saves the answers of a. It returns nil for adapters in a process that answers
-// itself each time.
+// about returns the Cache for the answers of a. It returns nil for an adapter in a process that answers
+// each time itself.
 func (m *Cache) about(a adapters.Adapter) *Cache {
 	if _, process := a.(adapters.Starter); process {
 		return nil
@@ -151,8 +151,8 @@ func (m *Cache) Ask(ctx context.Context, a adapters.Adapter, dir string) (Answer
 	return answer.withoutReads(), err
 }
 
-// Nested returns the decision of a about the project in dir inside outer, from a saved answer or
-// from a. Both are absolute; found is that of adapters.Nested.
+// Nested returns the decision of a about the project in dir inside outer, from a saved answer or from a.
+// Both paths are absolute; found is the same as for adapters.Nested.
 func (m *Cache) Nested(ctx context.Context, a adapters.Adapter, dir, outer string, found bool) (adapters.NestedAnswer, error) {
 	if m = m.about(a); m == nil {
 		return adapters.Nested(ctx, a, dir, outer, found)
@@ -169,7 +169,7 @@ func (m *Cache) Nested(ctx context.Context, a adapters.Adapter, dir, outer strin
 	return nested, err
 }
 
-// recall returns the answer to a question, nil when there is none, and marks it as used.
+// recall returns the answer to a question, nil for none, and marks it as used.
 func (m *Cache) recall(q question) *answered {
 	m.mu.Lock()
 	defer m.mu.Unlock()

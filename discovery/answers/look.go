@@ -16,7 +16,7 @@ type pathLooker struct {
 	list    []int // numbers of its paths
 }
 
-// pathState is what the last answer saw at a path.
+// pathState is the state of a path for the last answer that depends on it.
 type pathState struct {
 	adapters.State
 	path   string
@@ -25,7 +25,7 @@ type pathState struct {
 	others []int // the same for other states of the path
 }
 
-// look adds the paths that an answer depends on, unless they are known; ok is false when one of them
+// look adds the paths that an answer depends on, unless they are known; ok is false if one of them has
 // changed meanwhile.
 func (l *pathLooker) look(a *answered) (on []int, ok bool) {
 	l.answer++
@@ -76,7 +76,7 @@ func (l *pathLooker) place(p *pathState) int {
 	return i
 }
 
-// pathsOf yields the paths that an answer depends on, and what it saw there.
+// pathsOf yields the paths that an answer depends on, with their states at that time.
 func (m *Cache) pathsOf(a *answered) iter.Seq2[string, adapters.State] {
 	return func(yield func(string, adapters.State) bool) {
 		for _, reads := range a.reads {

@@ -22,7 +22,7 @@ type Mark struct {
 type marks struct {
 	who    [32]byte            // digest of the adapters
 	own    map[string][32]byte // by directory relative to the root: digest of the marks directly in it
-	inside map[string]span     // by directory: what text has of the marks in it and below it
+	inside map[string]span     // by directory: the part of text with the marks in it and below it
 	text   pack.Writer
 	unsure map[string]bool // directories that directly contain a link, which may lead anywhere
 	sums   map[string]markSum
@@ -66,7 +66,7 @@ func newMarks(o *Options) (m *marks, ok bool) {
 	return m, true
 }
 
-// markDigest is what lies at a mark.
+// markDigest is the digest or kind of a mark.
 type markDigest struct {
 	text []byte
 	err  error
@@ -102,8 +102,8 @@ func (m *marks) add(dir string, payload []byte) {
 	}
 }
 
-// of returns the digest of the marks that count for a directory relative to the root. known is
-// false where links are among them.
+// of returns the digest of the marks that affect a directory relative to the root. If one of them is a
+// link, known is false.
 func (m *marks) of(dir string) (sum [32]byte, known bool) {
 	s, done := m.sums[dir]
 	if !done {

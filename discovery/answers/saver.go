@@ -40,9 +40,9 @@ type seen struct {
 	trace
 }
 
-// Look looks at everything that the answers of this process depend on, and returns what writes them
-// without another look at the workspace: nil when none is new. Nobody asks meanwhile or later, so it
-// takes no lock.
+// Look looks at all paths that the answers of this process depend on, and returns a Saver that writes them
+// without another look at the workspace. It returns nil if no answer is new. No caller asks for answers
+// meanwhile or later, so Look takes no lock.
 func (m *Cache) Look() *Saver {
 	if m == nil || !m.news && len(m.asked) == len(m.detected) && !m.anyUnused() {
 		return nil
@@ -77,8 +77,8 @@ func (m *Cache) anyUnused() bool {
 	return false
 }
 
-// Store writes the answers if they are not those of the file. When writing fails, adapters are asked
-// again next time.
+// Store writes the answers unless the file already has them. If writing fails, adapters are asked again
+// next time.
 func (s *Saver) Store() {
 	if s == nil {
 		return
@@ -134,7 +134,7 @@ func (s *Saver) sort() {
 	}
 }
 
-// around returns the directory whose stamp says that the path is absent, "" if none does.
+// around returns the directory whose stamp shows that the path is absent, "" for none.
 func (x *seen) around() string {
 	if x.spot.Path == x.path {
 		return ""

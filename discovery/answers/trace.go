@@ -12,10 +12,10 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// trace is what an answer saw at a path. Around is the stamp that the tree had then for the
-// directory that would contain an absent path, or its first absent parent, and for a listed
-// directory that directory's own: with the same stamp nothing has to be looked at. It is zero
-// where the tree has none.
+// trace is the state of a path that an answer has seen. Around is a stamp of the tree at that time. For an
+// absent path it is the stamp of the directory that would contain it, or of its first absent parent. For a
+// listed directory it is the stamp of the directory. If the stamp is the same, no path needs another look.
+// It is zero if the tree has no stamp.
 type trace struct {
 	adapters.State
 	Around tree.Stamp
@@ -27,10 +27,10 @@ type looker struct {
 	from  adapters.Source
 
 	last walkedDir            // consecutive files often share a directory
-	dirs map[string]walkedDir // those that were looked up; nil where few files share one
+	dirs map[string]walkedDir // those that were looked up; nil if few files share one
 }
 
-// walkedDir is what the tree knows of a directory.
+// walkedDir is the state of a directory in the tree.
 type walkedDir struct {
 	dir     string
 	stamp   tree.Stamp
@@ -38,7 +38,7 @@ type walkedDir struct {
 	settled bool // see tree.SettledDir; only in dirs
 }
 
-// at returns what the tree knows of a directory relative to the root.
+// at returns the state of a directory, relative to the root, in the tree.
 func (l *looker) at(dir string) walkedDir {
 	if l.last.found && dir == l.last.dir {
 		return l.last
@@ -123,8 +123,8 @@ func (l *looker) mayHaveAround(path string, s adapters.State) bool {
 	return l.traced(path, s).Around != tree.Stamp{}
 }
 
-// traced returns the trace of a path that was seen in state s since the walk. Around counts only
-// if the stamp of the walk excludes a later change.
+// traced returns the trace of a path that was seen in state s since the walk. It sets Around only if the
+// stamp of the walk excludes a later change.
 func (l *looker) traced(path string, s adapters.State) trace {
 	t := trace{State: s}
 	rel, inside := l.relative(path)
@@ -143,7 +143,7 @@ func (l *looker) traced(path string, s adapters.State) trace {
 	return t
 }
 
-// isMissing reports whether nothing lies at a path in a walked directory, now or in the walk.
+// isMissing reports whether a path in a walked directory is missing, now or in the walk.
 func (l *looker) isMissing(rel string) bool {
 	if l.files.Lacks(rel) {
 		return true

@@ -19,7 +19,8 @@ type View struct {
 // NewView returns the view of a tree, and of the clone at the same root.
 func NewView(files *tree.Tree, c *clone.Clone) *View { return &View{files: files, clone: c} }
 
-// Looked ends the time in which a file that the walk did not see is missing: tasks may make some now.
+// Looked ends the time in which every file that the walk did not find is missing. Afterwards tasks may
+// make files.
 func (v *View) Looked() { v.later.Store(true) }
 
 // State implements adapters.View. It has no list of a directory: the walk leaves out names.
@@ -51,8 +52,8 @@ func (v *View) Now(path string) (s adapters.State, known bool) {
 	return v.behind(rel)
 }
 
-// behind returns the state of a file that is no entry of the tree: git ignores it, or it lies
-// behind a link. The index knows it too.
+// behind returns the state of a file that is no entry of the tree, because git ignores it or it is behind
+// a link. The index knows it too.
 func (v *View) behind(rel string) (s adapters.State, known bool) {
 	if v.clone != nil {
 		real, err := v.clone.Resolve(rel)

@@ -27,7 +27,7 @@ const (
 	littleText = 64 << 10
 )
 
-// Bounds of what is read of a source, and of what a project may take in.
+// Bounds of the read part of a source, and of the embeds of a project.
 const (
 	maxSource = 4 << 20
 	maxEmbeds = 10_000
@@ -86,10 +86,10 @@ type finder struct {
 	buffers sync.Pool // of *[]byte, for sources
 }
 
-// result is what a project takes in.
+// result is the list of embeds of a project.
 type result struct {
 	of
-	fresh bool // it is not what was saved
+	fresh bool // it differs from the saved one
 	known bool // of may be saved
 }
 
@@ -121,7 +121,7 @@ func (f *finder) project(p Project) (r result) {
 	return r
 }
 
-// source is what one file takes in.
+// source is the list of embeds of one file.
 type source struct {
 	id      fileID
 	embeds  []adapters.Embed
@@ -159,8 +159,8 @@ func (f *finder) source(p *Project, e *tree.Entry, before fileTable) (s source) 
 	return s
 }
 
-// digest returns the digest of everything that decides what the project takes in: which files are its
-// sources, and their stats. Without a state nobody compares it, and the file system is not tested for it.
+// digest returns the digest of everything that decides which files the project embeds: the list of its
+// sources, and their stats. Without a state no later run compares it, so the file system is not tested.
 func (f *finder) digest(p *Project) (sum [32]byte, known bool) {
 	if f.State == nil {
 		return sum, false
@@ -202,7 +202,7 @@ func (p *Project) foreign(file string) bool {
 	return false
 }
 
-// passedOver reports whether a file is a fixture, or a copy of the sources of others.
+// passedOver reports whether a file is a fixture, or a copy of the sources of another project.
 func (p *Project) passedOver(file string) bool {
 	rest := file
 	if below, ok := strings.CutPrefix(file, p.Path); ok && strings.HasPrefix(below, "/") {
@@ -220,7 +220,7 @@ func (p *Project) passedOver(file string) bool {
 	}
 }
 
-// scan reads a source. What cannot be read, or is too large, is the tool's to report.
+// scan reads a source. If it cannot be read or is too large, the tool reports that.
 func (f *finder) scan(p *Project, file string) []adapters.Embed {
 	root := f.Tree.Root()
 	abs := filepath.Join(root, filepath.FromSlash(file))

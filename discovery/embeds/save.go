@@ -14,21 +14,21 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// One file of the workspace's state holds what all projects take in. What was found in the single
-// sources of a project has a file of its own, which is read only after one of them changed.
+// One file of the workspace's state has the embeds of all projects. A second file for each project has the
+// embeds of its single sources. It is read only after one of them has changed.
 const (
 	summaryName = "embeds"
 	filesName   = "sources/"
 	version     = 5
 )
 
-// of is what a project takes in, while finder.digest returns this digest.
+// of has the embeds of a project, valid while finder.digest returns this digest.
 type of struct {
 	sum    [32]byte
 	embeds []adapters.Embed
 }
 
-// summary holds what projects take in, by Project.id.
+// summary has the embeds of projects, by Project.id.
 type summary map[string]of
 
 func load(dir *state.Dir) summary {
@@ -82,7 +82,7 @@ func idOf(e *tree.Entry) fileID {
 	return fileID(sum[:16])
 }
 
-// fileTable holds what single sources take in.
+// fileTable has the embeds of single sources.
 type fileTable map[fileID][]adapters.Embed
 
 func loadFiles(dir *state.Dir, project string) fileTable {
@@ -107,7 +107,7 @@ func shortSum(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// save saves t if it is not what was there before.
+// save saves t if it differs from before.
 func (t fileTable) save(dir *state.Dir, project string, before fileTable) {
 	same := len(t) == len(before)
 	for id := range t {

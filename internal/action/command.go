@@ -1,5 +1,5 @@
-// Package action runs the process of one task: its command line, working directory and
-// environment, its readiness if it is a server, its log, and the findings in what it prints.
+// Package action runs the process of one task: its command line, working directory and environment,
+// its readiness if it is a server, its log, and the findings in its output.
 package action
 
 import (
@@ -32,15 +32,15 @@ const Inside = state.Inside
 // use.
 type Commands struct {
 	Root    string           // of the workspace
-	Environ adapters.Environ // that bento was started with
-	Inherit bool             // tasks see all of it
+	Environ adapters.Environ // the environment that bento was started with
+	Inherit bool             // tasks see all of Environ
 
-	shells sync.Map // by PATH: where sh is
-	bases  sync.Map // by what is passed on: the strict environment
+	shells sync.Map // by PATH: the path of sh
+	bases  sync.Map // by passed names: the strict environment
 	found  sync.Map // programs that PATH has
 }
 
-// shell returns where the shell is. It stays there during a run.
+// shell returns the path of the shell, which does not change during a run.
 func (c *Commands) shell(env adapters.Environ) (string, error) {
 	path := env.Get("PATH")
 	if sh, known := c.shells.Load(path); known {
@@ -54,7 +54,7 @@ func (c *Commands) shell(env adapters.Environ) (string, error) {
 	return sh, nil
 }
 
-// base returns what a task sees of the environment that bento was started with.
+// base returns the part of the environment of bento that a task sees.
 func (c *Commands) base(pass []string) adapters.Environ {
 	if c.Inherit {
 		return c.Environ
@@ -68,10 +68,10 @@ func (c *Commands) base(pass []string) adapters.Environ {
 	return env
 }
 
-// dir is the directory that a task runs in.
+// dir returns the directory that a task runs in.
 func dir(t *plan.Task) string { return filepath.Join(t.Dish.Dir, filepath.FromSlash(t.Cwd)) }
 
-// Spec returns the process of a task; where its output goes is for the caller to say.
+// Spec returns the process of a task. The caller sets the destination of its output.
 func (c *Commands) Spec(t *plan.Task) (proc.Spec, error) {
 	files, err := c.envFiles(t)
 	if err != nil {
@@ -99,7 +99,7 @@ func (c *Commands) line(t *plan.Task, spec *proc.Spec) (err error) {
 	return c.inShell(t, spec)
 }
 
-// inShell has a shell run the line.
+// inShell makes the shell run the line.
 func (c *Commands) inShell(t *plan.Task, spec *proc.Spec) (err error) {
 	sh, err := c.shell(spec.Env)
 	if err != nil {
@@ -125,8 +125,8 @@ func program(env adapters.Environ, t *plan.Task, name string) (string, error) {
 	return env.LookPath(name)
 }
 
-// environ returns the environment of a task: the strict base, what its adapter and
-// its dish.toml pass on, and what they set.
+// environ returns the environment of a task: the strict base, the variables that its adapter and its
+// dish.toml pass on, and the variables that they set.
 func (c *Commands) environ(t *plan.Task, files map[string]string) adapters.Environ {
 	env := c.base(slices.Concat(t.PassEnv, t.HashEnv))
 	dirs := make([]string, len(t.Path))
@@ -138,9 +138,9 @@ func (c *Commands) environ(t *plan.Task, files map[string]string) adapters.Envir
 	return env.With(files).With(t.SetEnv).WithPath(dirs...).With(map[string]string{"PWD": dir(t), Inside: c.Root})
 }
 
-// Launch calls run with spec. If the kernel cannot start the program, it calls run again with
-// the shell, which can start more, or prints a message that users know. The error says why
-// the command could not be started.
+// Launch calls run with spec. If the kernel cannot start the program, Launch calls run again with the
+// shell, which can start more kinds of files or print a message that users know. The error is the
+// reason why the command could not be started.
 func (c *Commands) Launch(t *plan.Task, spec proc.Spec, run func(proc.Spec) error) error {
 	err := run(spec)
 	if err != nil && spec.Program != "" && c.inShell(t, &spec) == nil {
@@ -159,10 +159,10 @@ func (c *Commands) Launch(t *plan.Task, spec proc.Spec, run func(proc.Spec) erro
 	return fmt.Errorf("%q cannot be run: %w", spec.Argv[0], err)
 }
 
-// maxEnvFile bounds a .env file, in bytes.
+// maxEnvFile is the largest size of a .env file in bytes.
 const maxEnvFile = 1 << 20
 
-// envFiles returns what the .env files of a task set, later ones over earlier ones.
+// envFiles returns the variables of the .env files of a task. Later files override earlier ones.
 func (c *Commands) envFiles(t *plan.Task) (map[string]string, error) {
 	var all map[string]string
 	for _, name := range t.EnvFiles {
@@ -178,7 +178,7 @@ func (c *Commands) envFiles(t *plan.Task) (map[string]string, error) {
 	return all, nil
 }
 
-// readEnvFile reads one that lies in the workspace, also behind a link.
+// readEnvFile reads a .env file in the workspace, to which a link may lead.
 func (c *Commands) readEnvFile(name string) (map[string]string, error) {
 	data, err := clone.At(c.Root).Read(name, maxEnvFile)
 	if errors.As(err, new(*clone.IrregularError)) || errors.As(err, new(*clone.TooLargeError)) {

@@ -17,13 +17,13 @@ var shellWords = strings.Fields(`
 	. : break continue eval exec exit export readonly return set shift times trap unset
 	alias bg cd command fc fg getopts hash jobs kill read type ulimit umask unalias wait`)
 
-// builtins are what common shells run themselves although PATH may lack it.
+// builtins are commands that common shells run themselves, so that PATH may lack them.
 var builtins = strings.Fields(`
 	[ builtin compgen complete declare dirs disown echo enable false hash help history let local logout
 	mapfile popd printf print pushd pwd readarray shopt source suspend test true typeset whence`)
 
-// Lacks returns the program that t starts by its name and that PATH lacks, "" for none. It knows
-// nothing of a line that only a shell understands, nor of a PATH that the task itself changes.
+// Lacks returns the program that t starts by name and that PATH lacks, "" for none. It returns "" for
+// a line that needs a shell, and for a task that changes PATH.
 func (c *Commands) Lacks(t *plan.Task) string {
 	_, setsPath := t.SetEnv["PATH"]
 	if t.Tool != nil || setsPath || len(t.Path) > 0 || len(t.EnvFiles) > 0 || c.Inherit || runtime.GOOS == "windows" {
@@ -44,7 +44,8 @@ func (c *Commands) Lacks(t *plan.Task) string {
 	return program
 }
 
-// absent reports whether no directory of PATH has a program. A relative directory may have it.
+// absent reports whether no directory of PATH has a program. It returns false if PATH has a relative
+// directory, which may have it.
 func (c *Commands) absent(program string) bool {
 	if _, known := c.found.Load(program); known {
 		return false
@@ -80,8 +81,8 @@ func (c *Commands) direct(env adapters.Environ, run string) (program string, wor
 	return program, words, err == nil
 }
 
-// plainWords splits one line of words that a shell would not change. It may have blanks and
-// ends of lines around it.
+// plainWords splits one line of words that a shell would not change. It ignores blanks and ends of
+// lines around the line.
 func plainWords(run string) (words []string, ok bool) {
 	run = strings.Trim(run, " \t\n")
 	for _, r := range run {

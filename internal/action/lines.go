@@ -6,15 +6,14 @@ import (
 	"sync"
 )
 
-// maxLine bounds how much of a line is looked at.
+// maxLine is the number of bytes of a line that are matched.
 const maxLine = 64 << 10
 
-// Lines waits for a line that matches an expression in what is printed. It is safe for concurrent
-// use.
+// Lines finds a line of output that matches an expression. It is safe for concurrent use.
 type Lines struct {
-	pattern *regexp.Regexp // nil: nothing is waited for
+	pattern *regexp.Regexp // nil: no line is searched for
 	mu      sync.Mutex
-	line    []byte // the last one, as far as it has come
+	line    []byte // the last line, which may be incomplete
 	seen    chan struct{}
 	once    sync.Once
 }
@@ -38,7 +37,7 @@ func (l *Lines) Matched() bool {
 	}
 }
 
-// Noting returns w, read along if something is waited for.
+// Noting returns a writer to w that also matches the lines, or w itself if there is no expression.
 func (l *Lines) Noting(w io.Writer) io.Writer {
 	if l.pattern == nil {
 		return w
@@ -46,7 +45,7 @@ func (l *Lines) Noting(w io.Writer) io.Writer {
 	return noting{w, l}
 }
 
-// noting shows lines what is written.
+// noting is a writer that also passes its data to lines.
 type noting struct {
 	io.Writer
 	lines *Lines

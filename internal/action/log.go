@@ -23,17 +23,16 @@ import (
 // stream and its length), then the bytes in the order in which they were printed.
 const logMagic = "bento log 1\n"
 
-// maxSegments bounds how often the stream may change before the rest of a log
-// counts as one segment.
+// maxSegments is the largest number of segments. The last one has the rest of the log.
 const maxSegments = 1 << 20
 
 // smallLog is the size of the largest log that Store reads into memory, in bytes.
 const smallLog = 16 << 10
 
-// maxRest bounds what is kept of a log that cannot be written, in bytes.
+// maxRest is the number of bytes at the end of an unwritable log that are kept.
 const maxRest = 64 << 10
 
-// Stream is where a task printed something.
+// Stream is the stream to which a task printed something.
 type Stream byte
 
 // The two streams. The values are part of stored logs.
@@ -56,27 +55,27 @@ type Log struct {
 	o     LogOptions
 
 	mu       sync.Mutex
-	file     *os.File // nil when nothing was printed, or it cannot be written
+	file     *os.File // nil if nothing was printed, or the file cannot be written
 	broken   bool
-	rest     []byte // the end of what could not be written
+	rest     []byte // the end of the output that could not be written
 	segments []segment
 	size     int64 // of the segments
-	dropped  int64 // bytes that the file held before
+	dropped  int64 // bytes that shorten has removed
 }
 
-// LogOptions of a Log. All may be nil.
+// LogOptions are the settings of a Log. All fields are optional.
 type LogOptions struct {
-	Forward func(Stream, []byte) // is given what is printed, as it comes
+	Forward func(Stream, []byte) // receives the output while it is printed
 	// Failed is called once when the file cannot be written; the log continues without it.
 	Failed func(error)
-	// Most bounds the file, in bytes; then its first half goes. 0: no bound, as of tasks that end by
-	// themselves.
+	// Most is the largest size of the file in bytes; at that size its first half is removed. 0 means
+	// no limit, as for all tasks but servers.
 	Most int64
 }
 
-// LogName returns the name for the log of a task of a dish. No task that has another id has
-// the same. Its one dot is that of ".log": globs of linters and test runners such as
-// "**/*.test.*" would match "app.test.1f.log", and not all tools pass over .bento.
+// LogName returns the name for the log of a task of a dish. Tasks with different ids have different
+// names. Its one dot is that of ".log": globs of linters and test runners such as "**/*.test.*" would
+// match "app.test.1f.log", and not all tools pass over .bento.
 func LogName(dish, task, id string) string {
 	clean := func(s string) string {
 		return strings.Map(func(r rune) rune {
@@ -92,15 +91,15 @@ func LogName(dish, task, id string) string {
 // LogDir is the directory of logs in the state of a workspace.
 const LogDir = "logs"
 
-// CreateLog starts a log in a file of that name in Dir of d, which is made when something
-// is printed; that of an earlier execution is removed.
+// CreateLog starts a log in the file name in LogDir of d. It removes the log of an earlier execution.
+// The file is made when something is printed.
 func CreateLog(d *state.Dir, name string, o LogOptions) *Log {
 	l := &Log{dir: d, name: path.Join(LogDir, name), o: o}
 	l.fresh = d.Fresh(l.name)
 	return l
 }
 
-// Path is the absolute path of the file, for messages, "" when there is none.
+// Path returns the absolute path of the file for messages, "" if there is no file.
 func (l *Log) Path() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,7 +143,8 @@ func (l *Log) write(s Stream, p []byte) {
 	}
 }
 
-// append writes to the file; of an error it is the first and the last.
+// append writes to the file. It returns only the first error, and writes nothing to the file
+// afterwards.
 func (l *Log) append(s Stream, p []byte) (err error) {
 	if l.broken {
 		l.keep(p)
@@ -173,7 +173,7 @@ func (l *Log) append(s Stream, p []byte) (err error) {
 	return err
 }
 
-// keep keeps the end of what the file has no room for.
+// keep keeps the end of the output that cannot be written to the file.
 func (l *Log) keep(p []byte) {
 	l.rest = append(l.rest, p[max(0, len(p)-maxRest):]...)
 	if over := len(l.rest) - maxRest; over > 0 {
@@ -181,7 +181,7 @@ func (l *Log) keep(p []byte) {
 	}
 }
 
-// Rest returns the end of what could not be written to the file.
+// Rest returns the end of the output that could not be written to the file.
 func (l *Log) Rest() []byte { return l.rest }
 
 func (l *Log) note(s Stream, n int) {
@@ -234,8 +234,8 @@ func (l *Log) Store(s cache.Store) (d cache.Digest, size int64, err error) {
 	return d, size, s.Add(d, r)
 }
 
-// Replay calls emit with what the file of the log holds, piece by piece in the order in
-// which it was printed. The log may be closed.
+// Replay calls emit with the content of the log file, piece by piece and in order. The log may be
+// closed.
 func (l *Log) Replay(emit func(Stream, []byte)) error {
 	file, err := l.dir.OpenFile(l.name)
 	if err != nil {
@@ -245,7 +245,7 @@ func (l *Log) Replay(emit func(Stream, []byte)) error {
 	return replay(file, l.segments, emit)
 }
 
-// ReplayLog does the same with a log in the cache.
+// ReplayLog is Replay for a log in the cache.
 func ReplayLog(s cache.Store, d cache.Digest, emit func(Stream, []byte)) error {
 	blob, err := s.Open(d)
 	if err != nil {

@@ -6,15 +6,15 @@ import (
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
-// notFound matches what a shell prints of a command that it does not find: "sh: 1: x: not found"
-// and "bash: line 1: x: command not found".
+// notFound matches the message of a shell about a missing command: "sh: 1: x: not found" and "bash:
+// line 1: x: command not found".
 var notFound = pattern.New(`(?:^|: )([^:\s]+): (?:command )?not found$`)
 
-// maxLast bounds the end of a log in which NotFound looks, in bytes.
+// maxLast is the number of bytes at the end of a log that NotFound searches.
 const maxLast = 4 << 10
 
-// NotFound returns the command that a shell has not found last, by the end of its log; "" when the
-// log says nothing about it.
+// NotFound returns the last command that a shell did not find, according to the end of its log; "" if
+// the log has no such message.
 func NotFound(l *Log) string {
 	var last []byte
 	err := l.Replay(func(_ Stream, p []byte) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// place returns where in a shell command arguments are added.
+// place returns the position in a shell command at which arguments are added.
 func place(command string) (at int, ok bool) {
 	s := &script{text: command, at: -1, last: -1}
 	for s.pos < len(s.text) {
@@ -14,8 +14,8 @@ func place(command string) (at int, ok bool) {
 		}
 	}
 	switch {
-	case s.words > 0: // what was read last is a command
-	case s.last >= 0: // ";" or the end of a line is at the end
+	case s.words > 0: // the text ends in a command
+	case s.last >= 0: // the text ends in ";" or an end of a line
 		return s.last, true
 	default:
 		return 0, false
@@ -32,10 +32,10 @@ type script struct {
 	piped bool // it is not the first of its pipeline
 	end   int  // of the last word of the first command of the pipeline
 	at    int  // of "--" in that command, -1 for none
-	last  int  // where the arguments of the pipeline before would go
+	last  int  // the position for arguments in the pipeline before
 }
 
-// target is where arguments of the pipeline go that is being read.
+// target returns the position for arguments in the pipeline that is being read.
 func (s *script) target() int {
 	if s.at >= 0 {
 		return s.at
@@ -43,8 +43,7 @@ func (s *script) target() int {
 	return s.end
 }
 
-// step passes over one word or operator. It is false where it meets what it does not
-// understand.
+// step skips one word or operator. It returns false for syntax that it does not understand.
 func (s *script) step() bool {
 	switch c := s.text[s.pos]; {
 	case c == ' ' || c == '\t':
@@ -58,7 +57,7 @@ func (s *script) step() bool {
 		s.pos += 2
 		ok := s.words > 0
 		s.next()
-		s.last = -1 // something has to follow
+		s.last = -1 // a command must follow
 		return ok
 	case c == '|':
 		return s.pipe()
@@ -78,7 +77,7 @@ func (s *script) next() {
 	s.words, s.piped, s.at = 0, false, -1
 }
 
-// pipe passes over "|" or "||": what follows gets no arguments.
+// pipe skips "|" or "||": the command after it gets no arguments.
 func (s *script) pipe() bool {
 	if s.words == 0 {
 		return false
@@ -91,7 +90,7 @@ func (s *script) pipe() bool {
 	return true
 }
 
-// redirect passes over the operator; its file is the next word.
+// redirect skips a redirection: the operator and its file, which is the next word.
 func (s *script) redirect() bool {
 	if strings.HasPrefix(s.text[s.pos:], "<<") || strings.HasPrefix(s.text[s.pos:], "<(") || strings.HasPrefix(s.text[s.pos:], ">(") {
 		return false
@@ -109,12 +108,12 @@ func (s *script) redirect() bool {
 	return true
 }
 
-// reserved words begin what is more than a command.
+// reserved words begin a compound command.
 var reserved = []string{
 	"if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "function", "{", "}", "[[",
 }
 
-// word passes over one word.
+// word skips one word.
 func (s *script) word() bool {
 	start := s.pos
 	if !s.skipWord() {
@@ -134,7 +133,7 @@ func (s *script) word() bool {
 	return true
 }
 
-// skipWord passes over a word and the quotes in it.
+// skipWord skips a word and the quotes in it.
 func (s *script) skipWord() bool {
 	for s.pos < len(s.text) && strings.IndexByte(" \t\n;|&<>()", s.text[s.pos]) < 0 {
 		if !s.skipPart() {
@@ -144,7 +143,7 @@ func (s *script) skipWord() bool {
 	return true
 }
 
-// skipPart passes over a letter, or over what quotes or braces hold together.
+// skipPart skips a letter, or a part in quotes or braces.
 func (s *script) skipPart() bool {
 	switch c := s.text[s.pos]; c {
 	case '\\':
@@ -161,7 +160,7 @@ func (s *script) skipPart() bool {
 	return true
 }
 
-// skipTo passes over everything up to and with the next c after this one.
+// skipTo skips the text up to and including the next c.
 func (s *script) skipTo(c byte) bool {
 	n := strings.IndexByte(s.text[s.pos+1:], c)
 	s.pos += n + 2
@@ -180,7 +179,7 @@ func (s *script) skipDouble() bool {
 	return s.pos <= len(s.text)
 }
 
-// skipDollar passes over "$" and what is in parentheses or braces behind it.
+// skipDollar skips "$" and the parentheses or braces after it.
 func (s *script) skipDollar() bool {
 	s.pos++
 	if s.pos == len(s.text) {

@@ -13,25 +13,26 @@ import (
 	"github.com/bentobuild/bento/internal/proc"
 )
 
-// kept bounds what of each stream is looked at, in bytes: the end of it. The parsers
-// take one byte less, from the start of a line where something is missing.
+// kept is the number of bytes at the end of each stream that are kept: one more than the parsers
+// read, so that they notice a cut stream and start at the next line.
 const kept = 4<<20 + 1
 
-// parseTimeout bounds a plugin's parser, and its wait for other calls to the plugin.
+// parseTimeout is the time limit of a plugin's parser, including its wait for other calls of the
+// plugin.
 const parseTimeout = time.Minute
 
-// Findings is what a command printed, as far as it is looked at, and how it ended.
+// Findings is the part of the output of a command that is parsed, and its exit status.
 type Findings struct {
 	Stdout, Stderr *proc.Tail
 	Exit           int
 }
 
-// NewFindings returns an empty Output.
+// NewFindings returns empty Findings.
 func NewFindings() *Findings {
 	return &Findings{Stdout: proc.NewTail(kept), Stderr: proc.NewTail(kept)}
 }
 
-// Add adds what was printed to one stream.
+// Add adds output of one stream.
 func (o *Findings) Add(s Stream, text []byte) {
 	if s == Stderr {
 		o.Stderr.Write(text)
@@ -40,8 +41,8 @@ func (o *Findings) Add(s Stream, text []byte) {
 	}
 }
 
-// Parse has the parser of the hook of t, which is run in the workspace at root, read
-// what was printed. A plugin is not asked what nothing means.
+// Parse parses the output with the parser of the hook of t, which is run in the workspace at root. It
+// calls no plugin for empty output.
 func (o *Findings) Parse(ctx context.Context, t *plan.Task, root string) ([]diagnostics.Diagnostic, error) {
 	stdout, stderr := o.Stdout.Bytes(), o.Stderr.Bytes()
 	if t.Parser != nil {
@@ -65,7 +66,7 @@ func (o *Findings) Parse(ctx context.Context, t *plan.Task, root string) ([]diag
 	})
 }
 
-// maxParsed bounds what a tool is given to parse, in bytes: the end of it.
+// maxParsed is the number of bytes at the end of the output that a tool parses.
 const maxParsed = 512 << 10
 
 // parsedInput is the input of a tool that parses.
@@ -75,7 +76,8 @@ type parsedInput struct {
 	Dish   string `json:"dish"` // its path from the root
 }
 
-// parseByTool has a tool read what was printed. Its own words are no part of the task's log.
+// parseByTool parses the output with a tool. The log of the task does not include the messages of the
+// tool.
 func (o *Findings) parseByTool(ctx context.Context, t *plan.Task, root string) ([]diagnostics.Diagnostic, error) {
 	text := strings.ToValidUTF8(string(o.Stdout.Bytes())+string(o.Stderr.Bytes()), "\ufffd")
 	if text == "" {

@@ -12,27 +12,27 @@ import (
 	"github.com/bentobuild/bento/internal/proc"
 )
 
-// How often is looked, and how long one look may take.
+// The interval of the checks, and the time limit of one check.
 const (
 	interval = 100 * time.Millisecond
 	look     = 5 * time.Second
 )
 
-// readyProbe waits for one task.
+// readyProbe waits until one task is ready.
 type readyProbe struct {
 	want config.Ready
-	cmd  func() (proc.Spec, error) // what runs want.Cmd
+	cmd  func() (proc.Spec, error) // returns the process that runs want.Cmd
 
-	lines *Lines // that match want.Log
+	lines *Lines // matches want.Log
 }
 
-// newReadyProbe makes a probe. cmd returns the process that runs want.Cmd.
+// newReadyProbe returns a probe. cmd returns the process that runs want.Cmd.
 func newReadyProbe(want config.Ready, cmd func() (proc.Spec, error)) *readyProbe {
 	return &readyProbe{want: want, cmd: cmd, lines: NewLines(want.Log)}
 }
 
-// Wait returns nil when the task is ready. The error is that of ctx, or says what did
-// not come in time.
+// Wait returns nil when the task is ready. The error is that of ctx, or the reason why the task is
+// not ready in time.
 func (p *readyProbe) Wait(ctx context.Context) error {
 	timed, cancel := context.WithTimeout(ctx, time.Duration(p.want.Timeout))
 	defer cancel()
@@ -48,7 +48,7 @@ func (p *readyProbe) Wait(ctx context.Context) error {
 			return nil
 		}
 		if last == nil || timed.Err() == nil {
-			last = err // else it was only cut short
+			last = err // else err is only the timeout of the check
 		}
 		select {
 		case <-tick.C:
@@ -58,8 +58,8 @@ func (p *readyProbe) Wait(ctx context.Context) error {
 	}
 }
 
-// waitForLine waits for the line of a log. One that came before timed ended counts, whatever is
-// noticed first: a task may print it and end.
+// waitForLine waits for a matching line in the log. A line that was printed before timed ended is
+// enough, even if Go selects the other case: a task may print it and end.
 func (p *readyProbe) waitForLine(ctx, timed context.Context) error {
 	select {
 	case <-p.lines.seen:
@@ -84,7 +84,7 @@ func (p *readyProbe) tooLate(ctx context.Context, last error) error {
 	return fmt.Errorf("not ready after %v: %w", time.Duration(p.want.Timeout), last)
 }
 
-// try looks once.
+// try checks once.
 func (p *readyProbe) try(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, look)
 	defer cancel()

@@ -8,10 +8,9 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
-// Again returns t with the command of its hook in place of its own. There is none, and ok
-// is false, if the hook describes none or one that is no other than the task's own, if
-// the task must not run a second time, or if its command is one that arguments cannot
-// be added to.
+// Again returns t with the command of its hook in place of its own. ok is false if the hook has no
+// command or the same one, if the task must not run a second time, or if arguments cannot be added to
+// its command.
 func Again(t *plan.Task) (again *plan.Task, ok bool) {
 	if t.Hook == nil || t.SideEffects || t.Persistent {
 		return nil, false
@@ -41,10 +40,9 @@ func insert(argv, args []string) []string {
 	return slices.Insert(slices.Clone(argv), at, args...)
 }
 
-// appendArgs adds arguments to a shell command: to the first command of its last pipeline,
-// in front of a "--" if it has one. It is false for what is more than simple commands
-// joined by operators: loops, conditions, subshells, background jobs, here-documents,
-// comments.
+// appendArgs adds arguments to a shell command: to the first command of its last pipeline, in front
+// of a "--" if it has one. It returns false for anything but simple commands joined by operators:
+// loops, conditions, subshells, background jobs, here-documents, comments.
 func appendArgs(command string, args []string) (string, bool) {
 	at, ok := place(command)
 	if !ok {

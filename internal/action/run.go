@@ -11,11 +11,11 @@ import (
 	"github.com/bentobuild/bento/internal/proc"
 )
 
-// errNotReady is the end of a server that exits with status 0 too early.
+// errNotReady is the error of a server that exits with status 0 before it is ready.
 var errNotReady = errors.New("it ended before it was ready")
 
-// RunServer runs a process to its end, and calls isReady when it is ready as want says. One
-// that does not become so is ended, and late says why.
+// RunServer runs a process to its end, and calls isReady when it is ready as want says. It ends a
+// process that does not become ready in time, and returns the reason in late.
 func RunServer(ctx context.Context, spec proc.Spec, want config.Ready, isReady func()) (res proc.Result, late, err error) {
 	probe := newReadyProbe(want, func() (proc.Spec, error) { return probing(spec, want.Cmd) })
 	spec.Stdout, spec.Stderr = probe.lines.Noting(spec.Stdout), probe.lines.Noting(spec.Stderr)
@@ -43,8 +43,8 @@ func RunServer(ctx context.Context, spec proc.Spec, want config.Ready, isReady f
 	return res, late, err
 }
 
-// probing returns the process of ready.cmd: what the task is run with, and nothing of it is
-// kept.
+// probing returns the process of ready.cmd. It has the directory and the environment of the task, and
+// its output is discarded.
 func probing(task proc.Spec, cmd string) (proc.Spec, error) {
 	sh, err := adapters.Environ(task.Env).LookPath("sh")
 	if err != nil {

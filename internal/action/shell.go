@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// errComment: what is appended to a comment is silently nothing.
+// errComment is the error of a command that ends in a comment: arguments after it would be ignored
+// silently.
 var errComment = errors.New(`its command ends in a comment, behind which the arguments after "--" would be lost: put the comment on a line of its own above`)
 
 // withArguments returns a command for the shell that ends in the arguments of the

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// shorten keeps about the last rest bytes of the file, from the start of a line, behind a line that
-// says how much is missing.
+// shorten keeps about the last rest bytes of the file, from the start of a line, after a line with
+// the number of missing bytes.
 func (l *Log) shorten(rest int64) error {
 	rest = min(rest, l.size)
 	tail := make([]byte, rest)
@@ -19,7 +19,7 @@ func (l *Log) shorten(rest int64) error {
 	gone := l.size - int64(len(tail))
 	segments := lastSegments(l.segments, int64(len(tail)))
 	said := int64(0)
-	if l.dropped > 0 { // the line of the last time is among what goes
+	if l.dropped > 0 { // the removed part includes the line of the last time
 		said = int64(len(missingLine(l.dropped)))
 	}
 	l.dropped += gone - said

@@ -57,7 +57,7 @@ func (c *ToolCall) input(t *plan.Task) json.RawMessage {
 	).Replace(t.Tool.Input))
 }
 
-// inString returns text as it stands inside a string of JSON.
+// inString returns text as the content of a JSON string.
 func inString(text string) string {
 	quoted := jsonText(text)
 	return quoted[1 : len(quoted)-1]
@@ -66,7 +66,7 @@ func inString(text string) string {
 func jsonText(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // not of strings and numbers
+		panic(err) // impossible for strings and numbers
 	}
 	return string(text)
 }

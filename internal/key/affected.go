@@ -17,13 +17,13 @@ type finder struct {
 	changed []string
 	owners  map[*discovery.Dish]*ownership
 	circles map[*discovery.Dish]*plan.Circle
-	sources map[*plan.Circle]bool // whether sources that are inputs of linked dishes changed
+	sources map[*plan.Circle]bool // whether a source of the circle, or of a dish that it is linked to, changed
 	tasks   map[*plan.Task]bool
 }
 
-// Affected returns the tasks of p whose keys a change of paths may change, and those that
-// depend on them. Paths are relative to the workspace and may be removed by now; a directory
-// stands for everything in it.
+// Affected returns the tasks of p whose keys a change of paths may change, and their dependents.
+// Paths are relative to the workspace, and may be removed by now. A directory stands for all files in
+// it.
 func Affected(p *plan.Plan, changed []string) (map[*plan.Task]bool, error) {
 	f := &finder{plan: p, tree: p.Workspace.Tree, circles: plan.Circles(p.Workspace.Dishes), sources: make(map[*plan.Circle]bool), tasks: make(map[*plan.Task]bool)}
 	f.changed = f.widen(changed)
@@ -54,7 +54,7 @@ func (f *finder) widen(changed []string) []string {
 				all = append(all, e.Path)
 			}
 		}
-		found = len(all) > before // links may lead to these
+		found = len(all) > before // other links may lead to the new ones
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -116,8 +116,8 @@ func (f *finder) own(d *discovery.Dish) bool {
 	return slices.ContainsFunc(f.changed, func(p string) bool { return own.Counts(p) == own && f.source(own, own, p) })
 }
 
-// counted reports whether a default input of the tasks of a dish changed. The dish.toml of a dish
-// inside it decides which files those are.
+// counted reports whether a default input of the tasks of a dish changed. The dish.toml of an inner
+// dish is one of these files here: it decides whether the files of that dish are default inputs.
 func (f *finder) counted(d *discovery.Dish) bool {
 	own := f.owners[d]
 	return slices.ContainsFunc(f.changed, func(p string) bool {
@@ -132,7 +132,7 @@ func (f *finder) source(own, owner *ownership, p string) bool {
 		return false
 	}
 	_, there := f.tree.Lookup(p)
-	return !own.MayMake(p, owner) || !there || f.tree.Tracked(p) // what is gone was tracked
+	return !own.MayMake(p, owner) || !there || f.tree.Tracked(p) // a removed file was tracked
 }
 
 // linked reports whether the sources of a dish, or of one that it is linked to, changed.

@@ -8,12 +8,13 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// ahead is the number of tasks whose files are read together: enough to keep all cores busy, and few,
-// because nothing is read before the files of the first ones are known.
+// ahead is the number of tasks whose files are read together: enough to keep all cores busy, but few,
+// because reading starts only when the files of the first tasks are listed.
 const ahead = 16
 
-// collect returns the inputs of the next tasks, from an index of the plan, if the index of digests is
-// empty. The files of one task are too few for all cores. The list is good until the call after the next.
+// collect returns the inputs of the next tasks, which begin at an index of the plan, if the index of
+// digests is empty. The files of one task are too few to keep all cores busy. The list is valid until
+// the second next call.
 func (a *aheadOf) collect(from int) []tree.Entry {
 	tasks := a.plan.Tasks
 	if from >= len(tasks) || !a.tree.Index().Empty() {
@@ -38,7 +39,7 @@ func (a *aheadOf) collect(from int) []tree.Entry {
 	return a.list
 }
 
-// read begins to read files. wait waits for that.
+// read starts to read files in the background. wait waits until they are read.
 func (a *aheadOf) read(list []tree.Entry) (wait func()) {
 	if len(list) == 0 {
 		return func() {}
@@ -48,7 +49,7 @@ func (a *aheadOf) read(list []tree.Entry) (wait func()) {
 	return reading.Wait
 }
 
-// inputsOf returns the entries that the key of a task is made of, by path.
+// inputsOf returns the entries of the inputs of a task, sorted by path.
 func (e *Evaluator) inputsOf(t *plan.Task) ([]tree.Entry, error) {
 	if list := e.node(t).inputs; list != nil {
 		return list, nil
@@ -59,8 +60,8 @@ func (e *Evaluator) inputsOf(t *plan.Task) ([]tree.Entry, error) {
 // aheadOf collects the files that are read together, each once for all tasks.
 type aheadOf struct {
 	*Evaluator
-	list    []tree.Entry // the one collected last
-	other   []tree.Entry // the one before
+	list    []tree.Entry // the last collected list
+	other   []tree.Entry // the list before that, whose memory is reused
 	had     map[string]bool
 	circles map[*plan.Circle]bool
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
-// AskAhead begins to ask for the toolchains of tasks, several at a time, if this workspace has no
-// answers yet: one after another, the tools of a repository of many languages take seconds to start.
-// wait waits for the answers. Until then the basis of a dish is found once for all its tasks.
+// AskAhead starts to ask for the toolchains of tasks in parallel, if this workspace has no answers
+// yet: the tools of a repository of many languages take seconds if they start one after another. wait
+// waits for the answers. Until it returns, the basis of a dish is computed once for all its tasks.
 func (t *Toolchains) AskAhead(ctx context.Context, tasks []*plan.Task) (wait func()) {
 	t.mu.Lock()
 	isKnown := len(t.known) > 0
@@ -38,7 +38,7 @@ func (t *Toolchains) AskAhead(ctx context.Context, tasks []*plan.Task) (wait fun
 	}
 }
 
-// forget drops the bases: something may change them now.
+// forget drops the bases: from now on tasks may change them.
 func (t *Toolchains) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -50,7 +50,7 @@ type toolchainOf struct {
 	dir     string
 }
 
-// toolchainsOf yields a dish for each basis among tasks.
+// toolchainsOf yields one dish of tasks for each different basis.
 func (t *Toolchains) toolchainsOf(ctx context.Context, tasks []*plan.Task) iter.Seq[toolchainOf] {
 	return func(yield func(toolchainOf) bool) {
 		dishes, bases := make(map[toolchainOf]bool), make(map[string]bool)
@@ -74,7 +74,7 @@ func (t *Toolchains) toolchainsOf(ctx context.Context, tasks []*plan.Task) iter.
 	}
 }
 
-// basis returns the digest of the basis of a toolchain; ok is false where the adapter has none.
+// basis returns the digest of the basis of a toolchain; ok is false if the adapter has none.
 func (t *Toolchains) basis(ctx context.Context, d toolchainOf) (id string, ok bool, err error) {
 	t.mu.Lock()
 	id, ok = t.ahead[d]

@@ -10,8 +10,8 @@ import (
 	"github.com/bentobuild/bento/cache"
 )
 
-// domain separates task keys from every other use of the hash. Changing what
-// an ingredient means, or their order, needs a new number.
+// domain separates task keys from every other use of the hash. A change of the meaning or the order
+// of ingredients needs a new number.
 const domain = "bento 2026-11 task key v5"
 
 // Kind is the kind of an ingredient; it decides the meaning of the value.
@@ -34,17 +34,17 @@ func (k Kind) isDigest() bool { return k != kindText && k != KindEnv }
 type ingredient struct {
 	Kind  Kind
 	Name  string
-	Value string // for people; see Kind
+	Value string // as shown to people; see Kind
 }
 
-// rawIngredient is an ingredient whose value may not be written out yet: most keys are those of
-// remembered hits, whose ingredients are not read.
+// rawIngredient is an ingredient whose digest is not written in hex yet: most keys are keys of
+// remembered hits, and their ingredients are not read.
 type rawIngredient struct {
-	ingredient              // without the value if the kind has a digest
-	digest     cache.Digest // the value, which is written in hex
+	ingredient              // Value is empty if the kind has a digest
+	digest     cache.Digest // the value, before it is written in hex
 }
 
-// written returns the ingredients with their values written out, nil for none.
+// written returns the ingredients with their digests written in hex, nil for none.
 func written(raw []rawIngredient) []ingredient {
 	if len(raw) == 0 {
 		return nil
@@ -59,8 +59,8 @@ func written(raw []rawIngredient) []ingredient {
 	return list
 }
 
-// unset is the value of an Env ingredient whose variable is not set. A digest is
-// longer, so no value reads like it.
+// unset is the value of an Env ingredient whose variable is not set. A keyed digest is longer, so
+// none is equal to it.
 const unset = "unset"
 
 // builderPool makes builders of keys and reuses their memory. It is for one goroutine.
@@ -69,10 +69,10 @@ type builderPool struct {
 	// It is not in the key, so that two machines agree on the key.
 	Secret [32]byte
 
-	hash       *blake3.Hasher  // of domain; nil until it is used
-	secret     *blake3.Hasher  // keyed with it
-	secretName string          // of the secret, in hex; "" until it is used
-	free       []byte          // of the last key
+	hash       *blake3.Hasher  // for keys, derived from domain; nil before its first use
+	secret     *blake3.Hasher  // keyed with Secret; nil before its first use
+	secretName string          // identifies Secret, in hex; "" before its first use
+	free       []byte          // the buffer of the last key, for reuse
 	list       []rawIngredient // of a finished key, for reuse
 }
 
@@ -107,18 +107,18 @@ func (m *builderPool) keyed() *blake3.Hasher {
 type builder struct {
 	from *builderPool
 	list []rawIngredient
-	buf  []byte // what is hashed
+	buf  []byte // the bytes that are hashed
 }
 
-// mix adds one ingredient to the hash: kind, then name and value each with its
-// length in front, so that no two lists of ingredients read the same.
+// mix adds one ingredient to the hash: kind, then name and value each with its length in front, so
+// that different lists of ingredients have different bytes.
 func (b *builder) mix(kind Kind, name, value string) {
 	b.begin(kind, name, len(value))
 	b.buf = append(b.buf, value...)
 }
 
-// begin mixes an ingredient whose value follows: size bytes, or as many values of a list. No
-// length in a key is fixed in width, so that what is hashed stays short.
+// begin mixes the start of an ingredient whose value follows: size bytes, or size values of a list.
+// Lengths are varints, so that the hashed bytes stay few.
 func (b *builder) begin(kind Kind, name string, size int) {
 	b.buf = append(b.buf, byte(kind))
 	b.buf = binary.AppendUvarint(b.buf, uint64(len(name)))
@@ -146,7 +146,7 @@ func (b *builder) digest(kind Kind, name string, d cache.Digest) {
 // Text adds a value that may be shown.
 func (b *builder) Text(name, value string) { b.add(kindText, name, value) }
 
-// list is Text in records; keys tell a list from a text.
+// list is the kind of a list in the hash, where it differs from a text. Records have kindText for it.
 const list Kind = 255
 
 // List adds values in their order. The empty list differs from a list of "".
@@ -170,7 +170,7 @@ func (b *builder) Env(name, value string, set bool) {
 	b.note(KindEnv, name, b.from.conceal(name, value))
 }
 
-// conceal returns the keyed digest of a variable, behind the name of the secret: digests by
+// conceal returns the keyed digest of a variable, after the name of the secret: digests with
 // different secrets cannot be compared.
 func (m *builderPool) conceal(name, value string) string {
 	if m.secretName == "" {
@@ -181,8 +181,8 @@ func (m *builderPool) conceal(name, value string) string {
 	return m.secretName + ":" + hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// sameSecret reports whether two values of an Env ingredient differ only if the variable does: they
-// are by one secret, or one of them is no digest.
+// sameSecret reports whether two values of an Env ingredient can be compared: they are digests with
+// the same secret, or one of them is no digest.
 func sameSecret(before, after string) bool {
 	one, _, concealed := strings.Cut(before, ":")
 	other, _, both := strings.Cut(after, ":")
@@ -224,6 +224,6 @@ func (b *builder) Key() cache.Key {
 // Ingredients returns the ingredients so far, in order.
 func (b *builder) Ingredients() []ingredient { return written(b.list) }
 
-// Sources adds the digest of the sources of another dish: that of a list of
-// ingredients, Files and further Sources, which the store may hold.
+// Sources adds the digest of the sources of another dish. It is the digest of a list of Files and
+// further Sources ingredients, which the store may hold.
 func (b *builder) Sources(dish string, d cache.Digest) { b.digest(KindSources, dish, d) }

@@ -80,8 +80,8 @@ func (e *Evaluator) MadeBefore(t *plan.Task) func(path string) bool {
 	return e.historyOf(t.Dish).MadeBefore(t)
 }
 
-// ByProducts returns the undeclared files that the task of ev has left in its dish, whose sources
-// were before. It warns of new ones.
+// ByProducts returns the undeclared files that the task of ev has left in its dish. before are the
+// sources of the dish before the execution. It warns of new by-products.
 func (e *Evaluator) ByProducts(ev *Evaluation, before []tree.Entry) []ByProduct {
 	t := ev.Task
 	list, fresh := e.historyOf(t.Dish).ByProducts(t, ev.Entries, before, e.Sources(t))
@@ -199,7 +199,8 @@ func paths(list []ByProduct) map[string]bool {
 	return set
 }
 
-// owners returns, by path, the other task of the dish of t that owns it.
+// owners returns the by-products of the other tasks of t's dish: by path, the task that made the
+// file.
 func (d dishHistory) owners(t *plan.Task) map[string]*plan.Task {
 	if !d.History.HasByProducts(t.Dish) {
 		return nil
@@ -216,7 +217,7 @@ func (d dishHistory) owners(t *plan.Task) map[string]*plan.Task {
 	return owners
 }
 
-// reassign notes the new content of a by-product of owner.
+// reassign records the new content of a by-product of owner.
 func (d dishHistory) reassign(owner *plan.Task, b ByProduct) {
 	last := *d.History.Of(owner)
 	last.ByProducts = slices.Clone(last.ByProducts)

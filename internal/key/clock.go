@@ -13,13 +13,13 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// clock orders the evaluations of a run and what may change keys after they were made. It counts
-// changes, and no time. Its zero value is the start of a run.
+// clock orders the evaluations of a run and the events that may change keys afterwards. It counts
+// changes, not time. Its zero value is the start of a run.
 type clock struct {
 	now      int
 	wrote    int    // when a task was last executed or restored
 	ran      int    // when a task was last executed
-	executed places // where tasks were executed that may have written anything there
+	executed places // directories in which an executed task may have written any file
 	restored places // where outputs were restored
 	// unseen are the directories of restores since the tree was last refreshed.
 	unseen []string
@@ -27,7 +27,8 @@ type clock struct {
 	looked map[string]int
 }
 
-// tick returns the time of a change: later than every evaluation that was begun.
+// tick advances the clock for a change and returns its time, which is later than every evaluation so
+// far.
 func (c *clock) tick() int {
 	c.now++
 	return c.now
@@ -36,7 +37,7 @@ func (c *clock) tick() int {
 // places are paths with the times when something was last written there.
 type places struct {
 	at    map[string]int
-	below map[string]int // the same of a path and those inside it
+	below map[string]int // by path: the last write to it or below it
 }
 
 // note notes that something was written at paths.
@@ -86,15 +87,16 @@ func (e *Evaluator) looked(t *plan.Task) {
 	e.clock.looked[t.Dish.Path] = e.clock.now
 }
 
-// LookAgain refreshes the tree below the dish of t if a task has made or removed a file there since it was
-// last looked at. It reports whether the sources of a dish have changed.
-func (e *Evaluator) LookAgain(ctx context.Context, t *plan.Task) (changed bool) {
+// LookAgain refreshes the tree below the dish of t if a task may have written there since it was last looked
+// at: if it has made or removed a file there or, with files, in any case. It reports whether the sources of a
+// dish have changed.
+func (e *Evaluator) LookAgain(ctx context.Context, t *plan.Task, files bool) (changed bool) {
 	at := t.Dish.Path
 	if e.clock.ran <= e.clock.looked[at] {
 		return false
 	}
 	e.looked(t)
-	if !e.tree.Altered(at) {
+	if !files && !e.tree.Altered(at) {
 		return false
 	}
 	before := e.Sources(t)
@@ -153,9 +155,9 @@ func (e *Evaluator) setMade(n *node, d cache.Digest) {
 	n.made, n.isMade = d, true
 }
 
-// Holds reports whether the key of ev would be made as it was, unless the sources of a dish have changed
-// since: its dependencies have the keys and outputs that they had, and nothing was executed or restored
-// where it reads files that are no sources.
+// Holds reports whether the key of ev is still valid, unless the sources of a dish have changed: its
+// dependencies have the same keys and outputs, and nothing was executed or restored where the task
+// reads files that are no sources.
 func (e *Evaluator) Holds(ev *Evaluation) bool {
 	if ev.at == e.clock.now {
 		return true
@@ -168,10 +170,10 @@ func (e *Evaluator) Holds(ev *Evaluation) bool {
 	return e.clock.wrote <= ev.at || !e.mayRead(ev)
 }
 
-// mayRead reports whether the task of ev may have files among its inputs that were written since, and are
-// no sources: where a glob leads, what lay among outputs, and where links lead. A glob leads to the files by
-// which an adapter knows its dishes, too: if something was executed there or around it, the toolchain may be
-// another.
+// mayRead reports whether inputs of ev's task that are no sources may have been written since: files
+// that a glob leads to, files found among its outputs, and targets of links. A glob also leads to the
+// files by which an adapter finds its dishes: after an execution there or around them, the toolchain
+// may differ.
 func (e *Evaluator) mayRead(ev *Evaluation) bool {
 	t := ev.Task
 	executed := func(p string) bool { return e.clock.executed.since(ev.at, p) }
@@ -191,8 +193,8 @@ func (e *Evaluator) mayRead(ev *Evaluation) bool {
 
 func isLink(entry tree.Entry) bool { return entry.Kind == tree.Link }
 
-// haveLinks reports whether links are among the sources of a circle of dishes, or of those that it is
-// linked to.
+// haveLinks reports whether links are among the sources of a circle of dishes, or of the dishes that
+// it is linked to.
 func (e *Evaluator) haveLinks(c *plan.Circle) bool {
 	if has, known := e.linked[c]; known {
 		return has

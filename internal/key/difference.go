@@ -64,8 +64,8 @@ func orNothing(s string) string {
 	return strings.ReplaceAll(s, "\n", ", ")
 }
 
-// unlike returns the first line of text that other lacks, and how many more there are: a version has
-// many lines, as that of rustc, or a command. It returns "" if other has all of them.
+// unlike returns the first line of text that other lacks, and the number of further ones: a command
+// or a version, such as that of rustc, may have many lines. It returns "" if other has all lines.
 func unlike(text, other string) string {
 	have := strings.Split(other, "\n")
 	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return slices.Contains(have, line) })
@@ -95,7 +95,7 @@ type differ struct {
 func differences(old, now []ingredient, before, after blobs) []Change {
 	d := &differ{before: before, after: after, seen: make(map[string]bool)}
 	d.lists("", old, now)
-	if len(d.changes) == 0 { // then it is one of them
+	if len(d.changes) == 0 { // then one of the unsure variables has changed
 		return d.unsure
 	}
 	return d.changes
@@ -187,7 +187,7 @@ func (d *differ) ingredient(dish string, in ingredient, before, after string, ha
 func (d *differ) sources(dish, before, after string) {
 	id := "\x00sources\x00" + dish + "\x00" + before + "\x00" + after
 	if d.seen[id] {
-		return // there may be very many ways from a dish to another
+		return // links may lead from one dish to another in very many ways
 	}
 	d.seen[id] = true
 	old, errOld := decodeIngredients(fetch(d.before, before))

@@ -15,21 +15,20 @@ const (
 	digestsVersion = 2
 )
 
-// knownFiles is the remembered digest of a set of files. It holds while the validator is the same.
+// knownFiles is the remembered digest of a set of files. It is valid while the validator is the same.
 type knownFiles struct {
 	Validator validator    // of the files' content, and of the rules that select them; zero: not known
 	Digest    cache.Digest // of the set
 	Lock      lockPart     // the ingredient of the key that replaces a file of the set
 }
 
-// lockPart is the part of a lockfile that one dish uses. It is zero where no lockfile was
-// replaced.
+// lockPart is the part of a lockfile that one dish uses. It is zero if no lockfile was replaced.
 type lockPart struct{ Path, Digest string }
 
 // knownResult is the remembered result of a key. The key is zero if there is none.
 type knownResult struct {
 	Key     cache.Key
-	Made    cache.Digest // of Outputs, for tasks whose keys are made from it
+	Made    cache.Digest // of Outputs, for the keys of dependents
 	Outputs []cache.Output
 }
 
@@ -62,18 +61,18 @@ type digestStore struct {
 	salt  string
 	saved savedDigests
 	size  int                     // of the file in bytes
-	fresh map[string]*digestEntry // differ from those saved
+	fresh map[string]*digestEntry // the entries that differ from saved
 }
 
 // savedDigests are the entries that an earlier invocation has saved. They never change, and are
 // safe for concurrent use.
 type savedDigests struct {
-	ids     []string       // sorted, and different
-	entries []digestEntry  // by ids
-	at      map[string]int // of an id, in ids
+	ids     []string       // sorted, without duplicates
+	entries []digestEntry  // in the order of ids
+	at      map[string]int // the index of an id in ids
 }
 
-// index makes the entries findable by id.
+// index fills at from ids.
 func (s *savedDigests) index() {
 	s.at = make(map[string]int, len(s.ids))
 	for i, id := range s.ids {
@@ -168,7 +167,7 @@ func (s savedDigests) with(fresh map[string]*digestEntry) savedDigests {
 			added++
 		}
 	}
-	if added == 0 { // the ids stay, and so do their places
+	if added == 0 { // the ids and their indices stay the same
 		all := savedDigests{ids: s.ids, at: s.at, entries: slices.Clone(s.entries)}
 		for id, e := range fresh {
 			all.entries[s.at[id]] = *e

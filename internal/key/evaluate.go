@@ -25,18 +25,18 @@ import (
 // status is the state of a task before anything runs.
 type status string
 
-// The statuses. The values stand in plans.
+// The statuses. Plans contain the values.
 const (
 	Hit     status = "cache_hit"
 	Miss    status = "cache_miss"
 	LeftOut status = "skipped_tool_missing" // on_missing = "skip", for it or a dependency
 )
 
-// The reasons of a miss. The values stand in plans.
+// The reasons of a miss. Plans contain the values.
 const (
 	MissUncacheable  = "uncacheable"        // its result is never stored
 	MissForced       = "force_rerun"        // --no-cache
-	MissNeverCached  = "never_cached"       // no good run of it is known here
+	MissNeverCached  = "never_cached"       // the history has no good run of it
 	MissChanged      = "changed"            // an ingredient differs from the last good run
 	MissEvicted      = "evicted"            // nothing differs, but the cache has lost the result
 	MissNotStored    = "not_stored"         // nothing differs, but the last result was unreliable
@@ -45,7 +45,7 @@ const (
 	MissToolMissing  = "tool_missing"
 	MissAdapterFails = "adapter_failed"
 	MissUnreadable   = "unreadable_input"
-	MissTool         = "tool_unusable" // the tool that it calls
+	MissTool         = "tool_unusable" // the tool that it calls cannot be used
 )
 
 // Evaluation is the result of evaluating a task: its key, and the cached result or the reason of
@@ -53,7 +53,7 @@ const (
 type Evaluation struct {
 	Task   *plan.Task
 	Status status
-	Reason string   // "" of a Hit
+	Reason string   // "" for a Hit
 	Notes  []string // the changes, or the pending dependencies, in words
 	Failed string   // how the last execution of a miss failed, "" if it did not
 
@@ -63,16 +63,16 @@ type Evaluation struct {
 	Outputs   []cache.Output // of a Hit or an executed task
 	Toolchain string         // the fingerprint of the toolchain
 	Err       error          // why Known is false
-	// InTheWay says what keeps a hit from being restored. A result that is made around
-	// it is not that of the key.
+	// InTheWay is the reason why a hit could not be restored, such as a file that is in the way. A
+	// result that is made beside that file does not belong to the key.
 	InTheWay string
 
-	ingredients  []rawIngredient // none of a Hit whose files were not read
+	ingredients  []rawIngredient // empty for a Hit whose files were not read
 	stored       bool            // in this run
 	sources      []*sourceSet    // of the linked dishes
 	inputsDigest cache.Digest
 	lock         lockPart
-	at           int // clock.now when it was begun
+	at           int // clock.now when the evaluation began
 
 	// loaded says that the files were read, or are about to be, into the fields below. A hit,
 	// or a miss whose files have not changed, does not need them.
@@ -110,17 +110,17 @@ type Evaluator struct {
 // node is the state of one task.
 type node struct {
 	evaluation *Evaluation  // the last one; nil before the first
-	made       cache.Digest // of its outputs
+	made       cache.Digest // the digest of its outputs
 	isMade     bool         // made is known
 	current    bool         // its outputs are in the workspace
-	key        cache.Key    // the last one that was known
-	changed    int          // clock.now when key or made last became another
+	key        cache.Key    // the last known key
+	changed    int          // clock.now of the last change of key or made
 
 	globs     *globs       // compiled; nil until they are needed
 	reach     *reach       // nil until it is needed
 	inputs    []tree.Entry // read ahead; nil for none
 	validator rangeDigest  // see validatorMaker.task
-	// prefetched says what prefetchRecords found out about the remembered result.
+	// prefetched is what prefetchRecords knows of the remembered result: notAsked, asked or isCached.
 	prefetched atomic.Int32
 }
 
@@ -135,9 +135,9 @@ type Options struct {
 	Environ    adapters.Environ // of bento itself
 	Inherit    bool             // tasks see all of Environ
 	Force      bool             // nothing is a hit
-	Program    string           // identifies this build of bento; what another build remembers is ignored
+	Program    string           // identifies this build of bento; state that another build saved is ignored
 	Warn       func(diagnostics.Diagnostic)
-	// Lacks returns the program that a task starts by its name and that PATH lacks, "" for none.
+	// Lacks returns the program that a task starts by name and that PATH lacks, "" for none.
 	Lacks func(*plan.Task) string
 }
 
@@ -160,7 +160,7 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 	var err error
 	e.ownerships, err = newOwnerships(p.Workspace, p.TasksOf)
 	opening.Wait()
-	e.startPrefetch() // not before: it would keep a core from what this waits for
+	e.startPrefetch() // not earlier: it would take a core from the goroutines above
 	return e, err
 }
 
@@ -222,7 +222,7 @@ func (e *Evaluator) All(ctx context.Context) ([]*Evaluation, error) {
 	return e.Each(ctx, func(*Evaluation) {})
 }
 
-// Each is All, and calls f with each evaluation as soon as it is made.
+// Each is like All, and calls f with each evaluation as soon as it is made.
 func (e *Evaluator) Each(ctx context.Context, f func(*Evaluation)) ([]*Evaluation, error) {
 	defer e.o.Toolchains.AskAhead(ctx, e.plan.Tasks)()
 	a := e.newAhead()
@@ -233,7 +233,7 @@ func (e *Evaluator) Each(ctx context.Context, f func(*Evaluation)) ([]*Evaluatio
 			return nil, err
 		}
 		if i%ahead == 0 {
-			next := a.collect(i + ahead) // while others read
+			next := a.collect(i + ahead) // while the batch before is read
 			read()
 			read = a.read(next)
 		}

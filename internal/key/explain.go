@@ -8,12 +8,12 @@ type Explanation struct {
 	Ingredients []ingredient
 	Inputs      fileSet
 	Record      *cache.Record // of Key, nil when the cache has none
-	Against     cache.Key     // what Changes compares with; zero for none
+	Against     cache.Key     // the key that Changes compares with; zero for none
 	Changes     []Change
 }
 
-// Explain returns the ingredients of a recorded key, and its differences from another recorded
-// key if that is not zero. For a key that the cache does not have the error is cache.ErrMiss.
+// Explain returns the ingredients of a recorded key, and its differences from another recorded key if
+// that is not zero. The error is cache.ErrMiss if the cache lacks one of the keys.
 func Explain(s cache.Store, key, other cache.Key) (Explanation, error) {
 	record, err := s.Lookup(key)
 	if err != nil {
@@ -28,7 +28,7 @@ func Explain(s cache.Store, key, other cache.Key) (Explanation, error) {
 	x.Ingredients = made.Ingredients
 	for _, in := range x.Ingredients {
 		if in.Kind == KindFiles {
-			x.Inputs, _ = decodeFileSet(fetch(made.Blob, in.Value)) // shown when it is there
+			x.Inputs, _ = decodeFileSet(fetch(made.Blob, in.Value)) // shown if the pack has it
 		}
 	}
 	if other == (cache.Key{}) {

@@ -12,13 +12,13 @@ import (
 // File is one input: the properties of a file that enter the key.
 type File struct {
 	Path string // relative to the workspace, forward slashes, any bytes
-	// Exec reports whether the owner may execute it. A clone keeps no other mode bit, so two
-	// machines agree on no other.
+	// Exec reports whether the owner may execute it. A clone keeps no other mode bit, so other bits
+	// may differ between machines.
 	Exec bool
 	// Target is the text of a symbolic link, "" for a regular file.
 	Target string
-	// Sum is the digest of the content; for a link, of its target if that lies inside the
-	// workspace, else zero.
+	// Sum is the digest of the content; for a link, of its target if that is inside the workspace,
+	// else zero.
 	Sum cache.Digest
 }
 

@@ -9,12 +9,12 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// maxLinks bounds how many symbolic links in a row are followed.
+// maxLinks is the largest number of symbolic links in a row that are followed.
 const maxLinks = 40
 
 // follow returns the path that a link leads to, relative to the workspace and with every link
-// resolved, whether or not it exists. ok is false if the path lies outside, and the path is
-// empty if the links form a loop.
+// resolved, whether or not it exists. ok is false if the path is outside, and the path is empty if
+// the links form a loop.
 func follow(tr *tree.Tree, link tree.Entry) (at string, ok bool, err error) {
 	var rest string
 	for links := 0; ; links++ {

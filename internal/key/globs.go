@@ -53,9 +53,9 @@ func newGlobs(t *plan.Task, reach *reach) (*globs, error) {
 	return g, nil
 }
 
-// Admits reports whether a path that the globs match is an input: files of dishes that do not
-// count only when anchored at the workspace, outputs only when named, the task's own outputs
-// and bento's files never.
+// Admits reports whether a path that the globs match is an input. A file of a dish that is not
+// counted is an input only if a glob that is anchored at the workspace matches it, and an output only
+// if a glob names it. The task's own outputs and bento's files are never inputs.
 func (g *globs) Admits(tr *tree.Tree, own *ownership, p string) bool {
 	if IsOwnFile(own.Dish.Path, p) || g.own.Match(p) && !tr.Tracked(p) {
 		return false
@@ -83,8 +83,8 @@ func (g *globs) Negates(p string) bool {
 	return g.negations != nil && g.negations.Match(p) && !g.All.Match(p)
 }
 
-// names reports whether a glob leads to p by a prefix that is, or lies inside, an
-// output: "dist/**" means the output dist, "**" does not.
+// names reports whether a glob leads to p by a literal prefix that is an output or inside one:
+// "dist/**" names the output dist, "**" does not.
 func (g *globs) names(own *ownership, p string) bool {
 	for _, pre := range g.reach.Inputs {
 		if !Inside(p, pre) {

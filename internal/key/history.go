@@ -55,12 +55,12 @@ type ByProduct struct {
 type History struct {
 	state   *state.Dir
 	file    state.Stamp // when it was read
-	read    []byte      // its payload, if tasks without changed are what it holds; else nil
+	read    []byte      // the payload of the file, if it has the tasks as they were before changed; else nil
 	changed map[string]bool
 
-	mu         sync.RWMutex // for tasks and byProducts, except for reads of the one goroutine
+	mu         sync.RWMutex // guards tasks and byProducts, except for reads of the owning goroutine
 	tasks      map[string]*LastRun
-	byProducts map[string]int // by path of the dish: how many of its tasks have by-products
+	byProducts map[string]int // by path of the dish: the number of its tasks with by-products
 }
 
 // OpenHistory reads the history that is kept in dir.
@@ -89,8 +89,8 @@ func (m *History) Of(t *plan.Task) *LastRun {
 	return &LastRun{}
 }
 
-// HasByProducts reports whether a task of d has left by-products. Few have, so the caller is
-// spared a look at every task of the dish.
+// HasByProducts reports whether a task of d has left by-products. Few dishes have any, so most
+// callers need not look at every task of the dish.
 func (m *History) HasByProducts(d *discovery.Dish) bool { return m.byProducts[d.Path] > 0 }
 
 // put replaces the last run of the task id.
@@ -129,7 +129,7 @@ func (m *History) Leave(id string, left []string) {
 	m.put(id, r)
 }
 
-// Fail notes how the last execution of t failed, in at most maxFailed bytes.
+// Fail records the message of the failed last execution of t: its first line, cut to maxFailed bytes.
 func (m *History) Fail(t *plan.Task, message string) {
 	id, r := t.Place(), &LastRun{}
 	if old := m.tasks[id]; old != nil {
@@ -142,7 +142,7 @@ func (m *History) Fail(t *plan.Task, message string) {
 	}
 }
 
-// maxFailed bounds LastRun.Failed.
+// maxFailed is the largest size of LastRun.Failed in bytes.
 const maxFailed = 200
 
 func (r *LastRun) equal(o *LastRun) bool {
@@ -151,7 +151,7 @@ func (r *LastRun) equal(o *LastRun) bool {
 		slices.Equal(r.Astray, o.Astray) && r.Failed == o.Failed
 }
 
-// lockWait is how long Save waits for other processes that save.
+// lockWait is the longest time that Save waits for other processes that save.
 const lockWait = 2 * time.Second
 
 var errLocked = fmt.Errorf("another process has had it for more than %v", lockWait)
@@ -177,9 +177,9 @@ func (m *History) Save(ctx context.Context) error {
 	return m.state.Store(historyFile, historyVersion, payload)
 }
 
-// merged returns the runs that are saved now, with the changed ones. alone reports whether they are
-// those of m: the file is as it was read or written last. Its stat does not show that, as times are
-// coarse on some file systems.
+// merged returns the saved runs together with the changed ones. alone reports whether these are all
+// runs of m: the file has the content that m has last read or written. Its stat is no proof of that,
+// because times are coarse on some file systems.
 func (m *History) merged() (now map[string]*LastRun, alone bool) {
 	if m.read != nil {
 		if payload, err := m.state.Load(historyFile, historyVersion); err == nil && bytes.Equal(payload, m.read) {
@@ -235,7 +235,7 @@ func loadTasks(dir *state.Dir) (tasks map[string]*LastRun, payload []byte) {
 func decodeTasks(payload []byte) (map[string]*LastRun, error) {
 	r := pack.NewReader(payload)
 	n := r.Count(40)
-	tasks, runs := make(map[string]*LastRun, n), make([]LastRun, n) // in one piece
+	tasks, runs := make(map[string]*LastRun, n), make([]LastRun, n) // one allocation for all
 	for i := range runs {
 		id, t := r.String(), &runs[i]
 		copy(t.Key[:], r.Raw(32))

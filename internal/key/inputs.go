@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// inputs returns the entries that the key of a task is made of, by path.
+// inputs returns the entries of the inputs of a task, sorted by path.
 func (e *Evaluator) inputs(t *plan.Task) ([]tree.Entry, error) {
 	own := e.ownerships[t.Dish]
 	var list []tree.Entry
@@ -52,8 +52,8 @@ func (e *Evaluator) addOnDisk(t *plan.Task, list []tree.Entry) ([]tree.Entry, er
 	return sortedEntries(list), err
 }
 
-// madeFor returns the paths of the outputs whose digest is in the key of t: they are no inputs
-// beside it. A file that lies among them and is none of them is an input.
+// madeFor returns the paths of the outputs whose digest is in the key of t: these files are not
+// inputs as well. Any other file among them is an input.
 func (e *Evaluator) madeFor(t *plan.Task) map[string]bool {
 	made := make(map[string]bool)
 	for _, d := range t.Deps {
@@ -66,9 +66,9 @@ func (e *Evaluator) madeFor(t *plan.Task) map[string]bool {
 	return made
 }
 
-// addTracked adds the outputs of a task that git tracks, even if no input covers them: bento
-// neither removes nor restores them, so a result is valid only beside the same files. It does
-// not change list.
+// addTracked adds the outputs of a task that git tracks, even if no input covers them: bento neither
+// removes nor restores them, so a result is valid only together with the same files. It does not
+// change list.
 func (e *Evaluator) addTracked(t *plan.Task, list []tree.Entry) []tree.Entry {
 	more := slices.DeleteFunc(e.trackedOutputs(t), func(entry tree.Entry) bool { return has(list, entry.Path) })
 	if len(more) == 0 {
@@ -77,8 +77,8 @@ func (e *Evaluator) addTracked(t *plan.Task, list []tree.Entry) []tree.Entry {
 	return sortedEntries(slices.Concat(list, more))
 }
 
-// trackedOutputs returns the outputs of a task that git tracks. Mostly there are none, and no glob
-// is compiled.
+// trackedOutputs returns the outputs of a task that git tracks. Most tasks have none, and then it
+// compiles no glob.
 func (e *Evaluator) trackedOutputs(t *plan.Task) (list []tree.Entry) {
 	for _, at := range e.reach(t).outputs {
 		for _, entry := range e.tree.At(at) {

@@ -64,7 +64,8 @@ func (e *Evaluator) describe(b *builder, t *plan.Task) error {
 	return nil
 }
 
-// addTool adds what the answer of a tool depends on besides the files of the task.
+// addTool adds the ingredients of the call of a tool, besides the files of the task: the tool, its
+// function, its input and its terms.
 func addTool(b *builder, use *plan.ToolUse) error {
 	is, err := use.Identity()
 	if err != nil {

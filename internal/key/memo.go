@@ -17,13 +17,13 @@ import (
 type memo struct {
 	digests *digestStore
 	writer  pack.Writer
-	below   map[*ownership]rangeDigest // with the dishes inside that count
+	below   map[*ownership]rangeDigest // the validator of a dish together with its counted inner dishes
 	ready   bool                       // the validators of dishes and tasks are computed
 	circle  map[*plan.Circle]rangeDigest
-	// stale is set after the first refresh: tasks run, and new validators would cost more than
-	// to read the files that are left.
+	// stale is set at the first refresh: tasks run now, and new validators would cost more than
+	// reading the remaining files.
 	stale bool
-	// tracked is the digest of what git tracks, which decides what an output is.
+	// tracked is the digest of the list of tracked files, which decides which files are outputs.
 	tracked [32]byte
 
 	prefetch   sync.WaitGroup
@@ -44,7 +44,7 @@ func newMemo(o *Options, p *plan.Plan) *memo {
 	}
 }
 
-// startPrefetch starts prefetchRecords, unless nothing is a hit.
+// startPrefetch starts prefetchRecords, unless Options.Force excludes hits.
 func (e *Evaluator) startPrefetch() {
 	if store, ok := e.o.Store.(useTracker); ok && !e.o.Force {
 		saved := e.memo.digests.Saved()
@@ -52,8 +52,8 @@ func (e *Evaluator) startPrefetch() {
 	}
 }
 
-// prefetchRecords asks the cache whether it has the remembered records before has needs that. It
-// begins with the last task, so that the two seldom ask for the same.
+// prefetchRecords asks the cache whether it has the remembered records, before has asks for them. It
+// begins with the last task, so that both seldom ask for the same record.
 func (r *memo) prefetchRecords(store useTracker, saved savedDigests, tasks []*plan.Task, nodes []node) {
 	for i, t := range slices.Backward(tasks) {
 		if r.noPrefetch.Load() {
@@ -75,7 +75,7 @@ type useTracker interface {
 	Use(cache.Key)
 }
 
-// has reports whether the cache has the remembered result of t, and counts that as use.
+// has reports whether the cache has the remembered result of t, and marks it as used.
 func (e *Evaluator) has(t *plan.Task, r *knownResult) bool {
 	store, ok := e.o.Store.(useTracker)
 	if !ok {
@@ -102,15 +102,15 @@ func (e *Evaluator) rememberResults() {
 // Stored notes that the cache has the result of ev now.
 func (ev *Evaluation) Stored() { ev.stored = true }
 
-// New validators of all dishes pay off for manyRead sets of files, or for one set in manyOf.
+// New validators of all dishes pay off if manyRead sets of files were read, or one set in manyOf.
 const (
 	manyRead = 64
 	manyOf   = 8
 )
 
-// renewValidators computes the validators again of the sets that were read: the next invocation
-// knows the digests of their files, which changes their validators. Where nothing was remembered, it
-// computes them for the first time.
+// renewValidators computes the validators of the sets that were read again: the digests of their
+// files are known now, and are part of the validators. If nothing was remembered, it computes them
+// for the first time.
 func (e *Evaluator) renewValidators() {
 	read := 0
 	for _, ev := range e.evaluations() {
@@ -143,8 +143,7 @@ func (e *Evaluator) keepInputs(ev *Evaluation) {
 	}
 }
 
-// rememberedInputs returns the remembered digest of the inputs of t, nil if it does not hold any
-// more.
+// rememberedInputs returns the remembered digest of the inputs of t, nil if it is no longer valid.
 func (e *Evaluator) rememberedInputs(t *plan.Task) *knownFiles {
 	sketch, known := e.validatorOf(t)
 	if !known {
@@ -210,7 +209,8 @@ func (e *Evaluator) dishValidator(own *ownership) rangeDigest {
 	return all
 }
 
-// describeByProducts writes which tasks with by-products, of the dishes inside that of t, run before t.
+// describeByProducts writes the tasks with by-products that run before t in the dishes inside t's
+// dish.
 func (e *Evaluator) describeByProducts(w *pack.Writer, t *plan.Task) {
 	first := t.First()
 	for _, inner := range e.ownerships[t.Dish].Inner() {
@@ -301,7 +301,7 @@ func writePaths(w *pack.Writer, dishes []*discovery.Dish) {
 	}
 }
 
-// Loaded returns ev if its files were read, as an execution needs them. Otherwise it reads them and
+// Loaded returns ev if its files were read, which an execution needs. Otherwise it reads them and
 // evaluates the task again; the outcome may differ from that of ev.
 func (e *Evaluator) Loaded(ctx context.Context, ev *Evaluation) *Evaluation {
 	if ev.loaded || !ev.Known {

@@ -14,7 +14,7 @@ import (
 func (e *Evaluator) blobs(ev *Evaluation, rest blobs) blobs {
 	inputs := ev.Inputs.Encode()
 	own := map[cache.Digest][]byte{cache.Sum(inputs): inputs}
-	addSources := sync.OnceFunc(func() { // which differ seldom
+	addSources := sync.OnceFunc(func() { // sources seldom differ
 		e.ReadSources()
 		ev.eachSet(make(Seen), func(s *sourceSet) {
 			s.made.Each(func(d cache.Digest, data []byte) { own[d] = data })
@@ -82,7 +82,7 @@ func (e *Evaluator) explainMiss(ctx context.Context, ev *Evaluation) {
 	}
 }
 
-// distinct leaves out a file of a linked dish that is an input of the dish itself too.
+// distinct removes the change of a file of a linked dish that is also an input of the dish itself.
 func distinct(changes []Change) []Change {
 	seen := make(map[[2]string]bool)
 	return slices.DeleteFunc(changes, func(c Change) bool {

@@ -41,7 +41,7 @@ func (e *Evaluator) InPlace(outputs []cache.Output) bool {
 	for _, o := range outputs {
 		select {
 		case <-e.tree.Stop():
-			return false // for a restore to say that it was interrupted
+			return false // so that a restore follows, and reports the interrupt
 		default:
 		}
 		entry, err := e.tree.Stat(o.Path)

@@ -25,7 +25,7 @@ type ownership struct {
 	counted func() innerDishes
 
 	compiling sync.Once
-	compiled  outputs      // once IsOutput was called
+	compiled  outputs      // set by the first call of IsOutput
 	declared  []string     // globs of outputs in dish.toml
 	implied   []string     // globs of outputs of recipes, and derived
 	derived   []string     // paths that the tools of the directory write
@@ -35,7 +35,7 @@ type ownership struct {
 	validator rangeDigest // of its files, see validatorMaker.dish
 
 	files []tree.Entry // its own sources, with by-products; nil before they are needed
-	among []tree.Entry // all entries of its directory when files were found
+	among []tree.Entry // all entries of its directory when files was computed
 	below []tree.Entry // files and the sources of counted dishes; nil before they are needed
 }
 
@@ -65,7 +65,7 @@ type outputs struct {
 // newOwnerships returns the ownership of every dish of the workspace.
 func newOwnerships(ws *discovery.Workspace, tasks func(*discovery.Dish) []*plan.Task) (map[*discovery.Dish]*ownership, error) {
 	all := make(map[*discovery.Dish]*ownership, len(ws.Dishes))
-	good := make(map[string]bool) // globs that can be compiled: most dishes have the same
+	good := make(map[string]bool) // sets of globs that compile: most dishes have the same set
 	nest := plan.Nested(ws.Dishes)
 	for _, d := range ws.Dishes {
 		own, err := newOwnership(d, beside(ws, d), tasks, good)
@@ -84,7 +84,7 @@ func newOwnerships(ws *discovery.Workspace, tasks func(*discovery.Dish) []*plan.
 	return all, nil
 }
 
-// Inside reports whether p is dir or lies below it.
+// Inside reports whether p is dir or is below it.
 func Inside(p, dir string) bool {
 	return dir == "." || dir == "" || strings.HasPrefix(p, dir) && (len(p) == len(dir) || p[len(dir)] == '/')
 }
@@ -164,7 +164,7 @@ func (own *ownership) Own(tr *tree.Tree) []tree.Entry {
 	if own.files == nil {
 		all := tr.Under(own.Dish.Path)
 		own.among = all
-		own.files = make([]tree.Entry, 0, min(len(all), 256)) // the dish of the root may own few of many
+		own.files = make([]tree.Entry, 0, min(len(all), 256)) // the dish of the root may own few of very many files
 		for _, e := range all {
 			if own.isSource(tr, e.Path) {
 				own.files = append(own.files, e)
@@ -243,13 +243,13 @@ func (own *ownership) Counts(p string) *ownership {
 	return own.counted().byPath[owner.Path]
 }
 
-// MayMake reports whether tasks of this dish, of owner, which p belongs to, or of a dish between
-// them may make p.
+// MayMake reports whether a task may make p: a task of this dish, of owner, which is the dish of p,
+// or of a dish between them.
 func (own *ownership) MayMake(p string, owner *ownership) bool {
 	return owner.IsOutput(p) || slices.ContainsFunc(own.around(owner), func(o *ownership) bool { return o.IsOutput(p) })
 }
 
-// IsOutput reports whether tasks of the dish may make p, or its tools leave it there.
+// IsOutput reports whether the tasks or the tools of the dish may make p.
 func (own *ownership) IsOutput(p string) bool {
 	own.compiling.Do(func() { own.compiled, _ = own.compile() }) // newOwnership has found no error
 	o := &own.compiled

@@ -11,16 +11,16 @@ import (
 	"github.com/bentobuild/bento/internal/pack"
 )
 
-// A pack is a blob that holds others, which are small and stored together: a line
-// that names the format, how many there are, of each the digest and its length in
-// the order of the digests, and then their bytes in the same order.
+// A pack is a blob that contains other small blobs, which are stored together. It has a line that
+// names the format, the number of blobs, the digest and the length of each blob in the order of the
+// digests, and then the bytes of the blobs in the same order.
 const packMagic = "bento pack 1\n"
 
 // Pack collects the blobs of a pack. The zero value is empty.
 type Pack struct {
 	blobs map[cache.Digest][]byte
 	size  int
-	sets  map[*sourceSet]bool // whose blobs it has
+	sets  map[*sourceSet]bool // the sets whose blobs it has
 }
 
 // putSet adds the blobs of a set.

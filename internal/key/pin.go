@@ -35,7 +35,7 @@ func UnmetPins(root string, d *discovery.Dish, toolchain string) []diagnostics.D
 // RuleDownload is the rule of a pin for which a tool would fetch another tool.
 const RuleDownload = "download_not_allowed"
 
-// refusal returns the problem of a version that no task may have.
+// refusal returns the problem of a pin whose version bento may not fetch.
 func (p Pin) refusal(d *discovery.Dish) diagnostics.Diagnostic {
 	text := fmt.Sprintf("%s %s, which may not be fetched (%s)", p.Tool, p.Version, p.Refused)
 	return diagnostics.Diagnostic{
@@ -46,10 +46,10 @@ func (p Pin) refusal(d *discovery.Dish) diagnostics.Diagnostic {
 	}
 }
 
-// Pin is a version that a dish requires, and the file that says so.
+// Pin is a version that a dish requires, and the file that requires it.
 type Pin struct {
 	adapters.Toolchain
-	own bool // it stands in bento's own files
+	own bool // it is in bento's own files
 	col int
 }
 

@@ -17,11 +17,12 @@ type Preflight struct {
 	// Problems are missing tools, unmet pins and unreadable inputs, but not those of hits.
 	Problems []diagnostics.Diagnostic
 
-	unable map[*plan.Task]bool // they cannot run, because of an error among Problems
+	unable map[*plan.Task]bool // tasks that cannot run because of an error among Problems
 }
 
-// Preflight returns the problems that would make tasks fail that are not hits. Where a language misses
-// a tool, it also asks for the tools of dishes that wait for others, to name all that need it.
+// Preflight returns the problems that would make misses fail. If a tool of a language is missing, it
+// also asks for the toolchains of pending tasks, so that the problems name every dish that needs the
+// tool.
 func (e *Evaluator) Preflight(ctx context.Context) Preflight {
 	lacking := make(map[adapters.Adapter]bool)
 	p := e.preflight(func(ev *Evaluation) *adapters.MissingTool {
@@ -152,8 +153,8 @@ func MissingTool(d *discovery.Dish, m *adapters.MissingTool) diagnostics.Diagnos
 	return p
 }
 
-// lacking returns the program that a task starts by its name and that PATH lacks, nil for none. A
-// command of the user that runs before the task may install it.
+// lacking returns the program that a task starts by name and that PATH lacks, nil for none. It
+// returns nil, too, if a command of the user runs before the task: it may install the program.
 func lacking(t *plan.Task, lacks func(*plan.Task) string) *adapters.MissingTool {
 	program := lacks(t)
 	if program == "" || followsCommand(t, make(map[*plan.Task]bool)) {
@@ -163,7 +164,7 @@ func lacking(t *plan.Task, lacks func(*plan.Task) string) *adapters.MissingTool 
 		"its task %s starts it by name: install it into a directory of PATH, or change the command", t.Name)}
 }
 
-// Lacking is a program that PATH lacks, and the dishes whose tasks start it by its name.
+// Lacking is a program that PATH lacks, and the dishes whose tasks start it by name.
 type Lacking struct {
 	*adapters.MissingTool
 	Dishes []*discovery.Dish

@@ -15,7 +15,7 @@ const maxPack = 256 << 20
 const usualPack = 4 << 20
 
 // provenanceReader reads the provenance of keys from the cache. Records that were stored together
-// share a pack, so it keeps the last one. It is for one goroutine.
+// share a pack, so it caches the last pack. It is for one goroutine.
 type provenanceReader struct {
 	store cache.Store
 	sum   cache.Digest
@@ -25,10 +25,10 @@ type provenanceReader struct {
 // newProvenanceReader returns a reader of a store.
 func newProvenanceReader(s cache.Store) *provenanceReader { return &provenanceReader{store: s} }
 
-// provenance holds what a key was made of.
+// provenance is the ingredients of a key, and the blobs that they refer to.
 type provenance struct {
 	Ingredients []ingredient
-	Blob        blobs // what the ingredients refer to
+	Blob        blobs // the blobs that the ingredients refer to
 }
 
 // Of returns the provenance of key. If the cache has no record of the key, or no provenance, the

@@ -9,12 +9,12 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// rangeDigest is the digest of everything in a part of the workspace. Known is false if bento
-// would have to read files for it, or if a link leads out of the workspace.
+// rangeDigest is the digest of all files in a part of the workspace. Known is false if bento would
+// have to read files for it, or if a link leads out of the workspace.
 type rangeDigest struct {
 	Digest validator
 	Known  bool
-	Plain  bool // it has regular files and directories alone
+	Plain  bool // it has only regular files and directories
 }
 
 // rangeDigests computes the digests of parts of a workspace. It is safe for concurrent use.
@@ -32,7 +32,7 @@ type onceDigest struct {
 	rangeDigest
 }
 
-// newRangeDigests returns those of t.
+// newRangeDigests returns the rangeDigests of t.
 func newRangeDigests(t *tree.Tree) *rangeDigests {
 	r := &rangeDigests{tree: t, known: make(map[string]*onceDigest)}
 	r.writers.New = func() any { return new(pack.Writer) }
@@ -69,7 +69,7 @@ func (r *rangeDigests) of(at string) (d rangeDigest) {
 	return rangeDigest{Digest: sumFields(w), Known: known}
 }
 
-// addBelow adds the files below a directory one by one, and what links among them lead to.
+// addBelow adds the files below a directory one by one, and the targets of links among them.
 func addBelow(w *pack.Writer, t *tree.Tree, dir string) bool {
 	below := t.Under(dir)
 	w.Grow(len(below) * 96) // mostly a path and a digest
@@ -135,7 +135,7 @@ func addFile(w *pack.Writer, t *tree.Tree, entry tree.Entry) bool {
 }
 
 // validator is the digest of everything that decides a set of files and their content. While it is
-// the same, the remembered digest of the set holds. It never leaves the workspace.
+// the same, the remembered digest of the set is valid. It never leaves the workspace.
 type validator [32]byte
 
 // sumFields returns the validator of the fields in w.

@@ -8,11 +8,12 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// fewFiles is the number of files from which on several are read at a time.
+// fewFiles is the smallest number of unread files that readFiles reads.
 const fewFiles = 8
 
-// readFiles reads those files of entries that the index lacks, several at a time. It ignores
-// errors: the caller of Index.Sum gets them again.
+// readFiles reads the files of entries that the index lacks, in parallel. It leaves fewer than
+// fewFiles to Index.Sum, which the caller calls next. It ignores errors, because Index.Sum returns
+// them again.
 func readFiles(ix *tree.Index, entries []tree.Entry) {
 	var unread []tree.Entry
 	for _, e := range entries {

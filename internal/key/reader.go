@@ -10,8 +10,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// fileReader reads the files of a workspace. Warn receives links that lead out of it and
-// special files.
+// fileReader reads the files of a workspace. Warn receives a warning for each link that leads out of
+// it and for each special file.
 type fileReader struct {
 	Tree *tree.Tree
 	Warn func(diagnostics.Diagnostic)
@@ -34,8 +34,8 @@ func (c *fileReader) Set(entries []tree.Entry) (fileSet, error) {
 	return set, nil
 }
 
-// isSpecial reports whether entry has no content to hash: it is no input then, as git tracks none,
-// so that the socket of a running server stops no build.
+// isSpecial reports whether entry is a special file, and warns of it. A special file is no input: git
+// does not track it, and the socket of a running server must not stop a build.
 func (c *fileReader) isSpecial(entry tree.Entry) bool {
 	if entry.Kind != tree.Special {
 		return false
@@ -112,8 +112,8 @@ func (c *fileReader) digestOfTarget(link tree.Entry, target string) (cache.Diges
 	return fileSet{{Exec: true, Sum: f.Sum}}.Digest(), nil
 }
 
-// digestOfDir returns the digest of the files below a directory. Of links among them it includes
-// only the text, so that a loop ends.
+// digestOfDir returns the digest of the files below a directory. It does not follow links among them,
+// but includes their text, so that a loop ends.
 func (c *fileReader) digestOfDir(dir string) (cache.Digest, error) {
 	var set fileSet
 	for _, entry := range c.Tree.Under(dir) {

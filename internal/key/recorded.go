@@ -10,8 +10,8 @@ import (
 )
 
 // recorded returns the record of a successful run with the key of ev. A record with a path that no
-// output of the task names counts as a miss: a user who may write to the cache can make one, and
-// its restore would replace sources or configuration.
+// output of the task names is a miss: any user who can write to the cache can make such a record, and
+// restoring it would replace sources or configuration.
 func (e *Evaluator) recorded(ev *Evaluation) (*cache.Record, error) {
 	record, err := e.o.Store.Lookup(ev.Key)
 	switch {

@@ -55,11 +55,11 @@ func (ev *Evaluation) eachSet(seen Seen, f func(*sourceSet)) {
 	}
 }
 
-// Refresh refreshes the tree below the dish of t, and where its outputs go outside of it, after an
-// execution or a restore. It reports whether the sources of a dish have changed.
+// Refresh refreshes the tree below the dish of t, and at the outputs of t outside of the dish, after
+// an execution or a restore. It reports whether the sources of a dish have changed.
 func (e *Evaluator) Refresh(ctx context.Context, t *plan.Task) (changed bool) {
 	dirs, dishes := []string{t.Dish.Path}, []*discovery.Dish{t.Dish}
-	for _, at := range outside(t) {
+	for _, at := range append(outside(t), rewrites(t)...) {
 		dirs = append(dirs, at)
 		if d := e.plan.Workspace.Owner(at); d != nil && !slices.Contains(dishes, d) {
 			dishes = append(dishes, d)
@@ -84,8 +84,18 @@ func outside(t *plan.Task) (list []string) {
 	return list
 }
 
-// MakesOutside reports whether outputs of t may lie outside of its dish, where they may be inputs
-// of others.
+// rewrites returns the literal prefixes of what t declares to rewrite outside of its dish.
+func rewrites(t *plan.Task) (list []string) {
+	for _, glob := range t.Rewrites {
+		if at := prefix(t.Dish.Path, glob); !Inside(at, t.Dish.Path) {
+			list = append(list, at)
+		}
+	}
+	return list
+}
+
+// MakesOutside reports whether outputs of t may be outside of its dish, where they may be inputs of
+// other tasks.
 func MakesOutside(t *plan.Task) bool { return len(outside(t)) > 0 }
 
 func (e *Evaluator) refresh(ctx context.Context, dirs []string) {
@@ -95,8 +105,8 @@ func (e *Evaluator) refresh(ctx context.Context, dirs []string) {
 	}
 }
 
-// manyDishes is the number of dishes from which on, if they are also nine in ten of all, it is cheaper
-// to refresh the whole workspace.
+// manyDishes is the smallest number of dishes for which RefreshDishes refreshes the whole workspace,
+// which is cheaper then. They must also be nine in ten of all dishes.
 const manyDishes = 64
 
 // RefreshDishes refreshes the tree below dishes, and directories outside of them, and returns the

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Save writes the state of the workspace for the next invocation: SaveResults and SaveIndex beside
-// each other.
+// Save writes the state of the workspace for the next invocation. It calls SaveResults and SaveIndex
+// in parallel.
 func (e *Evaluator) Save() {
 	var saving sync.WaitGroup
 	saving.Go(e.SaveIndex)
@@ -14,7 +14,8 @@ func (e *Evaluator) Save() {
 	saving.Wait()
 }
 
-// SaveIndex writes the index of digests. It may run beside other methods that refresh nothing.
+// SaveIndex writes the index of digests. It may run in parallel with methods that do not refresh the
+// tree.
 func (e *Evaluator) SaveIndex() { e.warnUnsaved(e.tree.Index().Save()) }
 
 // SaveResults writes the history, the remembered digests and the toolchains. It has no context
@@ -22,7 +23,7 @@ func (e *Evaluator) SaveIndex() { e.warnUnsaved(e.tree.Index().Save()) }
 func (e *Evaluator) SaveResults() {
 	e.rememberResults()
 	var errs [3]error
-	var files sync.WaitGroup // they are written beside each other
+	var files sync.WaitGroup // written in parallel
 	files.Go(func() { errs[0] = e.history.Save(context.Background()) })
 	files.Go(func() { errs[1] = e.memo.digests.Save() })
 	errs[2] = e.o.Toolchains.Save()

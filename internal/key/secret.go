@@ -13,9 +13,8 @@ const (
 	secretVersion = 1
 )
 
-// LocalSecret returns the workspace's secret, and makes it at its first use. If the secret cannot
-// be stored, it holds for this invocation only, and `why` cannot compare variables with earlier
-// runs.
+// LocalSecret returns the workspace's secret, and makes it at its first use. If the secret cannot be
+// stored, it is valid for this invocation only, and `why` cannot compare variables with earlier runs.
 func LocalSecret(dir *state.Dir) (secret [32]byte) {
 	if kept, err := dir.LoadPrivate(secretFile, secretVersion); err == nil && len(kept) == len(secret) {
 		copy(secret[:], kept)

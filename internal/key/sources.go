@@ -38,8 +38,8 @@ func (e *Evaluator) addSources(b *builder, t *plan.Task, ev *Evaluation) error {
 	return nil
 }
 
-// sourcesOf returns the sources of d. With load their files are read, and those of the dishes that it is
-// linked to, at the latest by ReadSources.
+// sourcesOf returns the sources of d. If load is set, its files and those of the dishes that it is
+// linked to are read, at the latest by ReadSources.
 func (e *Evaluator) sourcesOf(d *discovery.Dish, load bool) *sourceSet {
 	s := e.sources[e.circles[d]]
 	if s == nil || load && !s.loaded && !s.plain || e.clock.wrote > s.at && e.haveLinks(s.circle) {
@@ -65,19 +65,19 @@ func (e *Evaluator) newSourceSet(circle *plan.Circle, load bool) *sourceSet {
 	return s
 }
 
-// manySources is the number of dishes from which on ReadBeside reads: in fewer it takes less than the
-// thread that it keeps from others, which start the task just then.
+// manySources is the smallest number of dishes for which ReadBeside reads. With fewer dishes, reading
+// later costs less than the thread that it would take now from the goroutines that start the task.
 const manySources = 256
 
-// ReadBeside calls ReadSources in a large workspace. The caller waits for a task that was started.
+// ReadBeside calls ReadSources in a large workspace. The caller is about to wait for a started task.
 func (e *Evaluator) ReadBeside() {
 	if len(e.plan.Workspace.Dishes) >= manySources {
 		e.ReadSources()
 	}
 }
 
-// ReadSources reads the sources that keys were made of by their remembered digests alone, for those
-// evaluations that an execution needs whole. Every refresh of the tree calls it first.
+// ReadSources reads the sources that are in keys only by their remembered digests, for the
+// evaluations whose execution needs the files. Every refresh of the tree calls it first.
 func (e *Evaluator) ReadSources() {
 	for len(e.unread) > 0 {
 		s := e.unread[len(e.unread)-1]
@@ -93,8 +93,8 @@ func (e *Evaluator) ReadSources() {
 	}
 }
 
-// SourcesDiffer returns the path of a dish whose files were not those of its digest in the key of ev when
-// they were read, "" for none.
+// SourcesDiffer returns the path of a dish whose files, when they were read, did not match their
+// digest in the key of ev, "" for none.
 func (e *Evaluator) SourcesDiffer(ev *Evaluation) (dish string) {
 	if !e.differing {
 		return ""
@@ -124,7 +124,7 @@ func (e *Evaluator) Linked(t *plan.Task) (list []*discovery.Dish) {
 	return list
 }
 
-// readSources reads the files of a set, which counts as loaded even if one cannot be read.
+// readSources reads the files of a set. The set is loaded afterwards, even if a file cannot be read.
 func (e *Evaluator) readSources(s *sourceSet) {
 	s.loaded = true
 	b := e.builders.New()
@@ -175,11 +175,11 @@ func (e *Evaluator) forgetSources(d *discovery.Dish) (changed bool) {
 	return changed
 }
 
-// has reports whether list, which Own has returned, is what it would return now.
+// has reports whether Own would return list, its earlier result, again.
 func (own *ownership) has(tr *tree.Tree, list []tree.Entry) bool {
 	all := tr.Under(own.Dish.Path)
 	if len(all) > 0 && len(all) == len(own.among) && &all[0] == &own.among[0] {
-		return true // a refresh has found nothing else
+		return true // the refresh found no change
 	}
 	own.among = all
 	for _, e := range all {
@@ -206,7 +206,7 @@ func (own *ownership) refind(tr *tree.Tree) (changed bool) {
 		own.files = before
 	default:
 		changed = true
-		own.Own(tr) // what the next refresh compares with
+		own.Own(tr) // the next refresh compares with these
 	}
 	for _, inner := range own.nested {
 		changed = own.all[inner].refind(tr) || changed

@@ -26,10 +26,9 @@ const (
 )
 
 // Toolchains returns the fingerprints of the toolchains of dishes. It remembers the answer of an
-// adapter that returns a basis, which is everything that the answer depends on: it asks the
-// adapter again, in this invocation or a later one, only for another basis. Other workspaces of the
-// user take over the fingerprints that need no program of the repository.
-// It is safe for concurrent use.
+// adapter that returns a basis, which is everything that the answer depends on: it asks the adapter
+// again, in this invocation or a later one, only for another basis. Other workspaces of the user
+// reuse the fingerprints that need no program of the repository. It is safe for concurrent use.
 type Toolchains struct {
 	state  *state.Dir
 	shared *state.Shared
@@ -44,8 +43,8 @@ type Toolchains struct {
 	news    map[string]answer // for shared
 }
 
-// answer is the fingerprint of a toolchain, or the missing tool. A run asks again after the
-// latter, and so does every later command: only commands that run nothing use it.
+// answer is the fingerprint of a toolchain, or the missing tool. Only commands that run nothing use a
+// stored missing tool: a run asks for the tool again.
 type answer struct {
 	fingerprint string
 	missing     string // the tool; "" for none
@@ -172,7 +171,7 @@ func (t *Toolchains) lookup(id string) (p *probe, known answer, ok bool) {
 	return p, known, false
 }
 
-// keep keeps an answer for later. Other errors than a missing tool may be gone next time.
+// keep keeps an answer for later. It keeps no error but a missing tool: others may not occur again.
 func (t *Toolchains) keep(id, value string, err error) {
 	said := answer{fingerprint: value}
 	if missing, ok := err.(*adapters.MissingTool); ok {
@@ -195,7 +194,8 @@ func (t *Toolchains) share(id, value string) {
 	t.news[id] = answer{fingerprint: value}
 }
 
-// Save writes the answers, if there are new ones. What cannot be shared is asked again elsewhere.
+// Save writes the answers, if there are new ones. If the shared state cannot be written, other
+// workspaces ask again.
 func (t *Toolchains) Save() error {
 	if news := t.takeNews(); len(news) > 0 {
 		all := t.readShared()

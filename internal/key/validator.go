@@ -27,8 +27,8 @@ func (e *Evaluator) computeValidators() {
 	e.memo.ready = true
 }
 
-// neededDishes returns the ownerships of the dishes of tasks, of the counted dishes inside them,
-// and of those that they are linked to.
+// neededDishes returns the ownerships of the dishes of tasks, of the counted dishes inside them, and
+// of the dishes that they are linked to.
 func (e *Evaluator) neededDishes() (list []*ownership) {
 	seen := make(map[*plan.Circle]bool)
 	var add func(d *discovery.Dish)
@@ -91,7 +91,7 @@ func (s *validatorMaker) dish(own *ownership) rangeDigest {
 // they may match.
 func (s *validatorMaker) task(t *plan.Task) rangeDigest {
 	if len(t.OnDisk) > 0 {
-		return rangeDigest{} // what git ignores is not in the tree
+		return rangeDigest{} // ignored files are not in the tree
 	}
 	w := &s.writer
 	w.Reset()
@@ -112,7 +112,7 @@ func (s *validatorMaker) task(t *plan.Task) rangeDigest {
 		if Inside(at, t.Dish.Path) {
 			continue
 		}
-		d := s.ranges.Of(at) // of what git ignores, nothing
+		d := s.ranges.Of(at) // without ignored files
 		if w.Raw(d.Digest[:]); !d.Known {
 			return rangeDigest{}
 		}
@@ -121,7 +121,7 @@ func (s *validatorMaker) task(t *plan.Task) rangeDigest {
 }
 
 // addRange adds the files outside of the dish that a glob with this prefix may match. It returns
-// false for files in an ignored directory or behind a link, which are unknown.
+// false for a path behind a link and for an ignored directory, whose files are unknown.
 func (s *validatorMaker) addRange(own *ownership, at string) bool {
 	if at != "." && !s.tree.Walked(at) {
 		switch {

@@ -19,7 +19,7 @@ func (b *builder) connect(t *Task) {
 	b.connectLinked(t, via)
 }
 
-// connectLinked adds what t has from the links of its dish.
+// connectLinked adds the dependencies and sources that t has because of the links of its dish.
 func (b *builder) connectLinked(t *Task, via Via) {
 	if t.Lifecycle || t.Uncached == "" {
 		for _, l := range t.Dish.Links {
@@ -31,8 +31,8 @@ func (b *builder) connectLinked(t *Task, via Via) {
 	t.Sources = linked(t.Dish, !t.skipsPrivate)
 }
 
-// addArgs adds arguments of the command line to the command of t. With them it may use private links and
-// what is installed.
+// addArgs adds arguments of the command line to the command of t. With arguments the command may use
+// private links and installed packages.
 func (b *builder) addArgs(t *Task, args []string) {
 	t.Args = args
 	t.NoInstall = t.NoInstall && len(args) == 0
@@ -61,8 +61,8 @@ func (b *builder) awaitBuild(t *Task, l discovery.Link, via Via, seen map[*disco
 	}
 	seen[l.To] = true
 	if build := b.task(l.To, "build"); build != nil && len(build.Outputs) > 0 {
-		// A link carries the linked dish's own files: what lies in dishes inside it counts
-		// by what the build makes of it.
+		// By a link only the linked dish's own files are in the key. Files of dishes inside it are in
+		// the key by the outputs of the build.
 		if (l.Via == "outputs" || len(build.Inner) > 0) && via == ViaKey {
 			via = ViaOutputs
 		}
@@ -93,7 +93,8 @@ func linked(d *discovery.Dish, private bool) []*discovery.Dish {
 	return list
 }
 
-// depend adds a dependency. Of two on one task, the one by key wins over the one by outputs.
+// depend adds a dependency. Of two dependencies on one task, by key and by outputs, the one by key
+// remains.
 func (t *Task) depend(on *Task, via Via) {
 	if via == ViaKey && t.cutsOff(on) {
 		via = ViaOutputs
@@ -105,9 +106,9 @@ func (t *Task) depend(on *Task, via Via) {
 	t.Deps = append(t.Deps, Dep{Task: on, Via: via})
 }
 
-// cutsOff reports whether the outputs of on are all that the key of t needs from it. That holds for
-// a task that always runs, whose key does not change with its last run, and for one of the same
-// dish whose outputs dish.toml declares; outputs of recipes are not certain.
+// cutsOff reports whether the key of t needs only the outputs of on. It does for a task that always
+// runs, whose key does not change with its last run, and for a task of the same dish whose outputs
+// dish.toml declares. The outputs of recipes are not certain.
 func (t *Task) cutsOff(on *Task) bool {
 	if on.Uncached != "" {
 		return len(on.Outputs) > 0
@@ -152,7 +153,7 @@ func (b *builder) dependOn(t *Task, w want, via Via) {
 	t.depend(on, via)
 }
 
-// said names the source of an entry: a position in dish.toml, or the adapter of a recipe.
+// said returns the entry for a message, with the adapter if a recipe has it.
 func (w *want) said(t *Task) string {
 	text := "depends_on \"" + w.text + "\""
 	if a := t.Dish.Adapter; w.at.File == "" && a != nil {

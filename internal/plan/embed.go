@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/tree/glob"
 )
 
-// Taken says that the sources of a dish take in files of another dish by their path.
+// Taken notes that the sources of a dish include files of another dish by their path.
 type Taken struct {
 	From  *discovery.Dish
 	Via   string // "outputs": a task of From makes them; else they are its sources
@@ -20,15 +20,16 @@ type Taken struct {
 
 const viaOutputs = "outputs"
 
-// Taken returns what the sources of a dish take in from others, by dish.
+// Taken returns the files of other dishes that the sources of d include, by dish.
 func (p *Plan) Taken(d *discovery.Dish) []Taken { return p.taken[d] }
 
-// RuleIgnoredEmbed is the rule of the warning that git ignores what a source takes in, and no task
-// makes it.
+// RuleIgnoredEmbed is the rule of the warning that a source includes a file that git ignores and no
+// task makes.
 const RuleIgnoredEmbed = "embed_ignored"
 
-// takeIn makes the tasks of each dish depend on what makes the files that its sources take in or that
-// dish.toml names as inputs, and count those that nothing makes and that are no default inputs.
+// takeIn makes the tasks of each dish depend on the tasks that make the files that its sources
+// include or that dish.toml names as inputs. Included files that no task makes and that are no
+// default inputs become inputs.
 func (b *builder) takeIn() {
 	var makers *makers
 	var edges []innerEdge
@@ -50,7 +51,8 @@ func (b *builder) takeIn() {
 	}
 }
 
-// take handles one embed of d, and returns the edges from tasks of d to what makes it.
+// take handles one embed of d, and returns the edges from tasks of d to the tasks that make the
+// embedded files.
 func (b *builder) take(d *discovery.Dish, e *discovery.Embed, makers *makers) (edges []innerEdge) {
 	set, err := glob.Compile("", embedGlobs(e))
 	if err != nil {
@@ -82,10 +84,10 @@ func (b *builder) take(d *discovery.Dish, e *discovery.Embed, makers *makers) (e
 	return edges
 }
 
-// takesIn reports whether the sources of its dish are compiled by t.
+// takesIn reports whether t compiles the sources of its dish.
 func (t *Task) takesIn() bool { return t.Lifecycle || t.DefaultInputs && t.Uncached == "" }
 
-// addEmbed makes what no task makes an input.
+// addEmbed makes embedded files that no task makes inputs.
 func (b *builder) addEmbed(d *discovery.Dish, e *discovery.Embed) {
 	if e.Owner != nil && e.Owner != d {
 		b.took(d, Taken{From: e.Owner, Where: e.Pos.String()})
@@ -110,7 +112,7 @@ func (b *builder) addOnDisk(d *discovery.Dish, globs []string) {
 	}
 }
 
-// warnIgnored says that nothing makes what git ignores, at the first of the lines that take it in.
+// warnIgnored warns, at the first line that embeds them, of files that git ignores and no task makes.
 func (b *builder) warnIgnored(d *discovery.Dish, e *discovery.Embed) {
 	first := func(o discovery.Embed) bool { return o.Path == e.Path && o.Glob == e.Glob }
 	if &d.Embeds[slices.IndexFunc(d.Embeds, first)] == e {
@@ -129,8 +131,8 @@ func (b *builder) took(d *discovery.Dish, t Taken) {
 	}
 }
 
-// embedGlobs returns the globs of an embed, relative to the root. A directory that one matches counts
-// with everything below it.
+// embedGlobs returns the globs of an embed, relative to the root. A directory that one matches is an
+// input with all files below it.
 func embedGlobs(e *discovery.Embed) []string {
 	if e.Glob == "" {
 		return []string{"//" + escape(e.Path)}
@@ -149,7 +151,7 @@ type makers struct {
 }
 
 // ownFiles returns the paths of the files of bento of a workspace. Their values are in the keys, so
-// no other glob selects them; but a program that takes one in has its text.
+// no other glob selects them; but a program that embeds one contains its text.
 func ownFiles(ws *discovery.Workspace) []string {
 	list := []string{"bento.toml", "bento.plugins.lock"}
 	for _, bento := range ws.Bentos {
@@ -163,7 +165,7 @@ func ownFiles(ws *discovery.Workspace) []string {
 	return list
 }
 
-// ownFiles returns the globs of the files of bento that an embed at a path takes in.
+// ownFiles returns the globs of the files of bento that an embed at a path includes.
 func (m *makers) ownFiles(at string, embed *glob.Set) (globs []string) {
 	for _, own := range m.own {
 		if contains(at, own) && embed.Match(own) {
@@ -173,12 +175,12 @@ func (m *makers) ownFiles(at string, embed *glob.Set) (globs []string) {
 	return globs
 }
 
-// maker is one output of a task. What it makes lies at prefix, or below it.
+// maker is one output of a task. Its files are at prefix or below it.
 type maker struct {
 	prefix string
 	task   *Task
 	output string
-	whole  bool // everything that the embed takes in is an output
+	whole  bool // all files of the embed are outputs
 }
 
 func newMakers(tasks []*Task) *makers {
@@ -208,7 +210,7 @@ func prefixOf(base, glob string) string {
 	return path.Join(base, glob)
 }
 
-// of returns the outputs that may be, or hold, what an embed at a path takes in.
+// of returns the outputs that may be, or contain, files of an embed at a path.
 func (m *makers) of(at string, embed *glob.Set) (list []maker) {
 	from, _ := slices.BinarySearchFunc(m.list, treeKey(at), func(x maker, key string) int { return strings.Compare(treeKey(x.prefix), key) })
 	for _, x := range m.list[from:] {

@@ -5,20 +5,21 @@ import (
 	"strings"
 )
 
-// A script of a workspace's root often only has a tool run the scripts of the members: "turbo run
-// build", "pnpm -r test". fanOut finds out from its text. What it does not know counts as work of
-// the script's own.
+// A script of a workspace's root often only makes a tool run the scripts of the members: "turbo run
+// build", "pnpm -r test". fanOut finds that out from the text of the script. A command that it does
+// not know is work of the script itself.
 
 // fanOut judges scripts by their texts.
 type fanOut struct {
 	// script returns the text of a script of the same package, "" for none.
 	script func(name string) string
 	seen   map[string]bool // scripts that were followed
-	// filters are those of the commands that hand on.
+	// filters are the filters of the commands that hand on to members.
 	filters []filter
 }
 
-// fansOut reports whether all that a script does is to run scripts of members, and returns which.
+// fansOut reports whether a script only runs scripts of members, and returns the filters of these
+// members.
 func fansOut(text string, script func(name string) string) (to []filter, ok bool) {
 	f := fanOut{script: script, seen: make(map[string]bool)}
 	ok = f.all(text)
@@ -98,8 +99,8 @@ func (f *fanOut) called(name string) bool {
 	return f.all(text)
 }
 
-// hasOption reports whether args have an option, "--name" or "--name=value". Behind "--" they are
-// those of the script.
+// hasOption reports whether args have an option, "--name" or "--name=value". Options after "--"
+// belong to the script.
 func hasOption(args []string, options ...string) bool {
 	for _, arg := range args {
 		name, _, _ := strings.Cut(arg, "=")
@@ -127,7 +128,7 @@ func named(args []string) []string {
 	return names
 }
 
-// unwrap returns a command without what only prepares its environment.
+// unwrap returns a command without the wrappers and assignments that only prepare its environment.
 func unwrap(words []string) []string {
 	for len(words) > 0 {
 		first := words[0]
@@ -155,8 +156,8 @@ func isFanner(word string) bool {
 	return slices.Contains([]string{"turbo", "nx", "lerna", "rush"}, word)
 }
 
-// wrapped returns the command behind the options of a wrapper: behind "--" if there is one, else
-// from the first word that is neither an option nor the value of one.
+// wrapped returns the command after the options of a wrapper: after "--" if there is one, else from
+// the first word that is neither an option nor the value of one.
 func wrapped(args []string) []string {
 	if i := slices.Index(args, "--"); i >= 0 {
 		return args[i+1:]
@@ -175,7 +176,7 @@ func isAssignment(word string) bool {
 	return ok && name != "" && strings.Trim(name, "_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") == ""
 }
 
-// commands splits a script into its commands and these into words, as a shell does for plain
+// commands splits a script into its commands, and each command into words, as a shell does for plain
 // scripts.
 func commands(text string) [][]string {
 	var list [][]string

@@ -8,7 +8,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// Fault returns why t cannot run whatever its files are: its dish's Failure, or an
+// Fault returns the reason why t cannot run with any files: its dish's Failure, or an
 // *adapters.Failure of the plugin that declares its recipe. It returns nil for a task that can run.
 func (t *Task) Fault() error {
 	if t.fault != nil {
@@ -71,8 +71,8 @@ type across struct {
 	by       want
 }
 
-// checkAcross makes recipes of plugins fail that close a cycle. A failed task waits for nothing, so
-// any cycle that is left is not the plugins'.
+// checkAcross makes the recipes of plugins fail that close a cycle. A failed task has no
+// dependencies, so plugins cause no cycle that is left.
 func (b *builder) checkAcross() {
 	if len(b.across) > 0 {
 		ring := make([]int, len(b.tasks))

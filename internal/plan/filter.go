@@ -9,10 +9,10 @@ import (
 	"github.com/bentobuild/bento/internal/tree/glob"
 )
 
-// filter says which members a command of a root's script hands on to: "pnpm --filter './packages/*'
-// build". A filter that only the program can evaluate selects all of them.
+// filter selects the members that a command of a root's script hands on to: "pnpm --filter
+// './packages/*' build". A filter that only the program can evaluate selects all of them.
 type filter struct {
-	only, not []string // names of packages, and directories that begin with "./"; no only is all
+	only, not []string // names of packages, and directories that begin with "./"; an empty only selects all
 }
 
 // selectors returns the options of a program that select members.
@@ -58,8 +58,8 @@ func filterOf(words []string) filter {
 	return f
 }
 
-// isLiteral reports whether a selector is a name or directory, or a glob of them. Others select by
-// changes and by dependencies.
+// isLiteral reports whether a selector is a name or directory, or a glob of them. Other selectors use
+// changes or dependencies.
 func isLiteral(selector string) bool {
 	return selector != "" && !strings.Contains(selector, "...") && !strings.ContainsAny(selector, "[]{}^$`\\")
 }
@@ -70,8 +70,8 @@ func (f *filter) selects(root, member *discovery.Dish) bool {
 	return (len(f.only) == 0 || slices.ContainsFunc(f.only, matches)) && !slices.ContainsFunc(f.not, matches)
 }
 
-// matchesMember reports whether a selector means a member, by its name or its directory. npm takes a
-// directory without "./" too. A directory means all members below.
+// matchesMember reports whether a selector matches a member by its name or its directory. npm also
+// takes a directory without "./". A directory matches all members below it.
 func matchesMember(selector string, root, member *discovery.Dish) bool {
 	if matchesName(selector, member.PackageName()) {
 		return true
@@ -81,7 +81,7 @@ func matchesMember(selector string, root, member *discovery.Dish) bool {
 	return err != nil || set.Match(member.Path)
 }
 
-// matchesName reports whether a selector means the package with a name. "*" includes scopes.
+// matchesName reports whether a selector matches the name of a package. "*" includes scopes.
 func matchesName(selector, name string) bool {
 	flat := strings.NewReplacer("/", ":")
 	ok, _ := path.Match(flat.Replace(selector), flat.Replace(name))

@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/discovery"
 )
 
-// IsGlob reports whether the name of a task or a target may stand for several.
+// IsGlob reports whether the name of a task or a target is a glob, which may match several.
 func IsGlob(name string) bool { return strings.ContainsAny(name, "*?[{") }
 
 // globbed returns the tasks that a glob matches: by their names in dishes, or, if the glob has a

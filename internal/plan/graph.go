@@ -24,7 +24,7 @@ func (b *builder) assemble(roots []*Task) *Plan {
 	return b.order(wanted)
 }
 
-// needs returns roots and everything that they wait for, directly or not.
+// needs returns roots and their direct and indirect dependencies.
 func needs(roots []*Task) map[*Task]bool {
 	seen := make(map[*Task]bool, len(roots))
 	for stack := slices.Clone(roots); len(stack) > 0; {
@@ -82,7 +82,7 @@ func graphOf(tasks []*Task) *dag.Graph {
 	return g
 }
 
-// orderOf is graphOf with the tasks that come first although nothing depends on them.
+// orderOf is graphOf with edges from the tasks in behind, which come first but are no dependencies.
 func orderOf(tasks []*Task) *dag.Graph {
 	g := graphOf(tasks)
 	for _, t := range tasks {

@@ -8,14 +8,14 @@ import (
 	"github.com/bentobuild/bento/discovery"
 )
 
-// Nest holds the dishes directly inside each dish, by path: those that lie in no other dish inside
-// it. Dishes of one directory stand beside each other.
+// Nest has, for each dish, the dishes directly inside it, by path: those with no other dish in
+// between. Dishes of one directory are siblings.
 type Nest map[*discovery.Dish][]*discovery.Dish
 
 // Nested returns the Nest of dishes.
 func Nested(dishes []*discovery.Dish) Nest {
 	nest := make(Nest)
-	var open [][]*discovery.Dish // the dishes around, those of one directory together
+	var open [][]*discovery.Dish // the dishes around; dishes of one directory are together
 	for _, d := range slices.SortedStableFunc(slices.Values(dishes), byTree) {
 		for len(open) > 0 && !contains(open[len(open)-1][0].Path, d.Path) {
 			open = open[:len(open)-1]
@@ -34,7 +34,7 @@ func Nested(dishes []*discovery.Dish) Nest {
 	return nest
 }
 
-// byTree orders dishes so that what is inside one directly follows it.
+// byTree orders dishes so that the dishes inside one directly follow it.
 func byTree(x, y *discovery.Dish) int { return strings.Compare(treeKey(x.Path), treeKey(y.Path)) }
 
 func treeKey(p string) string {
@@ -45,7 +45,7 @@ func treeKey(p string) string {
 }
 
 // Counted returns the dishes inside d whose files are among its default inputs, outer ones first. A
-// tool that stops at a dish does not look at what is inside that one either.
+// tool that stops at a dish does not read the dishes inside that dish either.
 func (n Nest) Counted(d *discovery.Dish) []*discovery.Dish {
 	var list []*discovery.Dish
 	var add func(of *discovery.Dish)
@@ -87,7 +87,7 @@ func (b *builder) counted(d *discovery.Dish) []*discovery.Dish {
 }
 
 // excludes reports whether the inputs of t exclude a dish as a whole: a glob without wildcards
-// leads to it or above it, and no later one may bring a file back.
+// matches it or a directory around it, and no later glob may include a file again.
 func (t *Task) excludes(inner *discovery.Dish) bool {
 	out := false
 	for _, glob := range t.Inputs {
@@ -106,9 +106,9 @@ func (t *Task) excludes(inner *discovery.Dish) bool {
 
 func literal(glob string) bool { return !strings.ContainsAny(glob, `*?[{\`) }
 
-// awaitInner makes tasks run after the builds of the dishes that they count, except where that
-// closes a cycle or contradicts depends_on. What such a build makes is no default input: its digest
-// is in the key. One without outputs only comes first, if it is in the same run.
+// awaitInner makes tasks run after the builds of the dishes that they count, unless that closes a
+// cycle or contradicts depends_on. The outputs of such a build are no default inputs: their digest is
+// in the key. A build without outputs only runs first if it is in the same run.
 func (b *builder) awaitInner() {
 	edges := b.acyclic(b.innerEdges())
 	for len(edges) > 0 {
@@ -121,9 +121,9 @@ func (b *builder) awaitInner() {
 	}
 }
 
-// awaitInner adds the dependencies of t that edges say.
+// awaitInner adds the dependencies of t for edges.
 func (t *Task) awaitInner(edges []innerEdge) {
-	at := make(map[*Task]int, len(t.Deps)+len(edges)) // by task, its place in Deps
+	at := make(map[*Task]int, len(t.Deps)+len(edges)) // by task: its index in Deps
 	for i, d := range t.Deps {
 		at[d.Task] = i
 	}
@@ -144,7 +144,7 @@ func (t *Task) awaitInner(edges []innerEdge) {
 	}
 }
 
-// innerEdge says that task runs after build, which is that of a dish inside its own.
+// innerEdge is an edge: task runs after build, the build of a dish inside its own.
 type innerEdge struct{ task, build *Task }
 
 // innerEdges returns the edges that depends_on does not contradict, those of inner dishes first.
@@ -201,8 +201,8 @@ func declaredDependents(dishes []*discovery.Dish) func(*discovery.Dish) map[*dis
 	}
 }
 
-// acyclic returns the edges without those that close a cycle, with the dependencies that exist or
-// with edges before them.
+// acyclic returns the edges without those that close a cycle together with existing dependencies or
+// with earlier edges.
 func (b *builder) acyclic(edges []innerEdge) []innerEdge {
 	if len(edges) == 0 {
 		return nil
@@ -230,8 +230,8 @@ func (b *builder) acyclic(edges []innerEdge) []innerEdge {
 	return kept
 }
 
-// reaches reports whether t waits for on, directly or not, by its dependencies or by more. A way
-// back leads through tasks of the same ring only.
+// reaches reports whether t depends on on, directly or not, by its dependencies or by more. A path
+// back leads only through tasks of the same ring.
 func (t *Task) reaches(on *Task, ring []int, more map[*Task][]*Task) bool {
 	seen := make(map[*Task]bool)
 	var leads func(t *Task) bool

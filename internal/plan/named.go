@@ -30,7 +30,7 @@ func (b *builder) namedEdges() (edges []innerEdge) {
 					reach = newReachOfOutputs(b)
 				}
 				if !reach.into(d.Path, g.Text) {
-					continue // as nearly all: no glob is compiled
+					continue // true for nearly all globs: they are not compiled
 				}
 				if all == nil {
 					all = newMakers(b.tasks)
@@ -42,7 +42,7 @@ func (b *builder) namedEdges() (edges []innerEdge) {
 	return edges
 }
 
-// reachOfOutputs says where tasks of other dishes may make what an input names.
+// reachOfOutputs decides whether tasks of other dishes may make files that an input names.
 type reachOfOutputs struct {
 	around map[string]bool // directories around dishes
 	astray []string        // prefixes of outputs outside the dish of their task
@@ -80,8 +80,8 @@ func leadsOut(glob string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(glob, "!"), "//") || strings.Contains(glob, "..")
 }
 
-// madeBy returns the edges from t to the tasks that make what a glob of its inputs names. Outputs of
-// a dish inside its own are inputs only if the glob leads into them.
+// madeBy returns the edges from t to the tasks that make files that a glob of its inputs names.
+// Outputs of a dish inside its own dish are inputs only if the glob leads into them.
 func (b *builder) madeBy(t *Task, g config.Glob, all *makers) (edges []innerEdge) {
 	if strings.HasPrefix(g.Text, "!") {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"github.com/bentobuild/bento/discovery"
 )
 
-// Narrow returns the plan of those requested tasks that keep wants, with all that they
-// depend on, and the requested tasks that it leaves out. The tasks of the new plan are copies:
-// p and its tasks stay as they are.
+// Narrow returns the plan of the requested tasks for which keep returns true, with their
+// dependencies, and the other requested tasks. The tasks of the new plan are copies: p and its tasks
+// do not change.
 func (p *Plan) Narrow(keep func(*Task) bool) (narrowed *Plan, left []*Task) {
 	copies, kept := make(map[*Task]*Task), make(map[*Task]bool)
 	for _, t := range p.Tasks {
@@ -49,7 +49,7 @@ func (p *Plan) Narrow(keep func(*Task) bool) (narrowed *Plan, left []*Task) {
 	return narrowed, left
 }
 
-// copyTo adds copies of t and of all that it depends on.
+// copyTo adds copies of t and of its direct and indirect dependencies.
 func (t *Task) copyTo(copies map[*Task]*Task) *Task {
 	if c := copies[t]; c != nil {
 		return c

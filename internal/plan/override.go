@@ -15,7 +15,7 @@ import (
 func override(b *builder, d *discovery.Dish, byName map[string]*Task, c *config.Task) {
 	t, recipe := byName[c.Name]
 	if c.Tool.Text != "" {
-		recipe = false // nothing of another command applies
+		recipe = false // the settings of another command do not apply
 	}
 	if !recipe {
 		t = newTask(d, c.Name)
@@ -37,7 +37,7 @@ func override(b *builder, d *discovery.Dish, byName map[string]*Task, c *config.
 	setGlobs(t, c)
 	setEnv(t, c)
 	setFlags(t, c)
-	if t.Ready != nil && !t.Persistent { // of a recipe: config reports others
+	if t.Ready != nil && !t.Persistent { // the task is a recipe; config reports the error for other tasks
 		b.problem(diagnostics.Error, at(t.Ready.Pos), config.RuleInvalid, config.NotServing, "add persistent = true, or remove ready")
 	}
 	for _, dep := range c.DependsOn {

@@ -15,13 +15,13 @@ import (
 	"github.com/bentobuild/bento/internal/dag"
 )
 
-// Request selects tasks and dishes. Without Tasks it is every task of ci, without a selection every
-// dish of the workspace.
+// Request selects tasks and dishes. Without Tasks it selects every task of ci, and without dishes
+// every dish of the workspace.
 type Request struct {
 	Tasks []string // "build", or "lib:build" for one dish, or a glob of either
 	// IDs makes "lib:build" the task of dish lib even if a task has that whole name.
 	IDs bool
-	// AllowEmpty makes a plan without tasks if no dish is selected.
+	// AllowEmpty permits a plan without tasks if no dish is selected.
 	AllowEmpty bool
 	// AllTasks selects every task of the selected dishes in place of Tasks.
 	AllTasks bool
@@ -56,22 +56,23 @@ type Via int
 const (
 	ViaKey     Via = iota // its key: a change of its inputs changes the dependent's key
 	ViaOutputs            // the digest of its outputs: an equal result keeps the dependent's key
-	ViaNothing            // it only runs first
+	ViaNothing            // nothing: the dependency only runs first
 )
 
 // Dep is a dependency: a task that must be up to date before its dependent is evaluated.
 type Dep struct {
 	Task *Task
 	Via  Via
-	// Inner says that the task builds a dish inside the dependent's whose files count there.
+	// Inner reports whether the task builds a dish inside the dependent's dish whose files are
+	// default inputs there.
 	Inner bool
 }
 
 // Output is one pattern of a task's outputs.
 type Output struct {
 	Glob string // relative to the dish, or "//" and relative to the workspace
-	// Declared is set for patterns in dish.toml: they remove tracked files too from the default
-	// inputs, and a warning reports one without a match.
+	// Declared is set for patterns in dish.toml. Tracked files that they match are no default inputs,
+	// and a pattern without a match is reported.
 	Declared bool
 	Pos      config.Pos // position in dish.toml; zero for a recipe's
 }
@@ -83,9 +84,9 @@ type Task struct {
 	Dish  *discovery.Dish
 	Name  string
 
-	Run  string   // for a shell; shown to users also when Argv is set
-	Argv []string // run without a shell, when set
-	Args []string // of the request, appended
+	Run  string   // for a shell; shown to users even if Argv is set
+	Argv []string // if set, run without a shell
+	Args []string // arguments of the request, which are appended
 	Cwd  string   // relative to the dish
 	Tool *ToolUse // called in place of a command; then Run describes it
 	Path []string // relative to the dish, in front of PATH
@@ -93,24 +94,24 @@ type Task struct {
 	DefaultInputs bool     // all files of the dish that git does not ignore
 	Inputs        []string // globs in place of, or on top of, the default ones
 	Outputs       []Output
-	OnDisk        []string // globs of further inputs, which count where git ignores them, too
+	OnDisk        []string // globs of further inputs, which may be ignored by git
 	Rewrites      []string // globs of inputs that it may write again with the same content
 
-	SetEnv  map[string]string // set for the command, hashed
-	HashEnv []string          // names passed and hashed
-	PassEnv []string          // names or PREFIX_* passed, not hashed
+	SetEnv  map[string]string // variables that are set for the command; they are in the key
+	HashEnv []string          // names of variables that are passed and are in the key
+	PassEnv []string          // names or PREFIX_* that are passed and are not in the key
 
-	NoInstall  bool // it uses nothing that the install of Dish installs
-	Requested  bool // named by the request, not only a dependency
+	NoInstall  bool // it does not use the packages that the install of Dish installs
+	Requested  bool // named by the request, and not only a dependency
 	Held       bool // it is neither run nor restored
 	Lifecycle  bool
-	Uncached   string // why its result is not stored; "" when it is
+	Uncached   string // the reason why its result is not stored; "" if it is
 	Retry      int    // further attempts
-	RetryOn    string // regular expression for a line of the output that allows one; "": any failure
+	RetryOn    string // regular expression: a matching line of the output allows a retry; "": any failure does
 	Timeout    int64  // nanoseconds, 0 for none
 	Mutex      string
 	Weight     int   // workers
-	Memory     int64 // bytes, 0 when not declared
+	Memory     int64 // bytes, 0 if not declared
 	Persistent bool
 	// Interactive tasks run alone and use the terminal.
 	Interactive bool
@@ -120,10 +121,10 @@ type Task struct {
 	Incremental bool
 	SideEffects bool
 	Hook        *adapters.Hook
-	Parser      *ToolUse // of what it prints, in place of that of Hook; nil for none
+	Parser      *ToolUse // parses its output in place of the parser of Hook; nil for none
 
-	// Root is set for a task of a workspace's root that runs a script by its name. Nobody but the
-	// script knows what it makes, anywhere below the root.
+	// Root is set for a task of a workspace's root that runs a script by its name. Only the script
+	// knows which files it makes, anywhere below the root.
 	Root *RootTask
 
 	Deps []Dep
@@ -132,21 +133,21 @@ type Task struct {
 	// Inner are the dishes inside Dish whose files are among the default inputs, outer ones first.
 	Inner []*discovery.Dish
 
-	id     string // see ID; "" of a task that no plan made
-	place  string // see Place; likewise
+	id     string // see ID; "" for a task that no plan made
+	place  string // see Place; "" as for id
 	body   string // text of the script that Run runs by its name
-	recipe bool   // its command is that of a recipe
-	// skipsPrivate says that its command uses no private link of the dish.
+	recipe bool   // its command is from a recipe
+	// skipsPrivate reports whether its command uses no private link of the dish.
 	skipsPrivate bool
-	stored       bool     // dish.toml says that its result is stored
+	stored       bool     // dish.toml has cache = true
 	extra        []string // globs of files above the dish
 	script       bool     // runs only when named
 	ci           bool
 	rank         int
 	wants        []want
-	behind       []*Task // come first if they are in the same plan
+	behind       []*Task // tasks that come first if they are in the same plan
 	fault        error
-	// unresolved is set if a name in its depends_on means no task.
+	// unresolved is set if a name in its depends_on is not the name of a task.
 	unresolved bool
 }
 
@@ -156,7 +157,7 @@ type want struct {
 	at   diagnostics.Diagnostic // its position; only file, line and col are set
 }
 
-// ID is the task's name in the whole workspace, "dish:task".
+// ID returns the task's name in the whole workspace, "dish:task".
 func (t *Task) ID() string {
 	if t.id != "" {
 		return t.id
@@ -165,7 +166,7 @@ func (t *Task) ID() string {
 }
 
 // Table returns the table of dish.toml that changes the task, for a sentence. In a directory of
-// several languages the table of a later one names its language, else it is that of the first.
+// several languages the table of a dish other than the first one names its language.
 func (t *Task) Table() string {
 	table := "[tasks." + t.Name + "] of " + path.Join(t.Dish.Path, config.DishFile)
 	if t.Dish.Beside != "" && t.Dish.Adapter != nil {
@@ -174,8 +175,8 @@ func (t *Task) Table() string {
 	return table
 }
 
-// Place is another name of the task, by the place of its dish: it stays when the dish gets another
-// name.
+// Place returns another name of the task, which has the path of its dish: it stays the same when the
+// name of the dish changes.
 func (t *Task) Place() string {
 	if t.place != "" {
 		return t.place
@@ -187,7 +188,7 @@ func (t *Task) Place() string {
 	return p
 }
 
-// Recipe reports whether the command of t is that of its adapter, not one that the user has written.
+// Recipe reports whether the command of t is from its adapter, and not written by the user.
 func (t *Task) Recipe() bool { return t.recipe }
 
 // Command returns the command as people write it, with the arguments of the request.
@@ -198,8 +199,8 @@ func (t *Task) Command() string {
 	return t.Run + " " + strings.Join(t.Args, " ")
 }
 
-// First returns the tasks that t depends on, directly or not, and those that its order alone puts
-// before it.
+// First returns the direct and indirect dependencies of t, and the tasks that come first only because
+// of the order.
 func (t *Task) First() map[*Task]bool {
 	first := make(map[*Task]bool)
 	var add func(t *Task)
@@ -241,8 +242,8 @@ func Build(ws *discovery.Workspace, req Request) (*Plan, []diagnostics.Diagnosti
 	return p, problems
 }
 
-// Sound returns the part of the plan for req in which all names are resolved, also if other names are
-// not: a caller finds further problems in it, and must not run it.
+// Sound returns the part of the plan for req in which all names are resolved, even if other names are
+// not: a caller looks for further problems in it, and must not run it.
 func Sound(ws *discovery.Workspace, req Request) *Plan {
 	p, whole, _ := resolved(ws, req)
 	if whole {
@@ -259,7 +260,7 @@ func Sound(ws *discovery.Workspace, req Request) *Plan {
 	return planOf(ws, sound, orderOf(sound))
 }
 
-// resolved returns the plan, which is not whole if names are not resolved.
+// resolved returns the plan. whole is false if an error was found, such as an unresolved name.
 func resolved(ws *discovery.Workspace, req Request) (p *Plan, whole bool, problems []diagnostics.Diagnostic) {
 	b := newBuilder(ws)
 	dishes := b.selectDishes(req)
@@ -280,7 +281,7 @@ type builder struct {
 	blamed   map[string]bool // ids of plugins
 	taken    map[*discovery.Dish][]Taken
 	nest     Nest
-	inner    map[*discovery.Dish][]*discovery.Dish // by dish, what Counted returns
+	inner    map[*discovery.Dish][]*discovery.Dish // by dish: the result of Counted
 	problems []diagnostics.Diagnostic
 }
 
@@ -325,8 +326,8 @@ func (b *builder) task(d *discovery.Dish, name string) *Task {
 	return nil
 }
 
-// taskIn is task, but for the name of a directory with several dishes the first of them that has such
-// a task counts.
+// taskIn is task, but if d names a directory with several dishes, it returns the task of the first
+// one that has it.
 func (b *builder) taskIn(d *discovery.Dish, name string) *Task {
 	for _, d := range b.ws.Named(d) {
 		if t := b.task(d, name); t != nil {

@@ -38,9 +38,8 @@ func resolve(b *builder, d *discovery.Dish) []*Task {
 	return tasks
 }
 
-// keepRewritten handles a task whose inputs include its outputs, such as a formatter. Outputs are
-// no inputs, so its key would not change with an edit, and restoring or removing outputs would undo
-// the edit.
+// keepRewritten handles a task whose inputs include its outputs, such as a formatter. Outputs are no
+// inputs, so an edit would not change its key, and restoring or removing outputs would undo the edit.
 func (t *Task) keepRewritten() {
 	for _, o := range t.Outputs {
 		if slices.ContainsFunc(t.Inputs, func(in string) bool { return path.Clean(in) == path.Clean(o.Glob) }) {
@@ -80,8 +79,8 @@ func fromRecipe(d *discovery.Dish, recipe adapters.Task) *Task {
 	return t
 }
 
-// common returns what a task without a recipe takes from the recipes of its dish: the tools first
-// on PATH, and the files above the dish that a lifecycle task reads.
+// common is the part of the recipes of a dish that its tasks without a recipe share: the directories
+// at the start of PATH, the variables, and the files above the dish that a lifecycle task reads.
 type common struct {
 	inputs []string
 	path   []string
@@ -110,8 +109,8 @@ func commonOf(d *discovery.Dish) common {
 	return c
 }
 
-// beyond returns globs for the directories that a dish depends on and that are no dishes, without
-// the files that the tools of its language make there.
+// beyond returns globs for the directories without a dish that a dish depends on, without the files
+// that the tools of its language make there.
 func beyond(d *discovery.Dish) []string {
 	var globs []string
 	for _, dir := range d.Extra {
@@ -127,7 +126,7 @@ func beyond(d *discovery.Dish) []string {
 }
 
 // rootRelative turns absolute paths, which adapters use for files above a dish, into globs anchored
-// at the workspace. It leaves out those outside.
+// at the workspace. It leaves out paths outside of the workspace.
 func rootRelative(d *discovery.Dish, globs []string) []string {
 	root := strings.TrimSuffix(d.Dir, filepath.FromSlash(d.Path))
 	if d.Path == "." || d.Path == "" {
@@ -152,7 +151,7 @@ func escape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`).Replace(path)
 }
 
-// finish adds what all tasks of the dish have in common.
+// finish adds the settings that all tasks of the dish share.
 func (t *Task) finish(b *builder) {
 	if t.Tool != nil {
 		t.finishTool()

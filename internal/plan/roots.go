@@ -11,7 +11,7 @@ import (
 
 // This file alone decides which scripts of a workspace's root are its lifecycle tasks.
 
-// RootTask says how bento treats a script with a lifecycle name at the root of a workspace.
+// RootTask describes how bento treats a script with a lifecycle name at the root of a workspace.
 type RootTask struct {
 	Rule      string // one of the constants below
 	Lifecycle bool   // it is part of bento ci and of "bento run NAME"
@@ -22,13 +22,13 @@ type RootTask struct {
 
 // The rules of RootTask.
 const (
-	RootOwnWork  = "own_work"  // it does more than to run the scripts of members
+	RootOwnWork  = "own_work"  // it does more than run the scripts of members
 	RootNoMember = "no_member" // it only hands on, and no member has a task of that name
 	RootHandsOn  = "hands_on"  // it only hands on to members that have a task of that name
-	RootDeclared = "declared"  // the root's dish.toml says
+	RootDeclared = "declared"  // the root's dish.toml decides
 )
 
-// setLifecycle takes over what dish.toml says about a task with a lifecycle name.
+// setLifecycle applies the setting of dish.toml for a task with a lifecycle name.
 func (t *Task) setLifecycle(lifecycle bool) {
 	t.script = !lifecycle
 	t.Uncached = ""
@@ -38,10 +38,11 @@ func (t *Task) setLifecycle(lifecycle bool) {
 	t.Root = &RootTask{Rule: RootDeclared, Lifecycle: lifecycle, Why: "dish.toml says lifecycle = " + fmt.Sprint(lifecycle)}
 }
 
-// uncachedScript is why the result of a script is not stored.
+// uncachedScript is the reason why the result of a script is not stored.
 const uncachedScript = "its recipe says so"
 
-// decideRoot decides about the scripts of a dish with members that have a lifecycle name.
+// decideRoot decides, for a dish with members, which scripts with a lifecycle name are lifecycle
+// tasks.
 func (b *builder) decideRoot(d *discovery.Dish) {
 	members := b.ws.Members(d)
 	for _, t := range b.byDish[d] {
@@ -49,7 +50,7 @@ func (b *builder) decideRoot(d *discovery.Dish) {
 		case !t.Lifecycle || t.body == "":
 			t.Root = nil
 		case len(members) == 0:
-			t.Root = nil // what dish.toml says of it holds all the same
+			t.Root = nil // the settings of dish.toml still apply
 		default:
 			b.decide(t, members)
 		}
@@ -66,7 +67,7 @@ func (b *builder) decide(t *Task, members []*discovery.Dish) {
 	default:
 		if root = b.ruleOf(t, members); !root.Lifecycle {
 			t.script, t.Uncached = true, cmp.Or(t.Uncached, uncachedScript)
-		} else if t.script { // a runner's task
+		} else if t.script { // the task of a runner
 			t.script = false
 			if t.Uncached == uncachedScript {
 				t.Uncached = ""
@@ -115,8 +116,8 @@ func (b *builder) ruleOf(t *Task, members []*discovery.Dish) *RootTask {
 	return &RootTask{Rule: RootHandsOn, members: to, Why: "it only runs the scripts of members, and " + who + verb}
 }
 
-// passOver has the tasks of a root depend on the builds of its members where a recipe has them
-// depend on a build that only hands on.
+// passOver replaces, in the tasks of a root, the dependency of a recipe on a build that only hands on
+// by dependencies on the builds of the members.
 func (b *builder) passOver(d *discovery.Dish) {
 	build := b.task(d, "build")
 	if build == nil || build.Root == nil || build.Root.Lifecycle {
@@ -136,18 +137,18 @@ func (b *builder) passOver(d *discovery.Dish) {
 	}
 }
 
-// Astray says what follows from files that a task leaves where git ignores them and no output
-// covers them: a hit would not bring them back.
+// Astray is the consequence of files that a task leaves where git ignores them and no output covers
+// them: a hit would not restore them.
 type Astray int
 
 // The three ways.
 const (
-	AstrayIgnored  Astray = iota // it is known that the task needs to leave none
+	AstrayIgnored  Astray = iota // none: such files do not matter
 	AstrayNamed                  // a warning names them once
 	AstrayUnstored               // the result is not stored
 )
 
-// Astray returns what follows from files that t leaves in ignored places.
+// Astray returns the consequence of files that t leaves in ignored places.
 func (t *Task) Astray() Astray {
 	switch {
 	case !t.Lifecycle || t.Uncached != "" || t.stored || !t.recipe:
@@ -161,7 +162,7 @@ func (t *Task) Astray() Astray {
 }
 
 // RunsScript reports whether the task runs a script of the project by its name, so that only the
-// script knows what it makes.
+// script knows which files it makes.
 func (t *Task) RunsScript() bool { return t.body != "" }
 
 // RootTasks returns the scripts of the root of a workspace that have a lifecycle name.
@@ -169,10 +170,10 @@ func (p *Plan) RootTasks(d *discovery.Dish) []*Task {
 	return slices.DeleteFunc(slices.Clone(p.byDish[d]), func(t *Task) bool { return t.Root == nil })
 }
 
-// orderRoots adds the order of the tasks of roots: a root's task comes after the members' tasks of
-// its name and their builds, and the root's build before what else members do, which may need what
-// it makes. It is an order only, of what runs anyway. Where a member already waits for the root, it
-// stays as it is.
+// orderRoots adds the order of the tasks of roots. A root's task comes after the members' tasks of
+// its name and after their builds. The root's build comes before the other tasks of members, which
+// may need its outputs. This is only an order of tasks that run anyway. If a member's task already
+// waits for the root's task, the order does not change.
 func (b *builder) orderRoots() {
 	var all *dag.Graph
 	var last *Task
@@ -207,7 +208,7 @@ func (b *builder) orderRoots() {
 type rootOrder struct {
 	graph *dag.Graph
 	root  *Task
-	first []*Task // come before it
+	first []*Task // tasks that come before it
 	after []*Task
 }
 
@@ -229,7 +230,7 @@ func (o *rootOrder) add() {
 	}
 }
 
-// reach returns the nodes that next leads to from a node, with itself.
+// reach returns the nodes that next leads to from a node, and the node itself.
 func reach(from int, next func(int) []int) map[int]bool {
 	seen := map[int]bool{from: true}
 	for stack := []int{from}; len(stack) > 0; {

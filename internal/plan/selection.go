@@ -80,8 +80,8 @@ func (b *builder) findBento(name string) ([]*discovery.Dish, bool) {
 }
 
 // target resolves the name of a dish or a bento, a path (of a dish, above dishes, or, with "/" in
-// front, inside a dish), or a glob of names or paths. A name relative to dir may be misspelt, and
-// is never a path inside the dish there.
+// front, inside a dish), or a glob of names or paths. A name without "/" in front may be misspelt, so
+// it is never a path inside a dish.
 func (b *builder) target(target, dir string) []*discovery.Dish {
 	if rest, ok := strings.CutPrefix(target, "..."); ok && rest != "" {
 		return b.around(b.target(rest, dir), b.dependents())
@@ -137,7 +137,7 @@ func Center(target string) string {
 	return inner
 }
 
-// around returns dishes and all that next reaches from them.
+// around returns dishes and all dishes that next leads to from them.
 func (b *builder) around(dishes []*discovery.Dish, next func(*discovery.Dish) []*discovery.Dish) []*discovery.Dish {
 	seen := make(map[*discovery.Dish]bool)
 	for len(dishes) > 0 {
@@ -151,7 +151,7 @@ func (b *builder) around(dishes []*discovery.Dish, next func(*discovery.Dish) []
 	return slices.DeleteFunc(slices.Clone(b.ws.Dishes), func(d *discovery.Dish) bool { return !seen[d] })
 }
 
-// dependencies returns the dishes that d is linked to, or takes files in from.
+// dependencies returns the dishes that d is linked to, or whose files it includes.
 func (b *builder) dependencies(d *discovery.Dish) []*discovery.Dish {
 	list := make([]*discovery.Dish, 0, len(d.Links)+len(b.taken[d]))
 	for _, l := range d.Links {
@@ -191,7 +191,7 @@ func (b *builder) byPath(p string) (below []*discovery.Dish, around *discovery.D
 	return below, around
 }
 
-// byGlob returns the dishes whose names match, or whose paths match or lie below a match.
+// byGlob returns the dishes whose names match, or whose paths match or are below a match.
 func (b *builder) byGlob(name, path string) []*discovery.Dish {
 	return slices.DeleteFunc(slices.Clone(b.ws.Dishes), func(d *discovery.Dish) bool {
 		return !doublestar.MatchUnvalidated(name, d.Name) && !doublestar.MatchUnvalidated(path, d.Path) && !doublestar.MatchUnvalidated(path+"/**", d.Path)
@@ -227,8 +227,7 @@ func (b *builder) selectTasks(req Request, dishes []*discovery.Dish) []*Task {
 	return b.excludeTasks(req.Exclude, b.requestedTasks(req, dishes))
 }
 
-// excludeTasks leaves out the tasks in entries of the form dish:task. They still run as
-// dependencies.
+// excludeTasks removes the tasks in entries of the form dish:task. They still run as dependencies.
 func (b *builder) excludeTasks(exclude []string, tasks []*Task) []*Task {
 	for _, id := range exclude {
 		dish, name, ok := strings.Cut(id, ":")
@@ -325,7 +324,7 @@ func (b *builder) named(req Request, name string, dishes []*discovery.Dish) []*T
 // "lib#build", "lib/build", "//lib:build", "build:lib", "build@lib". It returns "" for any other.
 func (b *builder) meant(name string) string {
 	if d := b.byName[name]; d != nil {
-		if tasks := b.byDish[d]; len(tasks) > 0 { // those of the lifecycle first
+		if tasks := b.byDish[d]; len(tasks) > 0 { // lifecycle tasks come first
 			return "it is a dish; name one of its tasks, as \"" + tasks[0].ID() + "\""
 		}
 		return "it is a dish without tasks"
@@ -349,8 +348,8 @@ func (b *builder) meant(name string) string {
 	return ""
 }
 
-// wholeNamed returns the tasks of dishes with exactly this name. It leaves out a script of a
-// workspace's root where a member has a task of that name: such a script mostly builds the members.
+// wholeNamed returns the tasks of dishes with exactly this name. If a member has such a task, it
+// leaves out a script of a workspace's root with the name: such a script mostly builds the members.
 func (b *builder) wholeNamed(name string, dishes []*discovery.Dish) []*Task {
 	var found, scripts []*Task
 	for _, d := range dishes {

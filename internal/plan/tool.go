@@ -11,10 +11,11 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 )
 
-// ToolUse is the use of a tool by a task: it calls the tool, or the tool parses what it prints.
+// ToolUse is the use of a tool by a task: the task calls the tool, or the tool parses the output of
+// the task.
 type ToolUse struct {
 	*discovery.Tool
-	Function string   // "" of a tool with a single function
+	Function string   // "" for a tool with a single function
 	Input    string   // JSON, with the words of config.InputFiles and so on in it; "" for {}
 	Uses     []string // those words
 
@@ -24,15 +25,15 @@ type ToolUse struct {
 // WantsOut reports whether the tool writes its outputs into a directory of bento.
 func (u *ToolUse) WantsOut() bool { return slices.Contains(u.Uses, config.InputOut) }
 
-// Unusable returns the diagnostic of a use that cannot be.
+// Unusable returns the diagnostic of a tool that cannot be used.
 func (u *ToolUse) Unusable(format string, args ...any) diagnostics.Diagnostic {
 	d := at(u.pos)
 	d.Severity, d.Rule, d.Source, d.Message = diagnostics.Error, discovery.RuleTool, diagnostics.Source, fmt.Sprintf(format, args...)
 	return d
 }
 
-// setTools sets the tool that a task calls, and the one that parses what it prints. A tool that
-// cannot be used fails the tasks that call it, and no others: it may be missing on this machine alone.
+// setTools sets the tool that a task calls, and the tool that parses its output. A tool that cannot
+// be used fails only the tasks that call it: it may be missing only on this machine.
 func (b *builder) setTools(t *Task, c *config.Task) {
 	if c.Tool.Text != "" {
 		t.Run, t.Argv, t.Cwd = "tool "+c.Tool.Text, nil, ""
@@ -52,8 +53,8 @@ func (b *builder) setTools(t *Task, c *config.Task) {
 	}
 }
 
-// setParser sets the tool that parses what a task prints. One that cannot be used costs the
-// diagnostics and nothing else.
+// setParser sets the tool that parses the output of a task. If it cannot be used, only the
+// diagnostics are missing.
 func (b *builder) setParser(t *Task, ref config.Text) {
 	use := b.use(ref)
 	if use.Problem == "" {
@@ -72,7 +73,7 @@ func (b *builder) setHookParser(t *Task) {
 	}
 }
 
-// use returns the use of the tool that ref names. For an unknown one the tool has a Problem.
+// use returns the use of the tool that ref names. The Tool of an unknown one has a Problem.
 func (b *builder) use(ref config.Text) *ToolUse {
 	id, function := config.CutTool(ref.Text)
 	tool := b.ws.Tools[id]
@@ -88,8 +89,8 @@ func (b *builder) use(ref config.Text) *ToolUse {
 	return &ToolUse{Tool: tool, Function: function, pos: ref.Pos}
 }
 
-// finishTool adds what tasks that call tools have in common: neither the toolchain nor the
-// environment of the dish concerns them. The files of the tool are inputs.
+// finishTool adds the settings that tasks that call tools share: the files of the tool are inputs.
+// The toolchain and the environment of the dish do not apply.
 func (t *Task) finishTool() {
 	for _, file := range t.Tool.Files {
 		t.Inputs = append([]string{"//" + escape(file)}, t.Inputs...)

@@ -31,14 +31,12 @@ func (p *Process) sysProcAttr() *syscall.SysProcAttr {
 // leader is a child.
 type leader struct {
 	pid  int
-	fd   int    // its pidfd; -1 where the kernel has none
+	fd   int    // its pidfd; -1 if the kernel has none
 	mark uint64 // mark of its descendants, 0 for none
 }
 
-// family is what this process knows of its children.
-//
-// It is global: one process reaps the orphans of all children, and only the mark identifies whose
-// they are.
+// family is the state of the children of this process. It is global: one process reaps the orphans of
+// all children, and only the mark identifies the child that an orphan descends from.
 type family struct {
 	forking sync.Mutex // held while a child is forked, before mu
 	reaper  bool
@@ -50,7 +48,7 @@ type family struct {
 	strangers map[int]bool // children from before the first Start
 	guard     *groupTable  // shared with the guard; nil when there is none
 	alive     *os.File     // closed by the end of this process, which the guard waits for
-	held      []*os.File   // that the guard keeps open
+	held      []*os.File   // files that the guard keeps open
 	pollers   sync.Pool    // of *epoll
 }
 
@@ -85,8 +83,8 @@ func (p *Process) start(attr *syscall.ProcAttr) (err error) {
 	return err
 }
 
-// adopt makes this process the reaper of its descendants. Where the kernel refuses, a descendant
-// that leaves its group is lost.
+// adopt makes this process the reaper of its descendants. If the kernel refuses, a descendant that
+// leaves its group is lost.
 func (k *family) adopt() {
 	if k.reaper {
 		return
@@ -123,10 +121,10 @@ func (p *Process) left() []process {
 	return found
 }
 
-// orphans returns the living orphans of p: those of its group, those with its mark, and for the
-// last child also those of no other. In our own group it returns only those with its mark: bento
-// has not started the others. It reaps dead ones. Where it finds none it lists them again: one that
-// has died since may have started another before.
+// orphans returns the living orphans of p: processes of its group, processes with its mark, and, for
+// the last child, processes that belong to no other child. In bento's own group it returns only
+// processes with the mark of p: bento has not started the others. It reaps dead orphans. If it finds
+// no living ones, it lists them again: an orphan that has died since may have started another one.
 func (k *family) orphans(p *Process) []process {
 	var had []int
 	for {
@@ -167,7 +165,7 @@ func (k *family) among(pids []int, p *Process) []process {
 }
 
 // reapOrphan reaps pid if it is dead and reports whether it was. A process whose first thread has
-// ended looks like a zombie and lives.
+// ended looks like a zombie, but lives.
 func reapOrphan(pid int) bool {
 	got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil)
 	return got == pid || err != nil

@@ -10,9 +10,9 @@ import (
 // maxGroups is the largest number of groups in a table. Further groups are left out.
 const maxGroups = 4096
 
-// groupTable contains its process and groups in a shared file: 8 bytes each, zero for none: the
-// number, and in the upper half when it was added, in clock ticks since the system started. A nil
-// table is always empty. It is not safe for concurrent use.
+// groupTable contains its process and groups in a shared file. Each has 8 bytes, zero for none: the
+// number, and in the upper half the time when it was added, in clock ticks since the system started.
+// A nil table is always empty. It is not safe for concurrent use.
 type groupTable struct {
 	file  *os.File
 	slots map[int]int64
@@ -88,8 +88,8 @@ type group struct {
 	added uint32 // in clock ticks; later ones wrap around
 }
 
-// isReused reports whether the number of the group is by now that of another process: while a
-// group has members, its number is not given to a process, and its leader began before it was
+// isReused reports whether another process now has the number of the group. While a group has
+// members, the kernel gives its number to no process, and its leader began before the group was
 // added.
 func (g group) isReused() bool {
 	began, ok := startOf(g.id)

@@ -17,11 +17,11 @@ const GuardGrace = time.Second
 // tableFD is the descriptor of the table in the guard.
 const tableFD = 3
 
-// Guard starts the program path with argv; it calls Watch with its standard input. The guard sees
-// the group of every child from then on. When this process dies, in whatever way, the guard ends
-// the groups that are left, and descendants outside them that carry a mark of this process. It runs
-// in its own session, and keeps the files of hold open until it is done. A further call starts
-// nothing: it replaces the files of hold, unless it names none.
+// Guard starts the program path with argv; it calls Watch with its standard input. The guard sees the
+// group of every child from then on. When this process dies for any reason, the guard ends the
+// remaining groups, and descendants outside them that have a mark of this process. It runs in its own
+// session, and keeps the files of hold open until it is done. A further call starts no guard: it
+// replaces the files of hold, unless hold is empty.
 func Guard(path string, hold []*os.File, argv ...string) error {
 	if kin.guards(hold) {
 		return nil
@@ -91,7 +91,8 @@ func (k *family) launchGuard(path string, argv []string, t *groupTable) (guard *
 	return guard, nil
 }
 
-// pass sends files to the guard. They are open from now on, even before it has read the message.
+// pass sends files to the guard. They stay open from now on, even before the guard has read the
+// message.
 func pass(to *os.File, files []*os.File) error {
 	var fds []int
 	for _, f := range files {
@@ -106,7 +107,7 @@ func pass(to *os.File, files []*os.File) error {
 	return os.NewSyscallError("sendmsg", unix.Sendmsg(int(to.Fd()), []byte{0}, unix.UnixRights(fds...), nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL))
 }
 
-// Dismiss ends the guard's work. A program calls it at its end, when all children were waited for.
+// Dismiss ends the guard's work. A program calls it at its end, after it has waited for all children.
 func Dismiss() {
 	kin.mu.Lock()
 	defer kin.mu.Unlock()
@@ -115,8 +116,8 @@ func Dismiss() {
 	}
 }
 
-// Watch is the guard: it waits until its parent dies, which closes in, and then ends what is left:
-// SIGTERM, GuardGrace, SIGKILL.
+// Watch is the guard: it waits until its parent dies, which closes in, and then ends the remaining
+// processes with SIGTERM and, after GuardGrace, SIGKILL.
 func Watch(in *os.File) {
 	_ = holdUntilEnd(int(in.Fd())) // open until this process ends
 	of, list := readGroups(tableFD)
@@ -127,10 +128,10 @@ func Watch(in *os.File) {
 	left.end()
 }
 
-// maxHeld is how many files a guard holds at most.
+// maxHeld is the largest number of files that a guard keeps open.
 const maxHeld = 8
 
-// holdUntilEnd returns at the end of the stream the files of the last message, which are open.
+// holdUntilEnd waits for the end of the stream, and returns the open files of the last message.
 func holdUntilEnd(fd int) (held []int) {
 	note, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(4*maxHeld))
 	for {
@@ -163,7 +164,7 @@ func filesOf(control []byte) (fds []int) {
 	return fds
 }
 
-// remains is what a dead process may have left.
+// remains are the processes that a dead process may have left.
 type remains struct {
 	of     int     // its pid
 	groups []group // of its children
@@ -179,9 +180,9 @@ func (r *remains) end() {
 	r.signal(unix.SIGKILL)
 }
 
-// signal sends sig to everything that is left, and reports whether there was anything.
+// signal sends sig to all remaining processes, and reports whether there were any.
 func (r *remains) signal(sig unix.Signal) (left bool) {
-	// A group that has ended stays away from the list: its number may be given to a stranger.
+	// A group that has ended is removed from the list: another process may get its number.
 	r.groups = slices.DeleteFunc(r.groups, func(g group) bool { return g.isReused() || unix.Kill(-g.id, sig) != nil })
 	left = len(r.groups) > 0
 	for _, pid := range r.marked() {

@@ -9,7 +9,7 @@ import (
 // tailSize is the number of bytes of stderr that Output keeps.
 const tailSize = 16 << 10
 
-// TooMuchError says that a child printed more than the limit of Output.
+// TooMuchError is the error of a child that printed more than the limit of Output.
 type TooMuchError struct {
 	Command string
 	Limit   int // bytes
@@ -63,7 +63,7 @@ func (t *Tail) Write(p []byte) (int, error) {
 		t.buf = append(t.buf[:0], p[n-t.size:]...)
 		return n, nil
 	}
-	if len(t.buf)+n > 2*t.size { // moved once in size bytes, not on every write
+	if len(t.buf)+n > 2*t.size { // moved once per size bytes, not on every write
 		t.buf = t.buf[:copy(t.buf, t.Bytes())]
 	}
 	t.buf = append(t.buf, p...)

@@ -12,7 +12,7 @@ import (
 // os registers every file, and StartProcess undoes it: ten system calls for each task.
 type pipeEnd struct{ FD int }
 
-// pipeOf returns an open file, which its owner keeps.
+// pipeOf returns the pipeEnd of an open file, which its owner closes.
 func pipeOf(f *os.File) pipeEnd { return pipeEnd{int(f.Fd())} }
 
 // newPipe makes a pipe. Children inherit an end only when it is passed to them.
@@ -33,8 +33,8 @@ func (e pipeEnd) File() *os.File {
 	return os.NewFile(uintptr(e.FD), "|1")
 }
 
-// readNow reads what is in a pipe without waiting, whatever its deadline. It returns 0 at the end
-// and when the pipe is empty.
+// readNow reads the content of a pipe without waiting, even after its deadline. It returns 0 at the
+// end and if the pipe is empty.
 func readNow(f *os.File, buf []byte) (n int) {
 	raw, err := f.SyscallConn()
 	if err != nil {

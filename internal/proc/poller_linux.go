@@ -40,7 +40,7 @@ func newPoller() (*epoll, error) {
 	return w, nil
 }
 
-// Close closes the poller and none of the added descriptors.
+// Close closes the poller, but not the added descriptors.
 func (w *epoll) Close() { w.file.Close() }
 
 // Add registers a descriptor for one event.

@@ -1,14 +1,14 @@
 // Package proc runs child processes and leaves none behind.
 //
-// Every child leads its own process group, has an explicit environment, and on Linux is killed by
-// the kernel when bento dies. A cancelled or timed-out child gets SIGTERM, a grace period, then
-// SIGKILL, with all its descendants; so do descendants that are left when a child exits by itself.
-// On Linux that includes descendants that changed their session: the first Start makes this process
-// the reaper of its orphans (prctl(2), PR_SET_CHILD_SUBREAPER), and every child carries a mark that
-// its descendants inherit.
+// Every child leads its own process group, has an explicit environment, and on Linux is killed by the
+// kernel when bento dies. A cancelled or timed-out child gets SIGTERM, a grace period, then SIGKILL,
+// with all its descendants; so do descendants that are left after a child has exited. On Linux that
+// includes descendants that changed their session: the first Start makes this process the reaper of
+// its orphans (prctl(2), PR_SET_CHILD_SUBREAPER), and every child carries a mark that its descendants
+// inherit.
 //
 // A program that uses this package must start all its children with it: an unknown child in its own
-// process group counts as an orphan and is ended with the last known child.
+// process group is treated as an orphan, and is ended with the last known child.
 package proc
 
 import (
@@ -36,9 +36,9 @@ type Spec struct {
 	// is copied, and Wait returns only after its Read returns.
 	Stdin io.Reader
 	// Stdout and Stderr are discarded when nil. The child inherits an *os.File; output to any other
-	// writer is copied in chunks as it comes. When both are the same value they share one pipe,
-	// which keeps their order and serializes writes. After a failed Write the rest of the output is
-	// discarded; the child continues.
+	// writer is copied in chunks while it is printed. When both are the same value they share one
+	// pipe, which keeps their order and serializes writes. After a failed Write the rest of the
+	// output is discarded; the child continues.
 	Stdout, Stderr io.Writer
 	// Files become the descriptors 3, 4 and so on; not on Windows.
 	Files []*os.File
@@ -77,7 +77,7 @@ func (s *Spec) grace() time.Duration { return cmp.Or(max(0, s.Grace), DefaultGra
 // Result describes how a child ended.
 type Result struct {
 	ExitCode int    // 128+n when signal n ended it; -1 when it did not start
-	Signal   string // its name, such as "SIGKILL", or ""
+	Signal   string // the name of the signal that ended it, such as "SIGKILL", or ""
 	TimedOut bool   // it was ended at Timeout
 	Canceled bool   // it was ended, or not started, because the context was done
 	Duration time.Duration
@@ -88,8 +88,8 @@ type Result struct {
 }
 
 // Run runs a child to its end. It returns an error when the child could not be started, which wraps
-// an *fs.PathError with the file; the Result says how the child ended. When ctx is done the child
-// gets SIGTERM, and SIGKILL after Grace.
+// an *fs.PathError with the file; the Result describes how the child ended. When ctx is done the
+// child gets SIGTERM, and SIGKILL after Grace.
 func Run(ctx context.Context, s Spec) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{ExitCode: -1, Canceled: true}, nil

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// lingerTime is the time for helpers that end by themselves once the child has, such as the tee
-	// of a shell's "exec > >(tee log)".
+	// lingerTime is the time for helpers that end soon after the child, such as the tee of a shell's
+	// "exec > >(tee log)".
 	lingerTime = 250 * time.Millisecond
 	// leftGrace is the longest grace of processes that a child left behind.
 	leftGrace = time.Second
@@ -33,7 +33,7 @@ type Process struct {
 	watched atomic.Bool   // a goroutine watches the child
 
 	terminal *lentTerminal // nil for none
-	linger   time.Duration // the time for helpers that end by themselves; lingerTime but in tests
+	linger   time.Duration // the time for helpers that end soon; lingerTime except in tests
 
 	killed   chan struct{} // closed by Kill
 	killOnce sync.Once
@@ -183,7 +183,7 @@ func (p *Process) end() {
 	}
 }
 
-// endLeft ends the descendants of a child that has exited by itself.
+// endLeft ends the descendants of a child that has exited.
 func (p *Process) endLeft() {
 	if p.gone() && len(p.left()) == 0 {
 		return

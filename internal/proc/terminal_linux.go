@@ -68,7 +68,7 @@ func stopped(child int) bool {
 	return err == nil && info.Signo == int32(unix.SIGCHLD)
 }
 
-// pause stops this process too, as its shell expects, and continues the child afterwards.
+// pause also stops this process, as its shell expects, and continues the child afterwards.
 func (l *lentTerminal) pause(child int) {
 	l.claim(unix.Getpgrp())
 	on := make(chan os.Signal, 1)
@@ -85,8 +85,8 @@ func (l *lentTerminal) pause(child int) {
 	_ = unix.Kill(-child, unix.SIGCONT)
 }
 
-// claim puts a group into the foreground. The caller holds back the signal that stops a background
-// process for this.
+// claim puts a group into the foreground. It blocks the signal that would stop a background process
+// for this.
 func (l *lentTerminal) claim(group int) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -30,7 +30,7 @@ func (p *Process) waitIdle(ctx context.Context) (c cause, done bool) {
 	if p.endsSoon(until) {
 		return p.exit(), true
 	}
-	p.io.letEnd() // one descriptor less for each
+	p.io.letEnd() // saves one descriptor for each output
 	w, err := p.polled()
 	if err != nil {
 		return 0, false
@@ -92,7 +92,7 @@ func (p *Process) endsSoon(latest time.Time) bool {
 	}
 }
 
-// look handles the next events of the child within a time, and reports whether the child has
+// look waits at most within for events of the child, handles them, and reports whether the child has
 // exited.
 func (p *Process) look(within time.Duration) (over bool) {
 	var list [1 + maxOutputs]unix.PollFd

@@ -14,7 +14,7 @@ import (
 // would not restore it after it was removed. bento looks for such files only after a project's own
 // script or a build; plan.Task.Astray decides.
 
-// passedOver are names of directories that hold what tools fetch or keep to be faster.
+// passedOver are names of directories and files in which tools keep downloads and caches.
 var passedOver = [...]string{
 	"node_modules", ".venv", "venv", ".bundle", ".yarn", ".pnpm-store", ".gradle", ".tox", ".nox", "__pycache__", "__pypackages__",
 	".cache", ".parcel-cache", ".turbo", ".nx", ".wireit", ".moon", ".eslintcache", ".stylelintcache", ".mypy_cache", ".pytest_cache",
@@ -52,7 +52,8 @@ func (x *Execution) isTagged(dir string) bool {
 	return false
 }
 
-// findAstray finds the files that went astray, after the command. made says that it made outputs.
+// findAstray finds, after the command, the files that went astray. made reports whether it made
+// outputs.
 func (x *Execution) findAstray(made bool) error {
 	after, err := x.ignoredNow()
 	if err != nil || len(after) == 0 {
@@ -86,8 +87,8 @@ func (x *Execution) findAstray(made bool) error {
 	return nil
 }
 
-// AstrayGlobs returns globs of outputs, relative to the dish of the task, that cover files that
-// went astray: the ignored directories that they lie in, else the files.
+// AstrayGlobs returns globs of outputs, relative to the dish of the task, that cover files that went
+// astray: the ignored directories that they are in, else the files.
 func (x *Execution) AstrayGlobs(paths []string) []string {
 	var globs []string
 	seen := make(map[string]bool)
@@ -102,7 +103,7 @@ func (x *Execution) AstrayGlobs(paths []string) []string {
 	return globs
 }
 
-// ignoredAt returns the glob of the outermost ignored directory that p lies in, or p.
+// ignoredAt returns the glob of the outermost ignored directory around p, or p if there is none.
 func (x *Execution) ignoredAt(p string) string {
 	for i := range len(p) {
 		if p[i] == '/' && key.Inside(p[:i], x.Ev.Task.Dish.Path) && x.Tree.Ignored(p[:i], true) {

@@ -17,12 +17,12 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// flushTime is how long a result waits at most to be stored while others still run.
+// flushTime is the longest time that a result waits to be stored while other tasks run.
 const flushTime = 10 * time.Second
 
-// Batch holds results until it is sure that nothing was written meanwhile of what
-// their keys say of other dishes. That is looked at for many of them together: for
-// each alone it would take longer than most tasks do. It is for one goroutine.
+// Batch holds results until it has checked that nothing in their keys that is outside of their dishes
+// was written meanwhile. It checks many results together: one check for each would take longer than
+// most tasks. It is for one goroutine.
 type Batch struct {
 	eval    *key.Evaluator
 	rec     *Recorder
@@ -35,7 +35,7 @@ type waiting struct {
 	ev      *key.Evaluation
 	stored  func()
 	refused func()
-	packed  error // of the store of its pack
+	packed  error // the error of storing its pack
 	bad     bool
 }
 
@@ -44,17 +44,17 @@ func NewBatch(e *key.Evaluator, r *Recorder) *Batch {
 	return &Batch{eval: e, rec: r, last: time.Now()}
 }
 
-// Add adds the result of x, to be stored under the key of ev. Store calls stored when it is
-// stored, and Check calls refused when something has changed that it may depend on.
+// Add adds the result of x, which is stored under the key of ev. Store calls stored after it has
+// stored the result. Check calls refused if something that the result may depend on has changed.
 func (b *Batch) Add(x *Execution, ev *key.Evaluation, stored, refused func()) {
 	b.waiting = append(b.waiting, waiting{x: x, ev: ev, stored: stored, refused: refused})
 }
 
-// Due reports whether what waits should wait no longer.
+// Due reports whether results have waited for flushTime.
 func (b *Batch) Due() bool { return len(b.waiting) > 0 && time.Since(b.last) > flushTime }
 
-// Check finds the results among those that wait that Store must not store, and stores the provenance
-// of the keys beside that. It reports whether it has found sources that are others than before.
+// Check finds the waiting results that Store must not store. In parallel it stores the provenance of
+// their keys. It reports whether it has found changed sources.
 func (b *Batch) Check(ctx context.Context) (changed bool) {
 	if len(b.waiting) == 0 {
 		return false
@@ -72,7 +72,7 @@ func (b *Batch) Check(ctx context.Context) (changed bool) {
 	return changed
 }
 
-// Store stores the results that Check has left.
+// Store stores the results that Check has not refused.
 func (b *Batch) Store() {
 	b.storeRecords()
 	for i := range b.waiting {
@@ -84,8 +84,8 @@ func (b *Batch) Store() {
 	b.last = time.Now()
 }
 
-// recheck finds those results of which a source of another dish, or an input that
-// is named by its place in the workspace, was written while the task ran.
+// recheck finds the results for which, while the task ran, a source of another dish was written, or
+// an input outside of the dish.
 func (b *Batch) recheck(ctx context.Context) (changed bool) {
 	then := b.sources()
 	outside := b.outside(then)
@@ -112,9 +112,9 @@ func (b *Batch) recheck(ctx context.Context) (changed bool) {
 	return changed
 }
 
-// swapped returns those of dirs that were replaced, or moved away and put back. now has the stamps of
-// those inside its dish, which was just refreshed. seen holds what was found for others: dishes share
-// the directories around them.
+// swapped returns the directories of dirs that were replaced, or moved away and put back. now has the
+// stamps of directories inside its dish, which was just refreshed. seen caches the findings: dishes
+// share the directories around them.
 func (b *Batch) swapped(dirs []tree.DirStamp, now key.DishSources, seen map[tree.DirStamp]bool) (list []difference) {
 	if len(seen) == 0 && !b.rec.Tree.IsThere() {
 		return []difference{{path: "."}}
@@ -137,8 +137,8 @@ func (b *Batch) swapped(dirs []tree.DirStamp, now key.DishSources, seen map[tree
 	return list
 }
 
-// recheckOutputs finds those results of which an output of another task, or what lies beside
-// those, was touched while the task ran.
+// recheckOutputs finds the results for which an output of another task, or a file beside such
+// outputs, was touched while the task ran.
 func (b *Batch) recheckOutputs() {
 	seen, held := make(map[*plan.Task][]difference), make(map[*listing]bool)
 	for i := range b.waiting {
@@ -198,8 +198,7 @@ func (b *Batch) sources() []key.DishSources {
 	return list
 }
 
-// differences returns the files that are in one of two lists alone, or that were touched
-// in between.
+// differences returns the files that are in only one of two lists, or that were touched in between.
 func (r *Recorder) differences(then, now []tree.Entry) (list []difference) {
 	if len(then) > 0 && len(now) > 0 && &then[0] == &now[0] && len(then) == len(now) {
 		return nil
@@ -244,8 +243,8 @@ func (b *Batch) refuse(written map[sourcesID][]difference) {
 	}
 }
 
-// outsideChanged returns the first input that lies outside of the task's dish, or that a
-// link leads to, and was touched; its path is empty when none was.
+// outsideChanged returns the first touched input that is outside of the task's dish or that a link
+// leads to; its path is empty if none was touched.
 func (b *Batch) outsideChanged(w *waiting) difference {
 	now, err := b.eval.InputsNow(w.ev)
 	if err != nil {
@@ -255,7 +254,7 @@ func (b *Batch) outsideChanged(w *waiting) difference {
 	return cmp.Or(w.x.first(b.rec.differences(w.ev.Entries, now)), w.x.first(b.rec.differences(w.ev.Targets, targets)))
 }
 
-// first returns the first of some differences that the task does not declare to make.
+// first returns the first of some differences that the task does not declare.
 func (x *Execution) first(list []difference) difference {
 	for _, d := range list {
 		if !d.equal || !x.mayRewrite(d.path) {
@@ -265,13 +264,13 @@ func (x *Execution) first(list []difference) difference {
 	return difference{}
 }
 
-// packSize is the size in bytes from which on a pack is full: to explain one key, bento reads a
-// whole pack.
+// packSize is the size in bytes at which a pack is full. It is small because bento reads a whole pack
+// to explain one key.
 const packSize = 1 << 20
 
-// startPacks begins to store the provenance of the keys in packs, several at a time. A pack holds the
-// sources of a dish once for many keys. A pack that no record needs in the end is a blob like any other
-// that no record needs. wait waits for all.
+// startPacks starts to store the provenance of the keys in packs, in parallel. A pack has the sources
+// of a dish once for many keys. A pack that no record refers to in the end is an unused blob like any
+// other. wait waits for all packs.
 func (b *Batch) startPacks() (wait func()) {
 	var group sync.WaitGroup
 	group.Go(func() {
@@ -290,7 +289,7 @@ func (b *Batch) startPacks() (wait func()) {
 	return group.Wait
 }
 
-// storePack stores a pack, and notes it in the results that refer to it.
+// storePack stores a pack, and sets it in the records that refer to it.
 func (b *Batch) storePack(pack *key.Pack, in []waiting) {
 	data := cache.Hash(pack.Encode())
 	err := b.rec.Store.Add(data.Sum(), data)

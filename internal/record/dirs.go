@@ -8,16 +8,15 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// usual reports whether a directory has the mode of a usual umask: a restore makes it with the umask
-// of the restoring user.
+// usual reports whether a directory has a mode that a usual umask yields: a restore makes such a
+// directory with the umask of the restoring user.
 func usual(m fs.FileMode) bool { return m == 0o755 || m == 0o775 }
 
-// ownDirs returns the directories that the command has made for paths and given a mode of
-// their own. They belong to the outputs as empty ones do. One that held something before is
-// not the command's.
+// ownDirs returns the directories that the command has made for paths with an unusual mode. They are
+// outputs, like empty directories. A directory that had files before the command is not among them.
 func (x *Execution) ownDirs(paths []string) (list []string) {
 	if runtime.GOOS == "windows" {
-		return nil // there directories have no modes
+		return nil // directories have no modes on Windows
 	}
 	seen := make(map[string]bool)
 	dish := x.Ev.Task.Dish.Path

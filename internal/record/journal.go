@@ -12,15 +12,15 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// dir is where the journals are, one of each bento that changes the workspace.
+// dir is the directory of the journals. Each bento that changes the workspace has one.
 const dir = "journal"
 
-// A journal is magic and a list of entries: their length, a checksum, and their fields.
-// The last may be cut: then its change has not begun.
+// A journal is magic and a list of entries: the length, a checksum, and the fields of each. The last
+// entry may be cut: then its change has not begun.
 const (
 	magic    = "bento\x00jo1"
 	sumSize  = 8
-	maxSize  = 256 << 20 // of a journal that is read
+	maxSize  = 256 << 20 // the part of a journal that is read
 	maxEntry = 64 << 20
 )
 
@@ -29,12 +29,12 @@ type journalEntry struct {
 	Task  string   // see plan.Task.Place
 	Dish  string   // its path
 	Globs []string // the outputs of a task that is executed
-	// Paths are what lies there already, and is none of the task's; without Globs they
-	// are what is restored.
+	// Paths are files that exist there already and that the task has not made; without Globs they are
+	// the files to restore.
 	Paths []string
 }
 
-// journal is that of one run. It is safe for concurrent use.
+// journal is the journal of one run. It is safe for concurrent use.
 type journal struct {
 	state *state.Dir
 	mu    sync.Mutex
@@ -45,8 +45,8 @@ type journal struct {
 // NewJournal returns an empty journal. Its file is made by the first Note.
 func NewJournal(d *state.Dir) *journal { return &journal{state: d} }
 
-// Note writes an entry. The error is that of the first one that could not be
-// written; from then on there is no journal.
+// Note writes an entry. After the first failed write there is no journal, and Note returns that
+// error.
 func (j *journal) Note(e journalEntry) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -65,7 +65,7 @@ func (j *journal) Note(e journalEntry) error {
 	return j.err
 }
 
-// Close removes the journal: the history has all of it now.
+// Close removes the journal: the history has all its entries now.
 func (j *journal) Close() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -84,13 +84,14 @@ func JournalLeft(d *state.Dir) bool {
 	return len(list) > 0 || err != nil
 }
 
-// abandoned is a journal that was left.
+// abandoned is a journal that a killed bento has left.
 type abandoned struct {
 	file    *state.Claimed
 	entries []journalEntry
 }
 
-// journalLeft claims and reads the journals that were left. What is none is left alone.
+// journalLeft claims and reads the journals that killed bentos have left. It skips files that are no
+// journals.
 func journalLeft(d *state.Dir) (list []abandoned, err error) {
 	for _, file := range d.Abandoned(dir) {
 		data, e := file.ReadAll(maxSize)
@@ -108,8 +109,8 @@ func isJournal(data []byte) bool {
 	return strings.HasPrefix(magic, string(data)) || bytes.HasPrefix(data, []byte(magic)) || len(decode(data)) > 0
 }
 
-// replayJournal calls f with the entries of every journal that was left, in their order, and
-// removes the journals if done returns no error.
+// replayJournal calls f with the entries of every journal that was left, in order, and removes the
+// journals if done returns no error.
 func replayJournal(d *state.Dir, f func(journalEntry), done func() error) error {
 	list, err := journalLeft(d)
 	for _, l := range list {
@@ -142,9 +143,9 @@ func encode(e journalEntry) []byte {
 	return w.Payload()
 }
 
-// decode returns the entries up to the first that is not whole.
+// decode returns the entries before the first incomplete one.
 func decode(data []byte) []journalEntry {
-	data = bytes.TrimPrefix(data, []byte(magic)) // journals of older bentos have none
+	data = bytes.TrimPrefix(data, []byte(magic)) // journals of older bentos have no magic
 	var list []journalEntry
 	for r := pack.NewReader(data); ; {
 		size := r.Uint()

@@ -15,37 +15,36 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// listing is what lay at the outputs of a task at one time. It holds as long as its directories
-// have the stamps of that time.
-//
-// Executions share a listing where nothing may write there: then none of them checks it by itself.
-// It is checked once for all, before something begins that may write there and before their
-// results are stored, and if it does not hold, none of the results is stored.
+// listing is the list of the files at the outputs of a task at one time. It is valid while its
+// directories have the stamps of that time. Executions share a listing while nothing may write there,
+// and do not check it one by one. It is checked once for all of them: before something begins that
+// may write there, and before their results are stored. If it is invalid then, none of the results is
+// stored.
 type listing struct {
 	entries []tree.Entry // files and links, by path
 	dirs    []tree.DirStamp
 	quiet   bool // see isQuiet
-	closed  bool // something has begun that may write there; Recorder.listings guards it
-	// verdict is the check when it was closed.
+	closed  bool // an execution or restore that may write there has begun; Recorder.listings guards it
+	// verdict reports whether the listing was valid when it was closed.
 	verdict func() bool
 }
 
-// listings are the last listings by dish and task, and where something may write at this time.
+// listings are the last listings by dish and task, and the places where something may write now.
 type listings struct {
 	mu     sync.Mutex
 	last   map[string]map[*plan.Task]*listing // by the path of the dish
 	around map[string]bool                    // the directories around dishes; nil before the first listing
-	busy   map[string]int                     // executions and restores in a dish, by its path
-	begun  map[string]int                     // how many have begun or ended
-	failed atomic.Bool                        // a verdict was that a listing does not hold
+	busy   map[string]int                     // by path of a dish: the running executions and restores there
+	begun  map[string]int                     // by path of a dish: the number of those that have begun or ended
+	failed atomic.Bool                        // a verdict was that a listing is invalid
 }
 
-// newDir is the age from which the times of a directory show every later change: clocks of file
+// newDir is the age at which the times of a directory show every later change: the clocks of file
 // systems are coarse.
 const newDir = 100 * time.Millisecond
 
-// at returns the listing of the outputs of t, as they are now or, if shared, as they were when
-// nothing was writing there.
+// at returns the listing of the outputs of t: of now, or, if shared, of a time since which nothing
+// wrote there.
 func (r *Recorder) at(t *plan.Task) (l *listing, shared bool, err error) {
 	s := &r.listings
 	s.mu.Lock()
@@ -134,14 +133,15 @@ func (r *Recorder) list(t *plan.Task) (*listing, error) {
 }
 
 // isQuiet reports whether only tasks have a reason to write in the directories of a listing: git
-// ignores them, and they lie below the dish. Tools with a mutex write there for each other.
+// ignores the directories, and they are below the dish. Tools with a mutex also write in the
+// directories of each other.
 func (r *Recorder) isQuiet(t *plan.Task, l *listing) bool {
 	return t.Mutex == "" && !slices.ContainsFunc(l.dirs, func(d tree.DirStamp) bool {
 		return d.Path == t.Dish.Path || !key.Inside(d.Path, t.Dish.Path) || r.Tree.Walked(d.Path)
 	})
 }
 
-// stamps returns the directories that entries lie in, and those at which a listing begins.
+// stamps returns the stamps of roots, where a listing begins, and of the directories of entries.
 func stamps(t *tree.Tree, roots []string, entries []tree.Entry) (list []tree.DirStamp) {
 	seen := make(map[string]bool)
 	add := func(dir string) {
@@ -162,7 +162,7 @@ func stamps(t *tree.Tree, roots []string, entries []tree.Entry) (list []tree.Dir
 	return list
 }
 
-// holds reports whether the directories are as they were.
+// holds reports whether the directories have not changed.
 func (l *listing) holds(t *tree.Tree) bool {
 	return !slices.ContainsFunc(l.dirs, func(d tree.DirStamp) bool {
 		now, _ := t.Stat(d.Path)
@@ -170,19 +170,20 @@ func (l *listing) holds(t *tree.Tree) bool {
 	})
 }
 
-// difference returns the change of a listing that does not hold.
+// difference returns the change of a listing that is invalid.
 func (l *listing) difference() difference { return difference{path: l.dirs[0].Path, equal: true} }
 
-// shares reports whether executions may share a listing of the outputs of t: nothing may write
-// there, which are the tasks of its dish and of those around it.
+// shares reports whether executions may share a listing of the outputs of t: no task of its dish or
+// of a dish around it may write now.
 func (s *listings) shares(t *plan.Task, l *listing) bool {
 	return l.quiet && !l.closed && s.sum(s.busy, t) == 0
 }
 
-// turn changes whenever something that may write at the outputs of t begins or ends.
+// turn returns a number that changes when something that may write at the outputs of t begins or
+// ends.
 func (s *listings) turn(t *plan.Task) int { return s.sum(s.begun, t) }
 
-// sum adds up what counts says of the dish of t and of the directories around it.
+// sum returns the sum of counts for the dish of t and the directories around it.
 func (s *listings) sum(counts map[string]int, t *plan.Task) int {
 	n := counts[t.Dish.Path]
 	for dir := range around(t.Dish.Path) {
@@ -191,8 +192,9 @@ func (s *listings) sum(counts map[string]int, t *plan.Task) int {
 	return n
 }
 
-// Writing notes that t may write from now until done is called: it is executed or restored. No
-// execution shares a listing of what it may write, and those that were shared are checked first.
+// Writing notes that t may write until done is called, because it is executed or restored. No
+// execution shares a listing of files that t may write. Listings that are shared already are checked
+// first.
 func (r *Recorder) Writing(t *plan.Task) (done func()) {
 	s, dish := &r.listings, t.Dish.Path
 	if key.MakesOutside(t) || len(t.Rewrites) > 0 {
@@ -217,7 +219,8 @@ func (r *Recorder) Writing(t *plan.Task) (done func()) {
 	}
 }
 
-// close closes the listings of the dishes in a directory, and returns those that may be shared.
+// close closes the listings of the dishes in a directory, and returns those that executions may
+// share.
 func (s *listings) close(dir string) (list []*listing) {
 	one := func(dish string) {
 		for _, l := range s.last[dish] {
@@ -245,8 +248,8 @@ func (r *Recorder) isClosed(l *listing) bool {
 	return l.closed
 }
 
-// held reports whether the listing of the outputs of t held for all executions that ended before
-// it was closed, or that have ended by now. One that did not is closed.
+// held reports whether the listing of the outputs of t was valid until it was closed or, if it is
+// open, is valid now. It closes an invalid listing.
 func (r *Recorder) held(t *plan.Task, l *listing) bool {
 	if !r.isClosed(l) && l.holds(r.Tree) {
 		return true
@@ -257,10 +260,10 @@ func (r *Recorder) held(t *plan.Task, l *listing) bool {
 		delete(s.last[t.Dish.Path], t)
 	}
 	s.mu.Unlock()
-	return l.verdict() // if Writing closed it, its directories may have changed since, and that is right
+	return l.verdict() // after Writing closed it, its directories may have changed, which is no fault
 }
 
-// Spoilt reports whether a listing that the execution shared is known not to have held.
+// Spoilt reports whether a listing that the execution shared is known to be invalid.
 func (x *Execution) Spoilt() bool {
 	return x.listings.failed.Load() && slices.ContainsFunc(x.shared, func(l *listing) bool {
 		return l != nil && x.isClosed(l) && !l.verdict()

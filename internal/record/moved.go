@@ -2,8 +2,8 @@ package record
 
 import "path"
 
-// watchDirs begins to watch the directories that the task reads: that of its dish, those of
-// the dishes whose sources are in its key, those around them, and those that its inputs lie in.
+// watchDirs starts to watch the directories that the task reads: its dish, the dishes whose sources
+// are in its key, the directories around these, and the directories of its inputs.
 func (x *Execution) watchDirs() {
 	if x.Moves == nil {
 		return
@@ -33,8 +33,8 @@ func (x *Execution) watchDirs() {
 	x.running = x.Moves.Begin(x.Root, first, rest)
 }
 
-// noteMoves notes a directory that was moved while the command ran. Its times do not tell
-// when something was made in it as well.
+// noteMoves notes a directory that was moved while the command ran. The times of the directory may
+// not show that, if something was made in it, too.
 func (x *Execution) noteMoves() {
 	if x.running == nil {
 		return

@@ -11,30 +11,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxWatches bounds the watches of one run: all programs of a user share those of the moveSystem.
+// maxWatches is the largest number of watches of one run: all programs of a user share a limit of the
+// system.
 const maxWatches = 2048
 
-// moveSystem is one inotify descriptor. Watches stay until it is closed: the next task mostly has
-// the same directories, and a watch goes with its directory wherever that is moved to.
+// moveSystem is one inotify descriptor. Watches stay until it is closed: the next task mostly reads
+// the same directories, and a watch stays with its directory when that is moved.
 type moveSystem struct {
 	mu      sync.Mutex
 	fd      int
 	file    *os.File // of fd
 	opened  bool
-	broken  bool             // the system offers none
+	broken  bool             // the system has no inotify descriptor for bento
 	paths   map[string]watch // by directory: the last call that watched it
-	last    map[int32]int    // by watch: when its directory was moved last
-	lost    int              // when events were lost last
-	counter int              // of events: the time of this clock
+	last    map[int32]int    // by watch: the time of the last move of its directory
+	lost    int              // the time of the last loss of events
+	counter int              // the number of events, which is the time here
 }
 
-// watch is the watch that a path had at a time.
+// watch is the watch of a path at a time.
 type watch struct {
 	id int32
-	at int // on the clock of counter
+	at int // in units of counter
 }
 
-// spanState knows the watches of its directories, and since when they count.
+// spanState has the watches of the directories of a span, and the time since when moves matter.
 type spanState struct {
 	of    *moveSystem
 	since int
@@ -83,8 +84,8 @@ func (s *moveSystem) hold() *os.File {
 	return s.file
 }
 
-// add watches one directory, unless that is one too many. It is known again by its watch,
-// which is that of the inode.
+// add watches one directory, unless there are already most watches. The watch identifies the inode of
+// the directory.
 func (s *moveSystem) add(p *spanState, root, dir string, most int) {
 	known, had := s.paths[dir]
 	if len(s.last) >= most && !had {
@@ -109,9 +110,9 @@ func (s *moveSystem) add(p *spanState, root, dir string, most int) {
 	}
 }
 
-// stays reports whether a directory has the watch that its path had last: neither it nor one
-// around it was moved or removed since. Most tasks have the same directories, and a call of the
-// system for each would take longer than all else that is done before a command.
+// stays reports whether a directory still has the last watch of its path: neither it nor a directory
+// around it was moved or removed since. Most tasks read the same directories, and a system call for
+// each would take longer than all other steps before a command.
 func (s *moveSystem) stays(dir string) bool {
 	for {
 		w, had := s.paths[dir]
@@ -126,8 +127,8 @@ func (s *moveSystem) stays(dir string) bool {
 	}
 }
 
-// drain reads the events of the system. The system reports a move before the call that moved
-// returns, so no event is on its way.
+// drain reads the events of the system. The system reports a move before the call that moved returns,
+// so no event can be missing.
 func (s *moveSystem) drain() {
 	var buf [4096]byte
 	for {
@@ -146,14 +147,14 @@ func (s *moveSystem) drain() {
 	}
 }
 
-// note takes in one event.
+// note handles one event.
 func (s *moveSystem) note(wd int32, mask uint32) {
 	s.counter++
 	switch {
 	case mask&unix.IN_Q_OVERFLOW != 0:
 		s.lost = s.counter
 	case mask&unix.IN_IGNORED != 0:
-		delete(s.last, wd) // the directory is gone, and its watch is not used again
+		delete(s.last, wd) // the directory was removed, and its watch is not used again
 	default:
 		s.last[wd] = s.counter
 	}

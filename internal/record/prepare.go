@@ -51,15 +51,15 @@ func (x *Execution) Clear() error {
 	return x.look()
 }
 
-// removeLast removes what the last good run has made.
+// removeLast removes the files that the last runs of the task have made.
 func (x *Execution) removeLast() {
 	all, made := withDirs(slices.Concat(x.Last.Outputs, x.Last.Left, x.Last.Astray))
 	for _, p := range slices.Backward(all) {
-		// A file that is no output any more, or has become a source, stays. So does one that a
+		// A file that is no longer an output, or has become a source, stays. So does a file that a
 		// dependency has just made: the task continues with it.
 		if x.set.Match(p) && !key.IsOwn(p) && !x.Tree.MayTrack(p) && !x.Before(p) {
-			// A directory stays unless it is empty by now, and so does a file that a user has
-			// put in its place. The command replaces a file that cannot be removed.
+			// A directory stays unless it is empty now, and so does a file that a user has put in its
+			// place. If a file cannot be removed, the command replaces it.
 			remove := outputs.Remove
 			if !made[p] {
 				remove = outputs.RemoveDir
@@ -69,7 +69,7 @@ func (x *Execution) removeLast() {
 	}
 }
 
-// look notes the files at the paths of the outputs before the command.
+// look lists, before the command, the files at the paths of the outputs.
 func (x *Execution) look() error {
 	if x.Ev.Task.Incremental {
 		return nil
@@ -81,11 +81,11 @@ func (x *Execution) look() error {
 	return nil
 }
 
-// Ended notes that nothing of the execution writes any more. Prepare must have been called.
+// Ended notes that the execution writes no more files. Prepare must have been called.
 func (x *Execution) Ended() { x.written() }
 
-// withDirs adds the directories that paths lie in, and sorts, so that what is in a
-// directory comes behind it. had are the paths alone.
+// withDirs returns paths and the directories around them, sorted, so that each directory comes before
+// its content. had are only the paths.
 func withDirs(paths []string) (all []string, had map[string]bool) {
 	had = make(map[string]bool, len(paths))
 	seen := make(map[string]bool)
@@ -110,8 +110,8 @@ func (x *Execution) listBefore() error {
 	return err
 }
 
-// removeEmpty removes empty directories among the outputs. An empty directory holds nothing
-// to lose. If one exists after the command, the command made it, and a restore makes it too.
+// removeEmpty removes empty directories among the outputs, which loses no content. An empty directory
+// that exists after the command was made by it, and a restore makes it, too.
 func (x *Execution) removeEmpty() {
 	dish := x.Ev.Task.Dish.Path
 	for p, e := range x.before {
@@ -124,20 +124,20 @@ func (x *Execution) removeEmpty() {
 	}
 }
 
-// noteJournal notes what is about to change, so that the next run knows which files a killed run
-// has left.
+// noteJournal writes an entry of the journal before a change, so that the next run knows which files
+// a killed run has left.
 func (r *Recorder) noteJournal(e journalEntry) {
 	if err := r.Journal.Note(e); err != nil {
 		r.Warn("state_unwritable", "what this run is about to change cannot be written down: "+err.Error(), "")
 	}
 }
 
-// Restoring writes down that outputs of t are about to be restored.
+// Restoring notes in the journal that outputs of t are about to be restored.
 func (r *Recorder) Restoring(t *plan.Task, outputs []cache.Output) {
 	r.noteJournal(journalEntry{Task: t.Place(), Dish: t.Dish.Path, Paths: Paths(outputs)})
 }
 
-// Left returns what an execution that did not succeed has left among its outputs.
+// Left returns the files that a failed execution has left among its outputs.
 func (x *Execution) Left() []string {
 	if x.set == nil || len(x.Ev.Task.Outputs) == 0 {
 		return nil
@@ -145,7 +145,7 @@ func (x *Execution) Left() []string {
 	return left(x.Root, x.Tree, x.set, func(p string) bool { _, was := x.before[p]; return was })
 }
 
-// Recover notes in the history which files killed runs have left.
+// Recover adds to the history the files that killed runs have left.
 func (r *Recorder) Recover(ctx context.Context, d *state.Dir) {
 	m := key.OpenHistory(d)
 	err := replayJournal(d, func(entry journalEntry) {
@@ -187,8 +187,8 @@ func left(root string, t *tree.Tree, set *tree.Set, before func(string) bool) (p
 	return paths
 }
 
-// sortOutputs returns the paths at the outputs that the command made, and sets Found to those that it
-// did not change.
+// sortOutputs returns the paths of the outputs that the command made, and sets Found to the other
+// files among the outputs, which it did not change.
 func (x *Execution) sortOutputs() (paths []string, err error) {
 	t := x.Ev.Task
 	if len(t.Outputs) == 0 {
@@ -221,7 +221,7 @@ func (x *Execution) sortOutputs() (paths []string, err error) {
 		case !was || !before.Same(&e) && e.Kind != tree.Dir:
 			paths = append(paths, e.Path)
 		case e.Kind == tree.Dir || x.Others(e.Path) || x.leftByOthers(e):
-			// An empty directory, another task's output or by-product: none of ours.
+			// An empty directory, or another task's output or by-product: not an output of this task.
 		default:
 			x.Found = append(x.Found, e.Path)
 		}
@@ -241,8 +241,8 @@ func (x *Execution) wrote(now tree.Entry) bool {
 	return true
 }
 
-// inputChanged returns the first input of the task that was touched while it ran; its
-// path is empty when none was.
+// inputChanged returns the first input of the task that was touched while it ran; its path is empty
+// if none was touched.
 func (x *Execution) inputChanged() difference {
 	if len(x.tracked) > 0 {
 		return difference{path: x.tracked[0]}
@@ -271,8 +271,8 @@ func (x *Execution) inputChanged() difference {
 	return cmp.Or(x.swapped(x.Ev.Dirs), x.movedDir, x.strayChanged)
 }
 
-// swapped returns the first directory of inputs that was replaced, or moved away and put
-// back: the files in it do not show that other ones were in their place.
+// swapped returns the first directory of inputs that was replaced, or moved away and put back: the
+// files in it do not show that other files were in their place.
 func (x *Execution) swapped(dirs []tree.DirStamp) difference {
 	if len(dirs) > 0 && !x.Tree.IsThere() {
 		return difference{path: "."}
@@ -285,12 +285,11 @@ func (x *Execution) swapped(dirs []tree.DirStamp) difference {
 	return difference{}
 }
 
-// mayRewrite reports whether the task declares that it writes what lies at a path: in
-// rewrites, or among its outputs.
+// mayRewrite reports whether the task declares, in rewrites or outputs, that it writes a path.
 func (x *Execution) mayRewrite(path string) bool {
 	t := x.Ev.Task
 	if x.rewrites == nil {
-		// A glob with an error was refused before anything ran.
+		// An invalid glob was refused before anything ran.
 		x.rewrites, _ = tree.CompileSet(t.Dish.Path, slices.Concat(outputGlobs(t), t.Rewrites))
 	}
 	return x.rewrites != nil && x.rewrites.Match(path)
@@ -306,8 +305,8 @@ func (x *Execution) now(path string) (tree.Entry, error) {
 	return x.Tree.Stat(path)
 }
 
-// difference is a path that was touched since a key was made; equal says that its content is the same
-// nevertheless, gone that it was removed.
+// difference is a path that was touched since a key was made. equal reports whether its content is
+// still the same, gone whether it was removed.
 type difference struct {
 	path  string
 	equal bool
@@ -315,8 +314,8 @@ type difference struct {
 }
 
 // touched reports whether a file was written, replaced, moved away and put back, or got another mode
-// or other times between two looks at it. Its content may be the same again, but the task may have
-// read other content in between. A changed number of names explains another ctime.
+// or other times between two stats. Its content may be the same again, but the task may have read
+// other content in between. A changed number of hard links is a harmless reason of another ctime.
 func touched(then, now tree.Entry) bool {
 	if then.Links != now.Links && then.Links != 0 && now.Links != 0 {
 		then.Ctime = now.Ctime
@@ -340,7 +339,7 @@ func (r *Recorder) holds(then, now tree.Entry) bool {
 	return err == nil && nerr == nil && before == after
 }
 
-// equal reports whether a file has the content that the key was made of.
+// equal reports whether a file has the content that is in the key.
 func (x *Execution) equal(now tree.Entry, then key.File) bool {
 	switch {
 	case now.Path == "":

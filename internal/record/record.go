@@ -1,7 +1,7 @@
-// Package record stores the results of tasks: it finds the outputs of an execution, checks
-// that its inputs have not changed, and stores results in batches. It also says what a restore
-// may remove, and journals what a run is about to change in the workspace, so that the next
-// run can clean up after one that was killed.
+// Package record stores the results of tasks: it finds the outputs of an execution, checks that its
+// inputs have not changed, and stores results in batches. It also decides which files a restore may
+// remove, and journals the changes that a run is about to make in the workspace, so that the next run
+// can clean up after a killed run.
 package record
 
 import (
@@ -35,7 +35,7 @@ type Recorder struct {
 	Journal *journal
 	Warn    func(code, message, hint string)
 
-	Moves *Moves // of directories while tasks run; nil: not watched
+	Moves *Moves // watches directories while tasks run; nil: they are not watched
 
 	reader    outputs.Reader
 	listings  listings
@@ -51,7 +51,7 @@ type Execution struct {
 	Others func(path string) bool // reports whether another task of the dish has made a path
 	Before func(path string) bool // reports whether a dependency of the task has made a path
 	Unsure string                 // why the result is unreliable, "" if it is not
-	// Hint is what the user can do about Unsure, where that is not to run all that the task needs.
+	// Hint is the advice for Unsure, "" for the usual one, to run all that the task needs.
 	Hint string
 	// LeftByOthers are the by-products of the tasks of the dish that do not run before this one, by
 	// path: unchanged, they are no inputs.
@@ -63,23 +63,23 @@ type Execution struct {
 
 	Outputs []cache.Output // of the task
 	Found   []string       // files at the paths of outputs that the task did not change
-	Changed string         // an input that was touched meanwhile; set by Storable
+	Changed string         // an input that was touched during the execution; set by Storable
 	// FreshStrays are the strays that the last good run did not have.
 	FreshStrays []string
 	// Elsewhere reports whether a path is an output of any task, or made by the tools of another
 	// dish; nil for none.
 	Elsewhere func(path string) bool
-	// Later says that the outputs of the last good run stay until Clear, which the caller calls before
-	// the first new one is written.
+	// Later keeps the outputs of the last good run until Clear, which the caller calls before it
+	// writes the first new output.
 	Later bool
-	// Astray are files that the command has left where git ignores them and no output covers
-	// them, by path, also those of an earlier run. FreshAstray are new among them.
+	// Astray are files that the command has left where git ignores them and no output covers them, by
+	// path, together with those of an earlier run. FreshAstray are the new ones.
 	Astray, FreshAstray []string
-	// UpToDate are such files of a build that wrote nothing at all: an earlier build has made them,
-	// with bento or without.
+	// UpToDate are such files of a build that wrote nothing: an earlier build has made them, with or
+	// without bento.
 	UpToDate []string
 	// Rewritten are the files beside the outputs of other tasks of its dish that the command has
-	// written, by path. Beside are new ones of them.
+	// written, by path. Beside are the new ones.
 	Rewritten []key.ByProduct
 	Beside    []string
 
@@ -89,10 +89,10 @@ type Execution struct {
 	before   map[string]tree.Entry // the files at the paths of outputs before the command
 	ignored  []tree.Entry          // ignored files before the command, by path
 	strays   []tree.Entry          // files beside the outputs of Upstream, which are inputs, by path
-	shared   []*listing            // by Upstream: listings that are to be checked; nil for none
+	shared   []*listing            // by index of Upstream: the listing to check later; nil for none
 	near     map[string]bool       // strays in the dish of the task
-	running  *movesSpan            // since before the command
-	written  func()                // ends what Writing began
+	running  *movesSpan            // the span that began before the command
+	written  func()                // the result of Writing
 	movedDir difference            // a directory that was moved while it ran
 	// strayChanged is the first stray that changed while the command ran.
 	strayChanged difference
@@ -104,9 +104,9 @@ type MissingError struct{ Glob string }
 
 func (e *MissingError) Error() string { return fmt.Sprintf("it did not make its output %q", e.Glob) }
 
-// Collect stores the outputs of the command, which took some time, but not the record. An error of
-// the store does not fail the task. The error is a *MissingError, a *cache.RefusedError for a file
-// that cannot be an output, or that of an unreadable file.
+// Collect stores the outputs of the command, but not the record. took is the duration of the command.
+// An error of the store does not fail the task. The returned error is a *MissingError, a
+// *cache.RefusedError for a file that cannot be an output, or the error of an unreadable file.
 func (x *Execution) Collect(log *action.Log, took time.Duration) error {
 	x.noteMoves()
 	x.checkStrays()
@@ -131,14 +131,14 @@ func (x *Execution) Collect(log *action.Log, took time.Duration) error {
 	return err
 }
 
-// storeFor returns where the result is to be stored, nil for nowhere, and says why
-// where that is not as the user meant it.
+// storeFor returns the store for the result, nil for none. It warns if the user does not expect that
+// the result is not stored.
 func (x *Execution) storeFor() cache.Store {
 	if !cache.Keeps(x.Store) || x.Ev.Task.Uncached != "" || x.Tree.Unsure() {
 		return nil
 	}
 	if len(x.Astray)+len(x.UpToDate) > 0 && x.Ev.Task.Astray() == plan.AstrayUnstored {
-		return nil // the caller says so
+		return nil // the caller reports it
 	}
 	if x.Unsure != "" {
 		hint := cmp.Or(x.Hint, "run it with all that it needs: without --only and --skip-install")
@@ -171,7 +171,7 @@ func (x *Execution) sayChanged(d difference) {
 	}
 }
 
-// globOf returns the glob that means a path of the workspace in the dish.toml of the task.
+// globOf returns the glob for a path of the workspace in the dish.toml of the task.
 func (x *Execution) globOf(p string) string {
 	dish := x.Ev.Task.Dish.Path
 	if rel, ok := strings.CutPrefix(p, dish+"/"); ok {
@@ -194,7 +194,7 @@ func (x *Execution) warnStore(err error) {
 	x.Warn("cache_unwritable", "results cannot be stored: "+err.Error(), storeHint(err)+"; the build goes on")
 }
 
-// storeHint says what to do about an error of the store.
+// storeHint returns the hint for an error of the store.
 func storeHint(err error) string {
 	const another = "name another directory with $BENTO_CACHE_DIR"
 	var refused *cache.DirError
@@ -229,8 +229,7 @@ func (x *Execution) capture(store cache.Store, log *action.Log, paths []string, 
 	return nil
 }
 
-// Storable reports whether the result is to be stored, now that the dish of the task
-// was looked at again.
+// Storable reports whether the result may be stored. The caller has refreshed the dish of the task.
 func (x *Execution) Storable() bool {
 	if x.record == nil {
 		return false
@@ -242,7 +241,7 @@ func (x *Execution) Storable() bool {
 	return d.path == ""
 }
 
-// Own returns what the command made and bento may remove: not what git tracks.
+// Own returns the outputs that bento may remove: all but tracked files.
 func (x *Execution) Own() []string {
 	return slices.DeleteFunc(Paths(x.Outputs), func(p string) bool {
 		_, tracked := slices.BinarySearch(x.tracked, p)
@@ -253,12 +252,12 @@ func (x *Execution) Own() []string {
 // IsOutput reports whether the outputs of the task cover a path. Prepare must have been called.
 func (x *Execution) IsOutput(p string) bool { return x.set.Match(p) }
 
-// KeyHolds reports whether the key of the execution is that of the result. It is not
-// when the task has left alone what lay among its outputs, or when strays lay beside
-// what it depends on: that is an input, which the key does not know yet.
+// KeyHolds reports whether the key of the execution is also the key of the result. It is not if the
+// task left files among its outputs unchanged, or if there are strays, and the last run did not find
+// the same files: they are inputs that the key does not include yet.
 func (x *Execution) KeyHolds() bool { return slices.Equal(x.AllFound(), x.Last.Found) }
 
-// hostName is "" where the system has none.
+// hostName returns the name of the host, "" if the system has none.
 var hostName = sync.OnceValue(func() string {
 	name, _ := os.Hostname()
 	return name

@@ -25,7 +25,7 @@ type Removable struct {
 
 func (l *Removable) outputs() *tree.Set {
 	if l.set == nil {
-		l.set, _ = OutputSet(l.Task) // a glob with an error was refused before anything ran
+		l.set, _ = OutputSet(l.Task) // an invalid glob was refused before anything ran
 	}
 	return l.set
 }

@@ -22,16 +22,15 @@ import (
 type Upstream struct {
 	Task    *plan.Task
 	Outputs []cache.Output
-	// Found are further inputs of Task, if its key is an ingredient of that of the execution.
+	// Found are further inputs of Task, if its key is an ingredient of the execution's key.
 	Found []string
 
-	looked sync.Once // at whether it is exact
+	looked sync.Once // guards exact
 	exact  bool
 }
 
 // isExact reports whether the task names its outputs without wildcards, and has made a file or link
-// at each: then no stray lies there unless an output is replaced by a directory, which is a changed
-// output.
+// at each. Then it has no strays, unless a directory replaces an output, which is a changed output.
 func (u *Upstream) isExact() bool {
 	u.looked.Do(func() {
 		set, err := OutputSet(u.Task)
@@ -70,7 +69,7 @@ func (r *Recorder) beside(u *Upstream, l *listing) (list []tree.Entry) {
 }
 
 // noteStrays notes the strays beside the outputs of dependencies that are not in the key of the
-// execution: no outputs of other dependencies, no inputs, no outputs of its own.
+// execution: they are no outputs of other dependencies, no inputs, and no outputs of the task.
 func (x *Execution) noteStrays() error {
 	x.shared = make([]*listing, len(x.Upstream))
 	for i, u := range x.Upstream {
@@ -102,7 +101,7 @@ func (x *Execution) inKey(p string) bool {
 		return true
 	}
 	if slices.Contains(x.Last.Found, p) {
-		return false // only as long as it is found again
+		return false // it is in the key only while it is found again
 	}
 	is := func(e tree.Entry, p string) int { return strings.Compare(e.Path, p) }
 	if _, input := slices.BinarySearchFunc(x.Ev.Entries, p, is); input {
@@ -111,9 +110,9 @@ func (x *Execution) inKey(p string) bool {
 	return slices.ContainsFunc(x.Upstream, func(u *Upstream) bool { return u.names(p) || slices.Contains(u.Found, p) })
 }
 
-// noteStray notes a file beside the outputs of u. A file that the task itself or one behind it has
-// left, unchanged since, is no input, like a by-product. A task leaves such files in its own dish
-// only: there tasks run one after another.
+// noteStray notes a file beside the outputs of u. An unchanged file that the task itself or a later
+// task has left is no input, like a by-product. A task leaves such files only in its own dish, where
+// tasks run one after another.
 func (x *Execution) noteStray(u *Upstream, e tree.Entry) {
 	if now, err := x.Tree.Stat(e.Path); err == nil {
 		e = now // the listing may be older than the last write
@@ -138,14 +137,14 @@ func (x *Execution) has(e tree.Entry, content [32]byte) bool {
 	return err == nil && sum == content
 }
 
-// leftByOthers reports whether a file is what another task of the dish has left there.
+// leftByOthers reports whether another task of the dish has left a file, which has not changed since.
 func (x *Execution) leftByOthers(e tree.Entry) bool {
 	content, left := x.LeftByOthers[e.Path]
 	return left && e.Kind == tree.File && x.has(e, content)
 }
 
-// checkStrays finds, after the command, the strays that have changed. Those that the command wrote
-// in its own dish are its own from now on, like by-products.
+// checkStrays finds, after the command, the strays that have changed. Strays in the dish of the task
+// that the command has written become its own, like by-products.
 func (x *Execution) checkStrays() {
 	x.strays = slices.DeleteFunc(x.strays, func(then tree.Entry) bool {
 		now, err := x.Tree.Stat(then.Path)
@@ -168,9 +167,9 @@ func (x *Execution) checkStrays() {
 	}
 }
 
-// findNewStrays finds, after the command, new files beside the outputs of other dishes. Those in its
-// own dish the task has made. A shared listing is checked later, unless another task may write
-// there by now.
+// findNewStrays finds, after the command, new files beside the outputs of other dishes. New files in
+// the dish of the task were made by the task. A shared listing is checked later, unless another task
+// may write there by now.
 func (x *Execution) findNewStrays() {
 	for i, u := range x.Upstream {
 		l := x.shared[i]
@@ -188,7 +187,7 @@ func (x *Execution) findNewStrays() {
 		}
 		now, shared, err := x.at(u.Task)
 		if err != nil {
-			continue // the next execution finds it
+			continue // the next execution finds the error
 		}
 		if x.shared[i] = nil; shared {
 			x.shared[i] = now
@@ -202,7 +201,7 @@ func (x *Execution) findNewStrays() {
 func (x *Execution) noteBeside(u *Upstream) {
 	l, _, err := x.at(u.Task)
 	if err != nil {
-		return // the next execution finds it
+		return // the next execution finds the error
 	}
 	for _, e := range x.beside(u, l) {
 		if x.near[e.Path] || x.inKey(e.Path) || e.Kind != tree.File {
@@ -227,7 +226,7 @@ func (x *Execution) newStray(u *Upstream, now *listing) difference {
 }
 
 // sharedChanged returns the first file that was written beside the outputs of other tasks since the
-// command began. held holds the verdicts on listings in the same Check.
+// command began. held caches the verdicts on listings within one Check.
 func (x *Execution) sharedChanged(held map[*listing]bool) (found difference) {
 	for i, l := range x.shared {
 		if l == nil {
@@ -248,8 +247,7 @@ func (x *Execution) sharedChanged(held map[*listing]bool) (found difference) {
 	return found
 }
 
-// AllFound returns the files among the outputs that the task has not made: unchanged ones, and the
-// strays.
+// AllFound returns the files among the outputs that the task has not made: Found and the strays.
 func (x *Execution) AllFound() []string {
 	all := slices.Clone(x.Found)
 	for _, e := range x.strays {

@@ -14,29 +14,29 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// A key says of the outputs of other tasks what these have made. So a result is stored only
-// if just that lay there from before the command until the result is stored.
+// A key includes the outputs of other tasks as these have made them. So a result is stored only if
+// exactly these outputs were in place from before the command until the result is stored.
 
-// laid is what lay at the outputs of a task when the first execution behind it began.
+// laid is the state of the outputs of a task when its first dependent began to execute.
 type laid struct {
 	entries []tree.Entry // by Upstream.Outputs
-	wrong   map[int]bool // by Upstream.Outputs: not what the task has made
+	wrong   map[int]bool // by index of Upstream.Outputs: it differs from the output that the task has made
 }
 
-// upstreams remembers what lay at the outputs of tasks.
+// upstreams remembers the state of the outputs of tasks.
 type upstreams struct {
 	mu sync.Mutex
 	of map[*plan.Task]*laid
 }
 
-// Replaced forgets what lay at the outputs of t, because they were put there again.
+// Replaced forgets the state of the outputs of t, because they were restored.
 func (r *Recorder) Replaced(t *plan.Task) {
 	r.upstreams.mu.Lock()
 	defer r.upstreams.mu.Unlock()
 	delete(r.upstreams.of, t)
 }
 
-// laidAt returns what lay at the outputs of u when it was first asked.
+// laidAt returns the state of the outputs of u at the first call.
 func (r *Recorder) laidAt(u *Upstream) *laid {
 	r.upstreams.mu.Lock()
 	l := r.upstreams.of[u.Task]
@@ -60,7 +60,7 @@ func (r *Recorder) laidAt(u *Upstream) *laid {
 	return l
 }
 
-// isMade reports whether what lies there is the output o.
+// isMade reports whether the entry now is the output o.
 func (r *Recorder) isMade(o *cache.Output, now tree.Entry) bool {
 	switch o.Kind {
 	case cache.Dir:
@@ -76,7 +76,8 @@ func (r *Recorder) isMade(o *cache.Output, now tree.Entry) bool {
 	return err == nil && cache.Digest(sum) == o.Digest
 }
 
-// noteChangedOutput notes the first output of another task that is not what that has made.
+// noteChangedOutput notes the first output of another task that differs from the one that the task
+// has made.
 func (x *Execution) noteChangedOutput() {
 	list := parallel.Map(x.Upstream, func() *Recorder { return x.Recorder }, (*Recorder).laidAt)
 	for i, u := range x.Upstream {
@@ -89,13 +90,13 @@ func (x *Execution) noteChangedOutput() {
 	}
 }
 
-// owned reports whether a path, an output of u, is that of a later task, or of this one.
+// owned reports whether a path, an output of u, is also an output of a later task or of this one.
 func (x *Execution) owned(u *Upstream, p string) bool {
 	return x.mayRewrite(p) || slices.ContainsFunc(x.Upstream, func(o *Upstream) bool { return o.Task.Index > u.Task.Index && o.names(p) })
 }
 
-// outputChanged returns the first output of another task that was touched since the command
-// began. seen holds what was found out of those tasks in the same Check.
+// outputChanged returns the first output of another task that was touched since the command began.
+// seen caches the findings on these tasks within one Check.
 func (x *Execution) outputChanged(seen map[*plan.Task][]difference) (found difference) {
 	var fresh []*Upstream
 	for _, u := range x.Upstream {
@@ -108,9 +109,10 @@ func (x *Execution) outputChanged(seen map[*plan.Task][]difference) (found diffe
 	}
 	for _, u := range x.Upstream {
 		for _, d := range seen[u.Task] {
-			// Tools with one mutex make what their neighbours make again, in its place.
+			// Tools with the same mutex make the outputs of each other again, in place.
 			again := d.equal && u.Task.Mutex != ""
-			// In its own dish, where tasks run one after another, the task has taken it.
+			// In the dish of the task, where tasks run one after another, the task itself has removed
+			// it.
 			taken := d.gone && u.Task.Dish == x.Ev.Task.Dish
 			if !again && !taken && !x.owned(u, d.path) {
 				found = cmp.Or(found, d)
@@ -120,14 +122,14 @@ func (x *Execution) outputChanged(seen map[*plan.Task][]difference) (found diffe
 	return found
 }
 
-// touchedOutputs returns the outputs of u that were touched since laidAt was first asked.
+// touchedOutputs returns the outputs of u that were touched since the first call of laidAt.
 func (r *Recorder) touchedOutputs(u *Upstream) (list []difference) {
 	l := r.laidAt(u)
 	for i := range u.Outputs {
 		o := &u.Outputs[i]
 		now, err := r.Tree.Stat(o.Path)
 		switch {
-		case l.wrong[i]: // which was said
+		case l.wrong[i]: // noteChangedOutput has reported it
 		case err != nil || !r.isMade(o, now):
 			list = append(list, difference{path: o.Path, gone: errors.Is(err, fs.ErrNotExist)})
 		case o.Kind != cache.Dir && touched(l.entries[i], now):

@@ -9,9 +9,9 @@ import (
 	"github.com/bentobuild/bento/discovery"
 )
 
-// Add adds packages to d by its ecosystem's own command, while no other bento installs
-// in the same scope. What was installed counts as changed afterwards.
-// Nothing is run where a link of a manifest or lockfile leads out of the workspace.
+// Add adds packages to d with the command of its ecosystem, while no other bento installs in the same
+// scope. The snapshot is outdated afterwards. Add runs nothing if a link on the path of a manifest or
+// lockfile leads out of the workspace.
 func (in *installer) Add(ctx context.Context, d *discovery.Dish, packages []string, dev bool, log adapters.LogFunc) error {
 	unlock, err := in.State.Lock(ctx, "locks/install-"+cache.ShortSum(d.ScopeID())+".lock", func(holder string) {
 		in.warn("waiting", fmt.Sprintf("the dependencies of %s are being installed by another bento; waiting for it", d.Name), holder)

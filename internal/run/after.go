@@ -14,7 +14,7 @@ import (
 // executed handles the end of an execution.
 func (e *engine) executed(ctx context.Context, x *execution) {
 	t, r := x.ev.Task, x.result
-	e.refresh(context.WithoutCancel(ctx), t) // an interrupted look would find no change of the inputs
+	e.refresh(context.WithoutCancel(ctx), t) // an interrupted refresh would miss changes of the inputs
 	if r.Outcome == Failed {
 		e.keys.History().Fail(t, r.Message)
 	}
@@ -40,7 +40,7 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 			n.doubt = fmt.Sprintf("%s was made while %q changed", t.ID(), x.kept.Changed)
 		}
 	} else if r.Reason == ReasonInterrupted && ctx.Err() == nil {
-		e.stop = ReasonInterrupted // Ctrl-C went to it alone
+		e.stop = ReasonInterrupted // only the task received Ctrl-C
 	} else if left := x.kept.Left(); len(left) > 0 {
 		e.keys.History().Leave(t.Place(), left)
 	}
@@ -61,7 +61,7 @@ func (e *engine) storeResult(ctx context.Context, x *execution) {
 				"remove it if nothing needs it; if a task makes it, declare it there as an output and let "+t.ID()+" depend on that task")
 		}
 		ev = e.keys.Task(ctx, t)
-		e.keys.UpToDate(t, x.kept.Outputs) // whatever the cache has under that key
+		e.keys.UpToDate(t, x.kept.Outputs) // even if the cache has other outputs under that key
 		if !ev.Known {
 			return
 		}
@@ -72,7 +72,7 @@ func (e *engine) storeResult(ctx context.Context, x *execution) {
 	}
 }
 
-// add has the result stored under the key of ev.
+// add adds the result to the batch, which stores it under the key of ev.
 func (e *engine) add(x *execution, ev *key.Evaluation) {
 	t, n := x.ev.Task, e.node(x.ev.Task)
 	n.kept = x.kept
@@ -95,20 +95,20 @@ func (n *node) spoil() {
 	n.doubt = cmp.Or(n.doubt, n.task.ID()+" was made while something that it depends on changed")
 }
 
-// store stores what waits for that, also after an interrupt.
+// store stores the pending results, even after an interrupt.
 func (e *engine) store() {
 	e.check()
 	e.batch.Store()
 }
 
-// check finds out of what waits to be stored whether it may be.
+// check checks whether the pending results may be stored.
 func (e *engine) check() {
 	if e.batch.Check(context.Background()) {
 		e.staleAll()
 	}
 }
 
-// refresh looks at a dish again after something ran in it.
+// refresh refreshes the tree below the dish of t after an execution there.
 func (e *engine) refresh(ctx context.Context, t *plan.Task) {
 	if e.keys.Refresh(ctx, t) {
 		e.staleAll()

@@ -18,8 +18,8 @@ import (
 )
 
 // elsewhere returns a function that reports whether a path is an output of another task of the
-// workspace, or what the tools of another dish make. It is safe for concurrent use, and compiles
-// the globs when it is first called.
+// workspace, or may be made by the tools of another dish. It is safe for concurrent use, and compiles
+// the globs at its first call.
 func (e *engine) elsewhere(t *plan.Task) func(path string) bool {
 	if t.Astray() == plan.AstrayIgnored {
 		return nil
@@ -60,8 +60,8 @@ func (e *engine) elsewhere(t *plan.Task) func(path string) bool {
 	}
 }
 
-// toolsOf returns what the tools of d make, where that is none of the business of t: in a dish of
-// another language, or beside a command of the tool itself.
+// toolsOf returns the paths that the tools of d make. It returns nil if t may make them itself: it
+// runs a script, and its dish has a language of the same family.
 func toolsOf(d *discovery.Dish, t *plan.Task) *tree.Set {
 	if d.Adapter == nil || t.RunsScript() && t.Dish.Adapter != nil && d.Adapter.Manifest().FamilyName() == t.Dish.Adapter.Manifest().FamilyName() {
 		return nil
@@ -73,8 +73,8 @@ func toolsOf(d *discovery.Dish, t *plan.Task) *tree.Set {
 	return s
 }
 
-// astray reports the files that an execution left where git ignores them and no output covers
-// them. It returns those that are surely its own, to be remembered: one in another dish may be of
+// astray reports the files that an execution left where git ignores them and no output covers them.
+// It returns those to remember, which no other task can have left: a file in another dish may be from
 // a task that ran there at the same time.
 func (e *engine) astray(x *execution) (own []string) {
 	t := x.ev.Task
@@ -108,7 +108,7 @@ func (e *engine) astray(x *execution) (own []string) {
 
 func few(paths []string) string { return diagnostics.Few(paths) }
 
-// ranMeanwhile reports whether a task of d was executed while the one of r was.
+// ranMeanwhile reports whether a task of d was executed during the execution of r.
 func (e *engine) ranMeanwhile(d *discovery.Dish, r *Result) bool {
 	end := r.Started.Add(r.Duration)
 	return slices.ContainsFunc(e.nodes, func(n *node) bool {
@@ -123,7 +123,7 @@ func (e *engine) ranMeanwhile(d *discovery.Dish, r *Result) bool {
 	})
 }
 
-// outputsLine says which line of dish.toml covers files.
+// outputsLine returns the hint for dish.toml: the line that covers paths.
 func (e *engine) outputsLine(x *execution, paths []string) string {
 	t := x.ev.Task
 	var globs []string
@@ -139,8 +139,8 @@ func (e *engine) outputsLine(x *execution, paths []string) string {
 	return fmt.Sprintf("add outputs = [%s] to %s", strings.Join(globs, ", "), t.Table())
 }
 
-// together replaces the globs of equal directories of members beside each other by one, unless a
-// task of such a member has outputs of its own.
+// together replaces the globs of directories that have the same name in sibling members by one glob,
+// unless a task of such a member has outputs.
 func (e *engine) together(t *plan.Task, globs []string) []string {
 	like := make(map[string][]string)
 	of := func(g string) string {

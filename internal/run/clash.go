@@ -14,7 +14,7 @@ import (
 // another. Once both have ended, the engine compares their outputs: a file that both made belongs
 // to neither. Until then it stores no results of them and of their dependents.
 
-// clash fails r and a rival that has ended before when both made the same file.
+// clash fails r and a rival that has already ended if both made the same file.
 func (e *engine) clash(r *Result) {
 	n := e.node(r.Task)
 	if e.overlaps.Rivals == nil || len(e.overlaps.Rivals[r.Task.Index]) == 0 || r.Outcome != Built && r.Outcome != CacheHit {
@@ -51,26 +51,26 @@ func (e *engine) clash(r *Result) {
 	}
 }
 
-// note remembers what a task that has rivals made.
+// note remembers the outputs of a task that has rivals.
 func (e *engine) note(t *plan.Task, outputs []cache.Output) {
 	if e.overlaps.Rivals != nil && len(e.overlaps.Rivals[t.Index]) > 0 {
 		e.node(t).made = outputs
 	}
 }
 
-// fails makes a good result that of a task whose files another one made too.
+// fails turns a successful result into a failure, because another task made the same files.
 func (r *Result) fails(other *plan.Task, both []string) {
 	r.Outcome, r.Reason, r.Stored = Failed, reasonMadeTwice, false
 	r.Message = fmt.Sprintf("%s made %s too, and neither depends on the other", other.ID(), diagnostics.Few(both))
 }
 
-// overlapping reports whether another task of the plan may make what t makes.
+// overlapping reports whether another task of the plan may make outputs of t.
 func (e *engine) overlapping(t *plan.Task) bool {
 	return e.overlaps.Near != nil && len(e.overlaps.Near[t.Index]) > 0
 }
 
-// near returns a function that reports whether one of tasks, by index, has made a path. It
-// is safe for concurrent use, and asks what is remembered when it is first called.
+// near returns a function that reports whether one of tasks, by index, has made a path. It is safe
+// for concurrent use, and reads the history at its first call.
 func (e *engine) near(tasks []int) func(path string) bool {
 	memory, list := e.keys.History(), make([]*plan.Task, len(tasks))
 	for i, t := range tasks {
@@ -101,7 +101,7 @@ func (e *engine) others(t *plan.Task) func(path string) bool {
 	return func(path string) bool { return others(path) || near(path) }
 }
 
-// before returns a function that reports whether a path was made by what t depends on.
+// before returns a function that reports whether a dependency of t has made a path.
 func (e *engine) before(t *plan.Task) func(path string) bool {
 	before := e.keys.MadeBefore(t)
 	if !e.overlapping(t) {
@@ -126,8 +126,8 @@ func (e *engine) rival(t *plan.Task, other int) bool {
 	return false
 }
 
-// postpone reports whether a result of t must wait for the end of the run to be stored, and
-// has store called then if it is still good.
+// postpone reports whether a result of t can be stored only at the end of the run. If so, it arranges
+// that store is called then, unless a file was made twice by then.
 func (e *engine) postpone(t *plan.Task, store func()) bool {
 	if e.overlaps.Rivals == nil || !e.dependsOnAny(t, func(i int) bool { return len(e.overlaps.Rivals[i]) > 0 }) {
 		return false
@@ -143,7 +143,7 @@ func (e *engine) postpone(t *plan.Task, store func()) bool {
 	return true
 }
 
-// storePostponed stores what waited for the end of everything that may spoil it.
+// storePostponed stores the postponed results that no other task has spoilt.
 func (e *engine) storePostponed() {
 	for _, store := range e.postponed {
 		store()

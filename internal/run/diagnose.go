@@ -8,9 +8,9 @@ import (
 	"github.com/bentobuild/bento/internal/proc"
 )
 
-// diagnose parses the output of the task by the hook of its adapter. If a failed task has no
-// finding in its output, it runs the hook's own command and parses that output too. A parser that
-// fails costs the diagnostics and nothing else.
+// diagnose parses the output of the task with the hook of its adapter. If a failed task has no
+// finding in its output, it runs the hook's own command and parses that output too. If the parser
+// fails, only the diagnostics are missing.
 func (x *execution) diagnose(ctx context.Context) {
 	t, r := x.ev.Task, x.result
 	if t.Hook == nil && t.Parser == nil || r.Attempts == 0 {
@@ -33,8 +33,8 @@ func (x *execution) diagnose(ctx context.Context) {
 	}
 }
 
-// printAgain runs the command of the hook, if there is one, and returns its output. The command
-// has the environment of the task and about the same time, and is not shown.
+// printAgain runs the command of the hook, if there is one, and returns its output, which is not
+// shown. The command has the environment and about the time limit of the task.
 func (x *execution) printAgain(ctx context.Context) (*action.Findings, bool) {
 	t, ok := action.Again(x.ev.Task)
 	if !ok {

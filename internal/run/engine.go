@@ -18,23 +18,24 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// Options says how to run.
+// Options are the settings of a run.
 type Options struct {
 	Workers      int // tasks at once; 0 means one
 	KeepGoing    bool
-	Force        bool // look nothing up in the cache
+	Force        bool // ignore cached results
 	SkipInstall  bool
 	ForceInstall bool
 	Output       bool          // report TaskOutput events
-	Stdio        *Stdio        // of interactive tasks; nil: none, as of others
-	Grace        time.Duration // between SIGTERM and SIGKILL; 0: that of package proc
-	// Busy reports whether the machine has enough to do: then nothing is started beside
-	// what is running, and it is asked again a second later. Nil means never.
+	Stdio        *Stdio        // of interactive tasks; nil: they have none, like other tasks
+	Grace        time.Duration // between SIGTERM and SIGKILL; 0: the default of package proc
+	// Busy reports whether the machine is busy: while a task runs, the engine then starts no other
+	// one, and calls Busy again after a second. Nil means never busy.
 	Busy func() bool
-	// Memory returns how many bytes tasks may declare together that run at once, 0 for any. It is
-	// called if a task declares what it needs. Nil means any.
+	// Memory returns the memory in bytes that the tasks that run at once may declare together, 0 for
+	// no limit. It is called only if a task declares its memory. Nil means no limit.
 	Memory func() int64
-	// Cancel receives ids of tasks to end, with their dependents, as Skipped: their inputs have changed.
+	// Cancel receives the ids of tasks whose inputs have changed. These tasks and their dependents
+	// end as Skipped.
 	Cancel <-chan string
 	// Saving is called with the report, whose Duration, Warnings and Interrupted are not final, while
 	// the state of the workspace is saved. Nil does nothing.
@@ -50,48 +51,48 @@ type engine struct {
 	opts            Options
 	nodes           []*node // by plan.Task.Index
 	queue           *readyQueue
-	free            []*node // wait for nothing any more, and are not in the queue yet
+	free            []*node // have no pending dependencies, and are not in the queue yet
 	recorder        *record.Recorder
 	batch           *record.Batch // results that are to be stored
 	restorer        *outputs.Restorer
 	outDir          func() (path string, discard func(again bool), err error) // for the outputs of a tool
-	unstage         func()                                                    // removes these and where the restorer stages; the journal goes only then
+	unstage         func()                                                    // removes these and the stage; the journal is closed after it
 	installs        map[string]*scopeInstall
 	installReports  []*Install
-	release         func() // lets other runs into the workspace
-	touched         bool   // something was executed or restored, or has begun to be
-	ending          int    // how many tasks are left that end by themselves
-	serversUnneeded bool   // every task that ends by itself has ended
-	looks           int    // how many calls of upstream there were
-	stop            string // the reason why nothing more is started, "" while things are
+	release         func() // unlocks the workspace for other runs
+	touched         bool   // an execution or a restore has begun
+	ending          int    // the number of tasks without a result that are not persistent
+	serversUnneeded bool   // all tasks that are not persistent have ended
+	looks           int    // the number of calls of upstream
+	stop            string // the reason why no more tasks are started, "" while they are
 	running         int
 	jobs            chan func() func() // to idle goroutines
 	workers         sync.WaitGroup     // those goroutines
 	done            chan func()
-	said            chan func() // of jobs that go on
+	said            chan func() // from jobs that are still running
 	overlaps        overlaps
 	// postponed store results at the end of the run, if nothing has spoilt them by then.
 	postponed []func()
 	start     time.Time
-	known     time.Duration // since start: until it was known what is a hit
+	known     time.Duration // the time from start until all hits were known
 }
 
 // node is the state of one task in a run.
 type node struct {
 	task   *plan.Task
-	waits  int             // for how many others it still waits
-	placed *key.Evaluation // the hit whose outputs lay in place before anything ran
+	waits  int             // the number of other tasks that it still waits for
+	placed *key.Evaluation // the hit whose outputs were in place before anything ran
 	begun  bool
-	stale  bool               // its evaluation has to be made again
+	stale  bool               // it must be evaluated again
 	cancel context.CancelFunc // while it is executed
-	ready  bool               // those that wait for it need not wait for its end
-	made   []cache.Output     // of a task with rivals
+	ready  bool               // its dependents need not wait for its end
+	made   []cache.Output     // the outputs of a task with rivals
 	doubt  string             // why its outputs may not match its key, "" if they do
-	kept   *record.Execution  // of a result that is to be stored
+	kept   *record.Execution  // set while its result waits to be stored
 	result *Result            // once it has ended
 
-	look     int                 // engine.looks of the last look that visited it
-	upstream [2]*record.Upstream // as those see it that depend on it: by outputs, by its key
+	look     int                 // engine.looks of the last call of upstream that visited it
+	upstream [2]*record.Upstream // as its dependents see it: by outputs, by key
 }
 
 func (e *engine) node(t *plan.Task) *node { return e.nodes[t.Index] }
@@ -104,8 +105,8 @@ func (e *Env) Evaluator(p *plan.Plan, force bool) (*key.Evaluator, error) {
 	}, p)
 }
 
-// Run brings every task of the plan up to date. The error is of the user's input,
-// found before anything was started, or nil.
+// Run brings every task of the plan up to date. The error is an error of the user's input that was
+// found before any task started, or nil.
 func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, error) {
 	overlaps := FindOverlaps(p)
 	if err := diagnostics.AsError(overlaps.Problems); err != nil {
@@ -121,7 +122,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 		nodes: make([]*node, len(p.Tasks)), ending: countEnding(p), overlaps: overlaps, installs: make(map[string]*scopeInstall),
 		done: make(chan func()), jobs: make(chan func() func()), said: make(chan func()),
 	}
-	nodes := make([]node, len(p.Tasks)) // in one piece
+	nodes := make([]node, len(p.Tasks)) // one allocation for all
 	for i, t := range p.Tasks {
 		nodes[i].task, nodes[i].waits = t, len(p.Graph.Before(i))
 		e.nodes[i] = &nodes[i]
@@ -189,8 +190,8 @@ func (e *engine) loop(ctx context.Context) {
 	}
 }
 
-// startReady starts the ready tasks. If the machine is too busy for all of them, it returns a
-// channel that receives when to try again.
+// startReady starts the ready tasks. If the machine is too busy for all of them, it returns a channel
+// that receives when it is time to try again.
 func (e *engine) startReady(ctx context.Context) (again <-chan time.Time) {
 	for {
 		e.enqueue(ctx)
@@ -205,21 +206,20 @@ func (e *engine) startReady(ctx context.Context) (again <-chan time.Time) {
 	}
 }
 
-// enqueue puts tasks that wait for nothing any more into the queue, but for those that
-// need no worker: they end here.
+// enqueue moves the free tasks into the queue. Tasks that need no worker end here.
 func (e *engine) enqueue(ctx context.Context) {
 	for len(e.free) > 0 {
 		n := e.free[0]
 		e.free = e.free[1:]
 		ev := e.keys.Of(n.task)
-		if n.result != nil || e.stopped(ctx) == "" && !e.outdated(n) && e.endIfInPlace(ev) {
+		if n.result != nil || e.stopped(ctx) == "" && !e.outdated(n) && !e.isBehind(n) && e.endIfInPlace(ev) {
 			continue
 		}
 		e.queue.Add(n.task)
 	}
 }
 
-// estimate returns what the tasks that will be executed took the last time.
+// estimate returns, by plan.Task.Index, the last durations of the tasks that will be executed.
 func (e *engine) estimate() []time.Duration {
 	list := make([]time.Duration, len(e.plan.Tasks))
 	for i, t := range e.plan.Tasks {
@@ -230,13 +230,13 @@ func (e *engine) estimate() []time.Duration {
 	return list
 }
 
-// job runs f beside the others. What f returns is applied by the engine.
+// job runs f in another goroutine. The goroutine of Run calls the function that f returns.
 func (e *engine) job(f func() (apply func())) {
 	e.running++
 	e.touched = true
 	select {
 	case e.jobs <- f:
-	default: // none is idle; an idle one has a stack that has grown
+	default: // no goroutine is idle; the stack of an idle one has grown already
 		e.workers.Go(func() {
 			for ok := true; ok; f, ok = <-e.jobs {
 				e.done <- f()
@@ -258,11 +258,8 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 	}
 	n.begun = true
 	ev := e.evaluated(ctx, n)
-	if ev.Status == key.Miss && ev.Err == nil && !t.Held {
-		if e.keys.LookAgain(ctx, t) {
-			e.staleAll()
-		}
-		ev = e.evaluated(ctx, n)
+	if ev.Err == nil {
+		ev = e.lookAgain(ctx, n)
 	}
 	switch {
 	case e.endIfInPlace(ev):
@@ -281,23 +278,7 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 	}
 }
 
-// evaluated returns the evaluation of the task of n, as it is by now.
-func (e *engine) evaluated(ctx context.Context, n *node) *key.Evaluation {
-	if e.outdated(n) {
-		n.stale = false
-		return e.keys.Task(ctx, n.task)
-	}
-	return e.keys.Of(n.task)
-}
-
-// outdated reports whether the task of n has to be evaluated again, or for the first time.
-func (e *engine) outdated(n *node) bool {
-	ev := e.keys.Of(n.task)
-	return ev == nil || n.stale || ev.Reason == key.MissPending || !e.keys.Holds(ev)
-}
-
-// endIfInPlace ends the task of a hit for which nothing has to be done, and reports whether it
-// is one.
+// endIfInPlace ends the task of a hit whose outputs are in place, and reports whether it is one.
 func (e *engine) endIfInPlace(ev *key.Evaluation) bool {
 	t := ev.Task
 	if ev.Err != nil || ev.Status != key.Hit || !e.isPlaced(ev) {
@@ -314,21 +295,21 @@ func (e *engine) endIfInPlace(ev *key.Evaluation) bool {
 	return true
 }
 
-// restoreOrExecute does what a task needs whose result is not in the workspace.
+// restoreOrExecute restores or executes a task whose result is not in the workspace.
 func (e *engine) restoreOrExecute(ctx context.Context, ev *key.Evaluation) {
 	switch p := e.unmetPin(ev); {
 	case ev.Err != nil:
 		e.end(failure(ev))
 	case ev.Status == key.Hit:
 		e.restoreBeside(ctx, ev)
-	case p != nil: // only --keep-going gets here with one
+	case p != nil: // only possible with --keep-going
 		e.end(&Result{Task: ev.Task, Outcome: Failed, Reason: p.Rule, Message: p.Message, Key: ev.Key, ExitCode: -1})
 	default:
 		e.executeMended(ctx, ev)
 	}
 }
 
-// unmetPin returns the pin that forbids to execute a task, nil for none.
+// unmetPin returns the problem of the pin that forbids the execution of a task, nil for none.
 func (e *engine) unmetPin(ev *key.Evaluation) *diagnostics.Diagnostic {
 	if ev.Toolchain == "" {
 		return nil
@@ -341,7 +322,7 @@ func (e *engine) unmetPin(ev *key.Evaluation) *diagnostics.Diagnostic {
 	return nil
 }
 
-// restoreBeside starts to restore a hit.
+// restoreBeside restores a hit in another goroutine.
 func (e *engine) restoreBeside(ctx context.Context, ev *key.Evaluation) {
 	last, others := e.keys.History().Of(ev.Task), e.others(ev.Task)
 	e.job(func() func() { return e.restore(ctx, ev, last, others) })
@@ -354,12 +335,12 @@ func (e *engine) stopped(ctx context.Context) string {
 	return e.stop
 }
 
-// interrupted is the result of a task that the interrupt kept from an end.
+// interrupted returns the result of a task that the interrupt has ended.
 func interrupted(ev *key.Evaluation) *Result {
 	return &Result{Task: ev.Task, Outcome: Skipped, Reason: ReasonInterrupted, Key: ev.Key}
 }
 
-// failure is the result of a task that has no key.
+// failure returns the result of a task without a key.
 func failure(ev *key.Evaluation) *Result {
 	if errors.Is(ev.Err, context.Canceled) {
 		return interrupted(ev)
@@ -371,7 +352,7 @@ func failure(ev *key.Evaluation) *Result {
 	return r
 }
 
-// end notes the result of a task and makes those that waited for it ready.
+// end records the result of a task and releases its dependents.
 func (e *engine) end(r *Result) {
 	n := e.node(r.Task)
 	if n.result != nil {
@@ -399,8 +380,8 @@ func (e *engine) end(r *Result) {
 	e.releaseDependents(n)
 }
 
-// doubt returns why the result of a task that is executed now is unreliable: the outputs of a
-// dependency do not match its key. "" if they do.
+// doubt returns the reason why a result of t that is made now is unreliable: the outputs of a
+// dependency may not match its key. It returns "" if they match.
 func (e *engine) doubt(t *plan.Task) string {
 	for _, d := range t.Deps {
 		n := e.node(d.Task)
@@ -414,7 +395,7 @@ func (e *engine) doubt(t *plan.Task) string {
 	return ""
 }
 
-// releaseDependents starts what waits for nothing but n.
+// releaseDependents frees the tasks that wait only for n.
 func (e *engine) releaseDependents(n *node) {
 	if n.ready {
 		return
@@ -433,7 +414,7 @@ func (e *engine) releaseDependents(n *node) {
 	}
 }
 
-// cancelTask ends a task that is not to go on.
+// cancelTask cancels a running task, and skips one that has not begun.
 func (e *engine) cancelTask(id string) {
 	for _, n := range e.nodes {
 		switch {
@@ -446,7 +427,7 @@ func (e *engine) cancelTask(id string) {
 	}
 }
 
-// continuesAfter reports whether what only comes behind r, and does not depend on it, is run.
+// continuesAfter reports whether later tasks that do not depend on the task of r still run.
 func (e *engine) continuesAfter(r *Result) bool {
 	return e.opts.KeepGoing || r.Outcome == Skipped && r.Reason == ReasonToolMissing
 }
@@ -461,7 +442,7 @@ func (e *engine) skipDependents(r *Result) {
 	for _, i := range e.plan.Graph.After(r.Task.Index) {
 		next := e.nodes[i]
 		if next.begun || e.continuesAfter(r) && !dependsOn(next.task, r.Task) {
-			continue // it did not wait for the end, or does not need the outputs
+			continue // it has begun already, or does not need the outputs
 		}
 		e.end(&Result{
 			Task: next.task, Outcome: Skipped, Reason: reason,
@@ -474,8 +455,8 @@ func dependsOn(t, on *plan.Task) bool {
 	return slices.ContainsFunc(t.Deps, func(d plan.Dep) bool { return d.Task == on })
 }
 
-// refuse returns the errors among problems that keep the run from starting. With
-// --keep-going the tasks that they are about fail, and the rest runs.
+// refuse returns the errors among problems that keep the run from starting. With --keep-going only
+// the tasks with errors fail, and the others run.
 func (e *engine) refuse(found key.Preflight) error {
 	var list, warnings []diagnostics.Diagnostic
 	for _, p := range found.Problems {

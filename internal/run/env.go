@@ -18,35 +18,35 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// Env is what evaluating and running share with the rest of the invocation.
+// Env is the environment of evaluations and runs, which they share with the rest of the invocation.
 type Env struct {
 	Root       string // of the workspace, absolute, without links
 	Store      cache.Store
 	State      *state.Dir
 	Toolchains *key.Toolchains
-	Environ    adapters.Environ   // that bento was started with
-	Snapshot   *adapters.Snapshot // that the adapters answer from; an install changes it
-	Inherit    bool               // tasks see all of it
-	Program    string             // says which build of bento this is
+	Environ    adapters.Environ   // the environment that bento was started with
+	Snapshot   *adapters.Snapshot // the files that the adapters read; an install changes them
+	Inherit    bool               // tasks see all of Environ
+	Program    string             // identifies this build of bento
 	Reporter   Reporter
-	// Executing is called before a task or an install is executed, with files that are
-	// to be open until nothing of it is left, whatever becomes of this process. It may
-	// be nil.
+	// Executing is called before the execution of a task or an install. The files of hold must stay
+	// open until all its processes have ended, even if this process is killed. Executing may be nil.
 	Executing func(hold []*os.File)
 
 	once sync.Once
 	cmds *action.Commands
 
-	// Moves watches directories while tasks run, for all runs of this process; nil: nothing does.
+	// Moves watches directories while tasks run, for all runs of this process. If it is nil, no
+	// directory is watched.
 	Moves *record.Moves
 
-	held []*os.File // what keeps other runs out of the workspace
+	held []*os.File // the lock that keeps other runs out of the workspace
 
 	warnings warningList
 	mu       sync.Mutex // held while the Reporter receives one event
 }
 
-// commands returns what makes the processes of tasks.
+// commands returns the Commands that start the processes of tasks.
 func (e *Env) commands() *action.Commands {
 	e.once.Do(func() { e.cmds = &action.Commands{Root: e.Root, Environ: e.Environ, Inherit: e.Inherit} })
 	return e.cmds
@@ -55,8 +55,8 @@ func (e *Env) commands() *action.Commands {
 // Lacking returns the programs that the tasks of a plan start by their names and that PATH lacks.
 func (e *Env) Lacking(p *plan.Plan) []key.Lacking { return key.LackingOf(p, e.commands().Lacks) }
 
-// pruneToBounds keeps the store within its bounds, if it has some, after something was added.
-// Where that fails, the end of the run tries again.
+// pruneToBounds keeps the store within its bounds, if it has any, after an addition. If that fails,
+// the end of the run tries again.
 func (e *Env) pruneToBounds(ctx context.Context) {
 	store := cache.DiskOf(e.Store)
 	if store != nil && store.Crowded() {
@@ -64,7 +64,7 @@ func (e *Env) pruneToBounds(ctx context.Context) {
 	}
 }
 
-// executing says that something is about to be executed.
+// executing calls Executing, with the files that must stay open.
 func (e *Env) executing() {
 	if e.Executing == nil {
 		return

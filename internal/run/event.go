@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
-// Reporter hears what happens during a run. It is called serially.
+// Reporter receives the events of a run, one at a time.
 type Reporter interface {
 	Report(Event)
 }
@@ -23,8 +23,8 @@ type Event interface{ event() }
 type Started struct {
 	Plan    *plan.Plan
 	Workers int
-	// Estimate is by task: how long the last run of those took that will be
-	// executed, 0 for hits and where it is not known.
+	// Estimate has, by plan.Task.Index, the duration of the last run of each task that will be
+	// executed, 0 for hits and unknown durations.
 	Estimate []time.Duration
 }
 
@@ -52,8 +52,8 @@ type TaskStarted struct {
 	Evaluation *key.Evaluation
 }
 
-// TaskOutput is a piece of what a task prints, as it comes: of servers always, of others on
-// request. Data is only valid during the call.
+// TaskOutput is a piece of the output of a task, reported while the task runs. Servers always have
+// these events, other tasks only with Options.Output. Data is valid only during the call.
 type TaskOutput struct {
 	Task   *plan.Task
 	Stream action.Stream
@@ -90,7 +90,7 @@ func (waiting) event()         {}
 func (Warned) event()          {}
 func (Finished) event()        {}
 
-// Outcome is how a task ended. The values stand in reports.
+// Outcome is how a task ended. Reports contain the values.
 type Outcome string
 
 // The outcomes.
@@ -131,12 +131,11 @@ type Result struct {
 	ExitCode int       // of Built and Failed; 128+n for signal n
 	Signal   string    // "SIGKILL", when a signal ended it
 	Attempts int       // 0 when nothing was executed
-	Flaky    bool      // failed at first and then did not
+	Flaky    bool      // failed at first, then succeeded
 	Stopped  bool      // a server that ran until bento ended it
 	Stored   bool      // the result went into the cache
-	Install  *Install  // of this run, that it needs; nil for none
-	// Started is when its command was started, or a hit began to be restored; zero
-	// when nothing was to do.
+	Install  *Install  // the install of this run that it waited for; nil for none
+	// Started is the time when its command or its restore was started; zero if nothing was done.
 	Started  time.Time
 	Duration time.Duration // since Started
 	LogPath  string        // absolute, "" when there is no log
@@ -146,11 +145,11 @@ type Result struct {
 
 	record   *cache.Record // of a hit
 	log      *action.Log   // of the file at LogPath
-	unlogged []byte        // the end of what could not be written to a log
+	unlogged []byte        // the end of the output that could not be written to a log
 }
 
-// ReplayLog returns what the task printed to emit, piece by piece in the order in
-// which it was printed: that of a hit from the store, else from the log file.
+// ReplayLog passes the output of the task to emit, piece by piece and in order: for a hit from the
+// store, else from the log file.
 func (r *Result) ReplayLog(s cache.Store, emit func(action.Stream, []byte)) error {
 	if r.record == nil && r.Outcome == CacheHit && s != nil {
 		r.record, _ = s.Lookup(r.Key) // a miss by now has no log to show

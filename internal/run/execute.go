@@ -21,25 +21,25 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// execution is one task being executed. It runs beside the engine and touches
-// nothing of it but what is safe for concurrent use.
+// execution is the execution of one task. It runs in parallel with the engine, and uses only those
+// parts of it that are safe for concurrent use.
 type execution struct {
 	env     *Env
 	opts    Options
 	ev      *key.Evaluation
 	kept    *record.Execution
-	sources []tree.Entry // of the dish, when it began
+	sources []tree.Entry // of the dish, when the execution began
 
 	restorer *outputs.Restorer
 	outDir   func() (path string, discard func(again bool), err error) // for the outputs of a tool
 
-	isReady func() // lets what waits for a persistent task begin
-	ended   func() // lets others have the workers of a task whose process has ended
+	isReady func() // releases the dependents of a persistent task
+	ended   func() // frees the workers of a task whose process has ended
 	result  *Result
 }
 
-// execute runs a task that is a miss. Its dependencies are installed, unless unsure
-// says why its result is not to be trusted.
+// execute runs a task that is a miss. unsure is the reason why its result is unreliable, such as a
+// missing install, "" for none.
 func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string) {
 	t := ev.Task
 	unsure = cmp.Or(unsure, ev.InTheWay, e.doubt(t))
@@ -77,7 +77,7 @@ func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string)
 	})
 }
 
-// run executes the command, as often as the task allows, and collects its outputs.
+// run executes the command, with the retries that the task allows, and collects its outputs.
 func (x *execution) run(ctx context.Context) {
 	t, r := x.ev.Task, x.result
 	if ctx.Err() != nil {
@@ -114,7 +114,7 @@ func (x *execution) run(ctx context.Context) {
 	x.diagnose(ctx)
 }
 
-// maxServerLog bounds the log of a server, in bytes: it may print for days.
+// maxServerLog is the largest size of the log of a server in bytes: it may print for days.
 const maxServerLog = 16 << 20
 
 func (x *execution) openLog() *action.Log {
@@ -143,7 +143,7 @@ func (x *execution) attempt(ctx context.Context, log *action.Log) (again bool) {
 	}
 	attempt(ctx, log, out.Noting(log.Writer(action.Stdout)), errs.Noting(log.Writer(action.Stderr)))
 	if x.ev.Task.Tool != nil && x.result.Outcome == Failed {
-		fmt.Fprintf(errs.Noting(io.Discard), "\n%s\n", x.result.Message) // what a tool answers it does not print
+		fmt.Fprintf(errs.Noting(io.Discard), "\n%s\n", x.result.Message) // a tool returns its error, but does not print it
 	}
 	return x.ev.Task.RetryOn == "" || out.Matched() || errs.Matched()
 }
@@ -189,8 +189,8 @@ func (x *execution) attemptTo(ctx context.Context, log *action.Log, stdout, stde
 	}
 }
 
-// machine reports whether a process could not be started for lack of something that the
-// machine has too little of.
+// machine reports whether a process could not be started because the machine lacks file descriptors,
+// processes or memory.
 func machine(err error) bool {
 	for _, errno := range [...]syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM} {
 		if errors.Is(err, errno) {
@@ -200,8 +200,8 @@ func machine(err error) bool {
 	return false
 }
 
-// supervise runs a process. Of a persistent task it says when it is ready; one that
-// does not become so is ended, and late says why.
+// supervise runs a process. It calls isReady when a persistent task is ready. It ends a persistent
+// task that does not become ready, and returns the reason in late.
 func (x *execution) supervise(ctx context.Context, spec proc.Spec) (res proc.Result, late, err error) {
 	t := x.ev.Task
 	if t.Persistent && t.Ready != nil {
@@ -221,7 +221,7 @@ func exitMessage(res proc.Result) string {
 	return fmt.Sprintf("exit status %d", res.ExitCode)
 }
 
-// collect looks at what the command made, and stores it.
+// collect collects the outputs of the command, and fails the result if that is impossible.
 func (x *execution) collect(log *action.Log) {
 	err := x.kept.Collect(log, x.result.Duration)
 	var missing *record.MissingError
@@ -237,7 +237,7 @@ func (x *execution) collect(log *action.Log) {
 	}
 }
 
-// unreadable handles the error of a read of outputs. An interrupt ends that too.
+// unreadable handles an error of reading outputs, which may be caused by an interrupt.
 func (x *execution) unreadable(err error) {
 	if errors.Is(err, context.Canceled) {
 		x.result.Outcome, x.result.Reason, x.result.Message = Skipped, ReasonInterrupted, "ended by the interrupt"
@@ -254,11 +254,11 @@ func (x *execution) fail(reason, message string) {
 	x.result.Outcome, x.result.Reason, x.result.Message = Failed, reason, message
 }
 
-// Stdio is what interactive tasks read and write.
+// Stdio are the files that interactive tasks read and write.
 type Stdio struct {
 	In, Out, Err *os.File
-	// Terminal says that In is a terminal: then Out and Err are theirs too, and
-	// no output is kept. Else they print like other tasks.
+	// Terminal reports whether In is a terminal. If so, interactive tasks also write to Out and Err,
+	// and their output is not kept. Else they print like other tasks.
 	Terminal bool
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// AddPackages adds packages to a dish by its ecosystem's own command. No run of another
-// bento in the workspace sees the manifests half written.
+// AddPackages adds packages to a dish with the command of its ecosystem. It locks the workspace, so
+// that no run of another bento reads half-written manifests.
 func AddPackages(ctx context.Context, env *Env, d *discovery.Dish, packages []string, dev bool, log adapters.LogFunc) error {
 	release, _ := env.lockWorkspace(ctx)
 	defer release()
@@ -31,7 +31,7 @@ var errInterrupted = errors.New("ended by the interrupt")
 type scopeInstall struct {
 	done    bool
 	err     error
-	report  *Install // nil when nothing was to do
+	report  *Install // nil if no install was needed
 	waiting []*key.Evaluation
 }
 
@@ -61,7 +61,7 @@ func (e *engine) executeInstalled(ctx context.Context, ev *key.Evaluation) {
 			return func() { e.installed(ctx, s, i, ev) }
 		})
 	case !s.done:
-		// Its place is free for others until then.
+		// Until then other tasks can use its workers.
 		e.queue.Release(ev.Task)
 		s.waiting = append(s.waiting, ev)
 	case s.err != nil:
@@ -71,7 +71,8 @@ func (e *engine) executeInstalled(ctx context.Context, ev *key.Evaluation) {
 	}
 }
 
-// awaitsInstall reports whether a task waits for the install of its dish. A tool brings what it needs.
+// awaitsInstall reports whether a task waits for the install of its dish. The task of a tool does
+// not: it runs nothing in the dish.
 func awaitsInstall(t *plan.Task) bool { return needsInstall(t.Dish) && t.Tool == nil && !t.NoInstall }
 
 // installFor returns the install that a task has waited for, nil for none.

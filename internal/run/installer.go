@@ -23,11 +23,12 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// installTimeout bounds one install.
+// installTimeout is the time limit of one install.
 const installTimeout = 30 * time.Minute
 
-// A stamp is the digest of what the last good install of a scope was made from. Two of
-// them are kept where the install has written a lockfile.
+// A stamp is the digest of the files, the tool and the command of the last good install of a scope.
+// The state has two stamps if the install wrote a lockfile that changes the command of the next
+// install.
 const (
 	stampVersion = 1
 	stampSize    = 32
@@ -47,18 +48,19 @@ type Install struct {
 	first int // the index of the task that needed it first
 }
 
-// ID names the install among tasks.
+// ID returns the name of the install in lists of tasks.
 func (i *Install) ID() string { return i.Dish + ": install" }
 
-// UpToDate reports whether the last good install of d's scope was made from what is
-// there now.
+// UpToDate reports whether the last good install of d's scope matches the current files, tool and
+// command.
 func (in *installer) UpToDate(ctx context.Context, d *discovery.Dish) bool {
 	toolchain, err := in.toolchain(ctx, d)
 	return err == nil && in.reason(ctx, d, cache.ShortSum(d.ScopeID()), toolchain) == ""
 }
 
-// toolchain is the fingerprint of what installs the scope of d: the tool as it is
-// there, whichever dish of the scope asks.
+// toolchain returns the fingerprint of the tool that installs the scope of d. All dishes of the scope
+// use the tool in the directory of the scope; if that tool fails, toolchain uses the one in the
+// directory of d.
 func (in *installer) toolchain(ctx context.Context, d *discovery.Dish) (string, error) {
 	found, err := in.Toolchains.Fingerprint(ctx, d.Adapter, d.ScopeDir())
 	if err != nil && d.ScopeDir() != d.Dir {
@@ -70,7 +72,7 @@ func (in *installer) toolchain(ctx context.Context, d *discovery.Dish) (string, 
 // installer installs in a workspace. It is safe for concurrent use.
 type installer struct {
 	*Env
-	Force bool // also what is up to date
+	Force bool // install even if it is up to date
 	Tree  *tree.Tree
 }
 
@@ -101,7 +103,7 @@ func (in *installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
 	if i.Reason = in.reason(ctx, d, id, toolchain); i.Reason == "" {
 		return nil
 	}
-	// Whatever happens now, the last good install is no more.
+	// From here on the last good install is invalid, even if this one fails.
 	if err := in.State.Remove("installs/" + id); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		in.warn("state_unwritable", "the state of this workspace cannot be written: "+err.Error(), "")
 	}
@@ -120,7 +122,7 @@ func (in *installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
 	return i
 }
 
-// orInterrupted returns err, or errInterrupted for what comes of an interrupt.
+// orInterrupted returns err, or errInterrupted if an interrupt caused err.
 func orInterrupted(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return errInterrupted
@@ -148,7 +150,7 @@ func (in *installer) install(ctx context.Context, d *discovery.Dish, i *Install,
 	})
 }
 
-// environ is the whole environment of what is run for d.
+// environ returns the environment of the installs of d.
 func (in *installer) environ(d *discovery.Dish) adapters.Environ {
 	m := d.Adapter.Manifest()
 	env := in.Environ
@@ -158,7 +160,7 @@ func (in *installer) environ(d *discovery.Dish) adapters.Environ {
 	return env.With(m.SetEnv)
 }
 
-// reason says why an install is needed, "" when it is not.
+// reason returns the reason why an install is needed, "" if it is not.
 func (in *installer) reason(ctx context.Context, d *discovery.Dish, id, toolchain string) string {
 	if in.Force {
 		return "asked for"
@@ -199,8 +201,8 @@ func isGone(path string) bool {
 }
 
 func (in *installer) keepStamp(ctx context.Context, d *discovery.Dish, id, toolchain string) {
-	// An install may write a lockfile: the stamp is of what is there now. The next one
-	// may be another command for it, that would do nothing.
+	// The install may have written a lockfile, so the stamp is of the current files. With that
+	// lockfile the next install may have another command, which would change nothing.
 	stamps := in.stamp(ctx, d, toolchain)
 	if scope, err := adapters.InstallScope(ctx, d.Adapter, d.Dir); err == nil && scope.Command != d.Scope.Command {
 		after := *d
@@ -216,8 +218,7 @@ func (in *installer) keepStamp(ctx context.Context, d *discovery.Dish, id, toolc
 	}
 }
 
-// stamp is the digest of the files that decide an install, of the tool and of the
-// command.
+// stamp returns the digest of the files that decide an install, of the tool and of the command.
 func (in *installer) stamp(ctx context.Context, d *discovery.Dish, toolchain string) string {
 	m := d.Adapter.Manifest()
 	var w pack.Writer
@@ -226,8 +227,8 @@ func (in *installer) stamp(ctx context.Context, d *discovery.Dish, toolchain str
 		w.String(options)
 	}
 	for _, name := range in.deciding(d) {
-		// What is not there leaves no trace: a glob of members may also match what a
-		// build makes.
+		// Missing files are not in the stamp: a glob of members may also match files that a build
+		// makes.
 		if sum, err := sumOf(ctx, name); err == nil {
 			w.String(name)
 			w.Raw(sum[:])
@@ -237,8 +238,8 @@ func (in *installer) stamp(ctx context.Context, d *discovery.Dish, toolchain str
 	return string(sum[:])
 }
 
-// sumOf returns the digest of a regular file. It waits for no named pipe, and ends with the
-// error of ctx in the middle of a file.
+// sumOf returns the digest of a regular file. It does not block on a named pipe, and returns the
+// error of ctx even in the middle of a file.
 func sumOf(ctx context.Context, name string) (sum [32]byte, err error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -264,7 +265,7 @@ func sumOf(ctx context.Context, name string) (sum [32]byte, err error) {
 	}
 }
 
-// deciding lists the files that decide an install.
+// deciding returns the files that decide an install.
 func (in *installer) deciding(d *discovery.Dish) []string {
 	if len(d.Scope.Files) > 0 {
 		return d.Scope.Files

@@ -45,8 +45,8 @@ func LinksOut(root string, d *discovery.Dish) error {
 	return diagnostics.AsError(found)
 }
 
-// suspects returns the paths below dir that globs name: those without a wildcard as they
-// are, and of the others the links that stand beside each other where the wildcard is.
+// suspects returns paths below dir: the globs without a wildcard, and of each other glob the
+// directory in front of the wildcard and the links in that directory that match.
 func suspects(c *clone.Clone, dir string, globs []string) []string {
 	var names []string
 	for _, glob := range globs {

@@ -10,11 +10,11 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
-// Outputs of a task may be gone when they are needed: another task may have removed them. The
-// engine restores them before it executes a dependent, which would make something else without
-// them, and at the end of the run.
+// Outputs of a task may be gone when they are needed: another task may have removed them. The engine
+// restores them before it executes a dependent, which would make a different result without them, and
+// at the end of the run.
 
-// lost names an output of a task that is gone, "" when there is none.
+// lost returns the path of a missing output of a task, "" if none is missing.
 func (e *engine) lost(t *plan.Task) string {
 	r := e.node(t).result
 	if r == nil || r.Outcome != CacheHit && r.Outcome != Built || t.Held || t.Persistent {
@@ -23,7 +23,7 @@ func (e *engine) lost(t *plan.Task) string {
 	return e.keys.Missing(e.keys.Of(t))
 }
 
-// mend restores the outputs that the tasks of a list have lost, and then calls then.
+// mend restores the missing outputs of the tasks of a list, and then calls then.
 func (e *engine) mend(ctx context.Context, list []*plan.Task, then func()) {
 	for i, t := range list {
 		gone := e.lost(t)
@@ -87,7 +87,7 @@ func (e *engine) mendAll(ctx context.Context) {
 		return
 	}
 	gone := parallel.Map(e.plan.Tasks, func() *engine { return e }, (*engine).lost)
-	taken := make([]bool, len(e.plan.Tasks)) // something behind it was executed
+	taken := make([]bool, len(e.plan.Tasks)) // a task that waits for it was executed
 	var list []*plan.Task
 	for i := len(e.plan.Tasks) - 1; i >= 0; i-- {
 		for _, next := range e.plan.Graph.After(i) {

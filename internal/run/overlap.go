@@ -11,24 +11,24 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// overlaps is the result of FindOverlaps. The zero value is that no outputs overlap.
+// overlaps is the result of FindOverlaps. The zero value means that no outputs overlap.
 type overlaps struct {
-	// Near are, by plan.Task.Index, the tasks whose outputs may be those of a task,
-	// whatever their order. Nil when no outputs of the plan overlap.
+	// Near has, by plan.Task.Index, the tasks that may make outputs of a task, whatever their order.
+	// It is nil if no outputs of the plan overlap.
 	Near [][]int
 	// Rivals are those among Near that are not ordered: none depends on the other. They
 	// must not run at the same time, and must not make the same file.
 	Rivals [][]int
-	// Problems are the errors that keep a run from starting: paths that two rivals name
-	// without any wildcard, and rivals of which one does not end by itself.
+	// Problems are the errors that keep a run from starting: paths that two rivals name without any
+	// wildcard, and rivals of which one is persistent.
 	Problems []diagnostics.Diagnostic
 }
 
-// outputArea is where the paths lie that an output may mean.
+// outputArea describes the paths that the glob of an output may match.
 type outputArea struct {
 	task   *plan.Task
-	prefix string // they are this path or lie below it; "" is the workspace
-	depth  int    // most components that they have, -1 for any number
+	prefix string // the paths are this one or below it; "" is the workspace
+	depth  int    // the largest number of components of the paths, -1 for no limit
 }
 
 // finder finds the overlaps of a plan.
@@ -37,23 +37,23 @@ type finder struct {
 	plan *plan.Plan
 	sets map[*plan.Task]*tree.Set
 	had  map[[2]int]bool
-	left int // of effort
+	left int // the rest of effort
 }
 
-// effort bounds FindOverlaps to a few seconds: of hostile outputs that all lie in the
-// same directory each is compared with each.
+// effort limits FindOverlaps to a few seconds: hostile outputs may all be in the same directory, and
+// then each is compared with every other.
 const effort = 50_000_000
 
-// What is taken from effort, in units of about 50 ns, but for messages: no user reads
-// thousands of errors.
+// The costs that reduce effort, in units of about 50 ns. An error costs more than its time, because
+// no user reads thousands of errors.
 const (
-	costOfPair  = 20 // of tasks
-	costOfGlobs = 10 // two of them
+	costOfPair  = 20 // one pair of tasks
+	costOfGlobs = 10 // one pair of globs
 	costOfError = 20_000
 )
 
-// FindOverlaps looks for tasks of p that may write the same paths. Globs with an error count as
-// meaning nothing: they are refused elsewhere.
+// FindOverlaps looks for tasks of p that may write the same paths. An invalid glob matches nothing
+// here: it is refused elsewhere.
 func FindOverlaps(p *plan.Plan) overlaps {
 	f := finder{plan: p, sets: make(map[*plan.Task]*tree.Set), had: make(map[[2]int]bool), left: effort}
 	places, with := places(p)
@@ -85,7 +85,7 @@ func FindOverlaps(p *plan.Plan) overlaps {
 	return f.overlaps
 }
 
-// places lists where outputs lie, and counts the tasks that have any.
+// places returns the areas of all outputs, and the number of tasks with outputs.
 func places(p *plan.Plan) (list []outputArea, with int) {
 	list = make([]outputArea, 0, len(p.Tasks))
 	for _, t := range p.Tasks {
@@ -125,7 +125,7 @@ func placeOf(t *plan.Task, glob string) outputArea {
 	return outputArea{task: t, prefix: prefix, depth: depth}
 }
 
-// count returns how many components a path has.
+// count returns the number of components of a path.
 func count(p string) int {
 	if p == "" {
 		return 0
@@ -133,7 +133,8 @@ func count(p string) int {
 	return strings.Count(p, "/") + 1
 }
 
-// look notes that two tasks overlap, if they do. inner lies in outer.
+// look adds two tasks to the result if their outputs overlap. The prefix of inner is in that of
+// outer.
 func (f *finder) look(inner, outer *outputArea) {
 	f.left--
 	a, b := inner.task, outer.task
@@ -200,14 +201,15 @@ func depends(t, on *plan.Task) bool {
 	return t.Index > on.Index && reaches(t)
 }
 
-// rebuilds reports whether both are recipes of one build whose tool makes again what its
-// neighbours make, in their place: they have one mutex, and say the same of the same file.
+// rebuilds reports whether both are recipes of one build whose tool makes the outputs of its other
+// recipes again, with the same content. They have the same mutex, and dish.toml declares none of
+// their outputs.
 func rebuilds(a, b *plan.Task) bool {
 	declared := func(o plan.Output) bool { return o.Declared }
 	return a.Mutex != "" && a.Mutex == b.Mutex && !slices.ContainsFunc(a.Outputs, declared) && !slices.ContainsFunc(b.Outputs, declared)
 }
 
-// check finds what keeps two rivals from running in one plan.
+// check adds an error if two rivals must not run in one plan.
 func (f *finder) check(a, b *plan.Task) {
 	shared, ok := f.set(a).Shared(&f.set(b).Set)
 	if !ok && !a.Persistent && !b.Persistent {
@@ -229,7 +231,7 @@ func (f *finder) check(a, b *plan.Task) {
 	})
 }
 
-// tooMany finds that there are more outputs than can be compared.
+// tooMany adds the error that there are too many outputs to compare.
 func (f *finder) tooMany(t *plan.Task) {
 	f.Problems = append(f.Problems, diagnostics.Diagnostic{
 		File: fileOf(t, t.Outputs[0]), Line: t.Outputs[0].Pos.Line, Col: t.Outputs[0].Pos.Col,
@@ -239,7 +241,7 @@ func (f *finder) tooMany(t *plan.Task) {
 	})
 }
 
-// naming returns the output of t that means a path; the first one if p is empty.
+// naming returns the output of t that matches p; the first output if p is empty.
 func naming(t *plan.Task, p string) plan.Output {
 	for _, o := range t.Outputs {
 		if s, err := tree.CompileSet(t.Dish.Path, []string{o.Glob}); err == nil && p != "" && s.Match(p) {
@@ -249,7 +251,7 @@ func naming(t *plan.Task, p string) plan.Output {
 	return t.Outputs[0]
 }
 
-// written returns an output as workspace_outputs and outputs have it.
+// written returns the glob of an output as it is written in workspace_outputs or outputs.
 func written(o plan.Output) string { return strings.TrimPrefix(o.Glob, "//") }
 
 func fileOf(t *plan.Task, o plan.Output) string {
@@ -259,7 +261,7 @@ func fileOf(t *plan.Task, o plan.Output) string {
 	return t.Dish.Path
 }
 
-// where says in words where an output is written: recipes have no place.
+// where returns the place of an output in words: a position in a file, or the recipe.
 func where(t *plan.Task, o plan.Output) string {
 	switch {
 	case o.Pos.File != "":

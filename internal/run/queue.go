@@ -6,24 +6,24 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
-// readyQueue holds the tasks that are ready, the one at the head of the longest path
-// first, and knows what of the workers and mutexes is free.
+// readyQueue holds the ready tasks, ordered by the longest path that starts at each, and the free
+// workers, mutexes and memory.
 type readyQueue struct {
 	free     int
 	capacity int
 	path     []int64 // by task: the weight of the longest path that starts there
 	ready    taskHeap
-	held     map[string]bool         // mutexes
+	held     map[string]bool         // the mutexes of running tasks
 	blocked  map[string][]*plan.Task // ready, but their mutex is held
 	taken    map[*plan.Task]int      // workers, by the tasks that have them
 	ended    map[*plan.Task]bool     // their outputs are being collected
 	memory   memory
-	rivals   [][]int              // by task: those that must not run beside it; nil for none
-	running  map[int]bool         // the indices of what is in taken, where there are rivals
+	rivals   [][]int              // by task: the tasks that must not run at the same time; nil for none
+	running  map[int]bool         // the indices of the tasks in taken, if there are rivals
 	barred   map[int][]*plan.Task // ready, but a rival runs
 }
 
-// newReadyQueue makes a queue for so many workers. path is by task: the weight of the longest
+// newReadyQueue returns a queue for capacity workers. path has, by task, the weight of the longest
 // path that starts there.
 func newReadyQueue(capacity int, path []int64) *readyQueue {
 	return &readyQueue{
@@ -35,11 +35,11 @@ func newReadyQueue(capacity int, path []int64) *readyQueue {
 	}
 }
 
-// Exclude says, by task, which others must not run beside it. It comes before the first
+// Exclude sets, by task, the tasks that must not run at the same time. It is called before the first
 // Next.
 func (q *readyQueue) Exclude(rivals [][]int) { q.rivals = rivals }
 
-// rival returns the index of a task that runs and must not run beside t.
+// rival returns the index of a running task that must not run at the same time as t.
 func (q *readyQueue) rival(t *plan.Task) (index int, runs bool) {
 	if q.rivals == nil {
 		return 0, false
@@ -52,11 +52,11 @@ func (q *readyQueue) rival(t *plan.Task) (index int, runs bool) {
 	return 0, false
 }
 
-// Add takes a task that is ready.
+// Add adds a ready task.
 func (q *readyQueue) Add(t *plan.Task) { heap.Push(&q.ready, t) }
 
-// Next returns a task that may start now and takes its workers; nil when there is
-// none. A task heavier than all workers together takes all of them.
+// Next returns a task that may start now and takes its workers; nil if no task may start. A task
+// heavier than all workers together takes all of them.
 func (q *readyQueue) Next() *plan.Task {
 	for q.ready.Len() > 0 {
 		t := q.ready.tasks[0]
@@ -90,17 +90,17 @@ func (q *readyQueue) Next() *plan.Task {
 	return nil
 }
 
-// Free releases the workers of t, which continues beside the others. Its mutex and its memory stay
-// taken until it is released.
+// Free releases the workers of t, which continues to run. Its mutex and its memory stay taken until
+// it is released.
 func (q *readyQueue) Free(t *plan.Task) {
 	q.free += q.taken[t]
 	q.taken[t] = 0
 	q.memory.last(t)
 }
 
-// Ended notes that the process of t has succeeded, so that its workers are free while its outputs
-// are collected. No more outputs are collected at a time than there are workers, so that one
-// worker does one thing after the other.
+// Ended notes that the process of t has succeeded, so that its workers are free while its outputs are
+// collected. The number of tasks whose outputs are collected at a time is at most the number of
+// workers.
 func (q *readyQueue) Ended(t *plan.Task) {
 	q.Free(t)
 	q.memory.release(t)

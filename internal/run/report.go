@@ -11,21 +11,21 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
-// Report is the whole of a run.
+// Report is the result of a run.
 type Report struct {
 	Plan        *plan.Plan
 	Results     []*Result // by plan.Task.Index
 	Installs    []*Install
 	Warnings    []diagnostics.Diagnostic
 	Started     time.Time
-	Evaluated   time.Duration // since Started: until it was known what is a hit
+	Evaluated   time.Duration // the time from Started until all hits were known
 	Duration    time.Duration
 	Interrupted bool
 }
 
 // finish saves the state and makes the report.
 func (e *engine) finish(ctx context.Context) *Report {
-	for _, n := range e.nodes { // which no path of the graph reached
+	for _, n := range e.nodes { // tasks that no path of the graph reached
 		if n.result == nil {
 			e.end(&Result{Task: n.task, Outcome: Skipped, Reason: reasonNotStarted})
 		}
@@ -54,7 +54,7 @@ func (e *engine) finish(ctx context.Context) *Report {
 	return r
 }
 
-// Count returns how many tasks ended so.
+// Count returns the number of tasks with an outcome.
 func (r *Report) Count(o Outcome) int {
 	n := 0
 	for _, res := range r.Results {
@@ -80,7 +80,7 @@ func (r *Report) Idle() bool {
 // Step is one step of the critical path: a task or an install.
 type Step struct {
 	Result  *Result
-	Install *Install // nil of a task
+	Install *Install // nil for a task
 }
 
 // ID returns the id of the task, or the name of the install.
@@ -117,8 +117,8 @@ func (r *Report) CriticalPath() []Step {
 	return path
 }
 
-// waits returns the graph of tasks and, behind them, of installs. An install waits for what the task
-// waits for that needs it first, and all tasks that need it wait for the install.
+// waits returns the graph of tasks and, after them, of installs. An install waits for the
+// dependencies of the task that needed it first, and all tasks that need the install wait for it.
 func (r *Report) waits() *dag.Graph {
 	if len(r.Installs) == 0 {
 		return r.Plan.Graph

@@ -15,14 +15,14 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// reserveIfNeeded keeps other runs out of the workspace while this one changes it: a process that
-// reads what a task made must not find it half made by another. A run with nothing
-// to do reserves nothing. After waiting for another everything is looked at again:
-// what that one made may be all that is needed.
+// reserveIfNeeded locks the workspace while this run changes it: a process that reads the outputs of
+// a task must not find them half written by another run. A run with nothing to do does not lock.
+// After it has waited for another run, it evaluates all tasks again: the other run may have made all
+// outputs.
 func (e *engine) reserveIfNeeded(ctx context.Context) {
 	e.release = func() {}
 	if e.ending == 0 {
-		return // nothing but servers
+		return // no task but servers
 	}
 	if record.JournalLeft(e.env.State) {
 		e.forgetPlaced()
@@ -31,7 +31,7 @@ func (e *engine) reserveIfNeeded(ctx context.Context) {
 		return
 	}
 	if slices.ContainsFunc(e.plan.Tasks, e.replaces) {
-		e.tree.TrackedAhead() // before outputs are removed it is asked for
+		e.tree.TrackedAhead() // git's list is needed before outputs are removed
 	}
 	release, waited := e.env.lockWorkspace(ctx)
 	e.release = release
@@ -40,21 +40,21 @@ func (e *engine) reserveIfNeeded(ctx context.Context) {
 	if (waited || e.keys.History().Outdated()) && ctx.Err() == nil {
 		e.forgetPlaced()
 		e.keys.Reload(ctx)
-		_, _ = e.keys.All(ctx) // the error is that of ctx, which everything else asks too
+		_, _ = e.keys.All(ctx) // the error is that of ctx, which all later steps check
 	}
 	e.prepareToExecute()
 }
 
-// startGuard announces an execution, where one is certain, beside the looks that come first.
-// prepareToExecute announces it again, with the lock for the guard.
+// startGuard calls Executing early, in the background, if an execution is certain. prepareToExecute
+// calls it again, with the file of the lock.
 func (e *engine) startGuard() {
 	if e.env.Executing != nil && slices.ContainsFunc(e.plan.Tasks, e.isMiss) {
 		e.workers.Go(func() { e.env.Executing(nil) })
 	}
 }
 
-// prepareToExecute does beside the first steps of the run what the first execution waits for, and
-// what the first stored result waits for.
+// prepareToExecute prepares, in the background, the first execution and the storing of the first
+// result.
 func (e *engine) prepareToExecute() {
 	if !slices.ContainsFunc(e.plan.Tasks, e.isMiss) {
 		return
@@ -65,15 +65,15 @@ func (e *engine) prepareToExecute() {
 	}
 }
 
-// isMiss reports whether it is known that a task is executed unless something fails before.
+// isMiss reports whether it is certain that a task is executed, unless something fails before.
 func (e *engine) isMiss(t *plan.Task) bool {
 	ev := e.keys.Of(t)
 	return !t.Held && ev != nil && ev.Err == nil && ev.Status == key.Miss && ev.Reason != key.MissPending
 }
 
-// lockWorkspace locks the workspace, and reports whether it had to wait for another run. An
-// unwritable state locks nothing: saving it reports that. If this process is killed, its guard
-// holds the lock until its children have ended.
+// lockWorkspace locks the workspace, and reports whether it had to wait for another run. If the state
+// is unwritable, nothing is locked: saving it reports the error. If this process is killed, its guard
+// keeps the lock until its children have ended.
 func (e *Env) lockWorkspace(ctx context.Context) (release func(), waited bool) {
 	held, err := e.State.Hold(ctx, state.RunLock, func(holder string) {
 		waited = true
@@ -90,12 +90,12 @@ func (e *Env) lockWorkspace(ctx context.Context) (release func(), waited bool) {
 	return held.Release, waited
 }
 
-// placedAtOnce is the number of evaluations whose outputs one goroutine looks at: of fewer it would end
-// before the next are made.
+// placedAtOnce is the number of hits that one goroutine of evaluate checks: with fewer it would end
+// before the next evaluations are made.
 const placedAtOnce = 32
 
-// evaluate evaluates all tasks. Beside that it notes the hits that are settled, which is one look at the disk
-// for each output.
+// evaluate evaluates all tasks. In parallel it notes the hits that are in place, which takes a stat
+// of each output.
 func (e *engine) evaluate(ctx context.Context) error {
 	var looking sync.WaitGroup
 	defer looking.Wait()
@@ -107,7 +107,7 @@ func (e *engine) evaluate(ctx context.Context) error {
 		seen = len(made)
 	}
 	_, err := e.keys.Each(ctx, func(ev *key.Evaluation) {
-		if ev.Status != key.Hit || e.ending == 0 { // a server is looked at when its turn has come
+		if ev.Status != key.Hit || e.ending == 0 { // a server is checked when it is its turn
 			return
 		}
 		if made = append(made, ev); len(made)-seen == placedAtOnce {
@@ -118,7 +118,7 @@ func (e *engine) evaluate(ctx context.Context) error {
 	return err
 }
 
-// findPlaced notes those of some hits that are settled.
+// findPlaced notes the hits that are in place.
 func (e *engine) findPlaced(hits []*key.Evaluation) {
 	for _, ev := range hits {
 		if e.inPlace(ev) {
@@ -127,20 +127,20 @@ func (e *engine) findPlaced(hits []*key.Evaluation) {
 	}
 }
 
-// forgetPlaced forgets which hits are settled: something may have changed that.
+// forgetPlaced forgets which hits are in place: files may have changed.
 func (e *engine) forgetPlaced() {
 	for _, n := range e.nodes {
 		n.placed = nil
 	}
 }
 
-// isPlaced is settled for a hit whose turn has come. What was found before anything ran
-// counts until something does.
+// isPlaced reports whether a hit whose turn has come is in place. The result of findPlaced is valid
+// until something is executed or restored.
 func (e *engine) isPlaced(ev *key.Evaluation) bool {
 	return !e.touched && e.node(ev.Task).placed == ev || e.inPlace(ev)
 }
 
-// replaces reports whether t is a miss that has made something before.
+// replaces reports whether t is a miss that has outputs of an earlier run.
 func (e *engine) replaces(t *plan.Task) bool {
 	ev := e.keys.Of(t)
 	return ev != nil && ev.Status == key.Miss && len(e.keys.History().Of(t).Outputs) > 0
@@ -152,8 +152,9 @@ func (e *engine) inPlace(ev *key.Evaluation) bool {
 	return last.Key == ev.Key && len(last.Left) == 0 && e.keys.InPlace(ev.Outputs)
 }
 
-// countEnding counts the tasks that end by themselves. A plan of no others keeps the
-// workspace until everything is written down: it never counts down to zero.
+// countEnding returns the number of tasks that are not persistent. It returns one more if no task is
+// persistent: then unreserve never counts down to zero, and the workspace stays locked until the
+// state is saved.
 func countEnding(p *plan.Plan) int {
 	n := 0
 	for _, t := range p.Tasks {
@@ -167,8 +168,7 @@ func countEnding(p *plan.Plan) int {
 	return n
 }
 
-// unreserve lets others in once nothing is left but tasks that do not end by
-// themselves.
+// unreserve unlocks the workspace once only persistent tasks are left.
 func (e *engine) unreserve() {
 	if e.ending--; e.ending == 0 {
 		e.storePostponed()

@@ -13,7 +13,7 @@ import (
 )
 
 // restoreOutputs restores the outputs of ev.Record. others reports whether another task of the dish
-// has made a path. It may run beside the engine.
+// has made a path. It may run in parallel with the engine.
 func (e *engine) restoreOutputs(ev *key.Evaluation, last *key.LastRun, others func(path string) bool) (outputs.Stats, error) {
 	t, want := ev.Task, ev.Record.Outputs
 	defer e.recorder.Writing(t)()
@@ -31,7 +31,7 @@ func (e *engine) restoreOutputs(ev *key.Evaluation, last *key.LastRun, others fu
 	})
 }
 
-// restore restores the outputs of a hit. It may run beside the engine; apply may not.
+// restore restores the outputs of a hit. It may run in parallel with the engine; apply may not.
 func (e *engine) restore(ctx context.Context, ev *key.Evaluation, last *key.LastRun, others func(path string) bool) (apply func()) {
 	t, want := ev.Task, ev.Record.Outputs
 	r := &Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record, Started: time.Now()}
@@ -51,7 +51,7 @@ func (e *engine) restore(ctx context.Context, ev *key.Evaluation, last *key.Last
 				e.end(interrupted(ev))
 				return
 			}
-			if !errors.Is(err, cache.ErrMiss) { // else it was pruned meanwhile, or is damaged, which was said
+			if !errors.Is(err, cache.ErrMiss) { // else it was pruned meanwhile, or is damaged, which was reported
 				e.env.warn("restore_failed", "the cached result of "+t.ID()+" cannot be used, so it runs: "+err.Error(), hint)
 			}
 			e.executeInstalled(ctx, whole)

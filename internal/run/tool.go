@@ -17,7 +17,7 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// The bounds of what a tool leaves in its directory for outputs.
+// The limits of the files that a tool leaves in its directory for outputs.
 const (
 	maxToolEntries = 100_000
 	maxToolBytes   = 4 << 30
@@ -57,8 +57,7 @@ func (x *execution) attemptTool(ctx context.Context, _ *action.Log, stdout, stde
 	}
 }
 
-// answered sets the result by how the call ended, and reports whether the tool did what the task
-// asks for.
+// answered sets the result from the end of the call, and reports whether the tool succeeded.
 func (x *execution) answered(ctx, calling context.Context, err error) bool {
 	r := x.result
 	var said *adapters.ToolError
@@ -93,8 +92,8 @@ func (x *execution) inputFiles() []string {
 	return paths
 }
 
-// takeOut moves what the tool has made to the places of the task's outputs. It checks all of it
-// first; until then the outputs of the last run stay.
+// takeOut moves the files that the tool has made to the outputs of the task. It checks all of them
+// first, and the outputs of the last run stay until then.
 func (x *execution) takeOut(out string) {
 	made, err := x.listOut(out)
 	if err == nil {

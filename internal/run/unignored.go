@@ -10,8 +10,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// tellUnignored warns of the outputs of a recipe that git neither tracks nor ignores: the next git add
-// would take them in. It names what the task has not made before.
+// tellUnignored warns of the outputs of a recipe that git neither tracks nor ignores: the next git
+// add would add them. It names only files that the task has not made before.
 func (e *engine) tellUnignored(x *execution) {
 	t := x.ev.Task
 	if !e.tree.InRepository() || e.tree.Unsure() {
@@ -33,8 +33,8 @@ func (e *engine) tellUnignored(x *execution) {
 		"add to .gitignore the "+noun+" "+strings.Join(lines, " "))
 }
 
-// ignoreLines returns the lines for the .gitignore at the root of the workspace that cover those of
-// the files which are outputs of the recipe of t, one for each output.
+// ignoreLines returns the lines for the .gitignore at the root of the workspace that cover files, as
+// far as these are outputs of the recipe of t. Each output has one line.
 func ignoreLines(t *plan.Task, files []string) (lines []string) {
 	for _, o := range t.Outputs {
 		dir, ok := place(t, o)
@@ -97,8 +97,8 @@ func ignoreLine(t *plan.Task, o plan.Output, files *tree.Tree) (string, bool) {
 	return "/" + at, true
 }
 
-// fixed returns the part of an output glob that stands before the first wildcard; ok is false if
-// there is none.
+// fixed returns the part of an output glob in front of the first wildcard; ok is false if there is
+// none.
 func fixed(glob string) (dir string, ok bool) {
 	if strings.HasPrefix(glob, "!") {
 		return "", false

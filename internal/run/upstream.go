@@ -6,10 +6,10 @@ import (
 	"github.com/bentobuild/bento/internal/record"
 )
 
-// upstream returns what t depends on, however far, and has made something. One that does
-// not end by itself has no result, and that of one that was left as it is is not known.
+// upstream returns the direct and indirect dependencies of t that have outputs. It leaves out
+// persistent tasks, which have no result, and tasks whose outputs may not match their keys.
 func (e *engine) upstream(t *plan.Task) (list []*record.Upstream) {
-	e.looks++ // no node was visited by this look yet
+	e.looks++ // no node was visited by this call yet
 	var add func(of *plan.Task, keyed bool)
 	add = func(of *plan.Task, keyed bool) {
 		for _, d := range of.Deps {
@@ -30,8 +30,8 @@ func (e *engine) upstream(t *plan.Task) (list []*record.Upstream) {
 	return list
 }
 
-// asUpstream returns what is known of a task to those that depend on it: all have the same value
-// as long as the task is.
+// asUpstream returns a task as its dependents see it. All dependents get the same value while the
+// task has the same outputs.
 func (e *engine) asUpstream(n *node, outputs []cache.Output, inKey bool) *record.Upstream {
 	at := &n.upstream[0]
 	if inKey {
@@ -47,7 +47,7 @@ func (e *engine) asUpstream(n *node, outputs []cache.Output, inKey bool) *record
 	return *at
 }
 
-// same reports whether two slices are one.
+// same reports whether two slices share their memory.
 func same[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

@@ -4,19 +4,17 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// warn says something once that does not stop anything.
+// warn reports a warning once.
 func (e *Env) warn(code, message, hint string) {
 	e.Warn(diagnostics.Diagnostic{
 		Severity: diagnostics.Warning, Rule: code, Message: message, Hint: hint, Source: diagnostics.Source,
 	})
 }
 
-// WarnDamage says that an entry of the cache was damaged. It is safe for concurrent
-// use.
+// WarnDamage warns that an entry of the cache was damaged. It is safe for concurrent use.
 func (e *Env) WarnDamage(err error) { e.warn(ruleDamaged, err.Error(), "") }
 
-// Warn says something once that does not stop anything. It is safe for concurrent
-// use.
+// Warn reports, once, a problem that does not stop the run. It is safe for concurrent use.
 func (e *Env) Warn(d diagnostics.Diagnostic) { e.warnAll([]diagnostics.Diagnostic{d}) }
 
 // warnAll is Warn for a list, which is reported in one event.
@@ -32,7 +30,7 @@ func (e *Env) warnAll(list []diagnostics.Diagnostic) {
 	}
 }
 
-// SumUp says how many warnings were not said because there were so many like them.
+// SumUp reports the number of warnings of each kind that were left out because there were so many.
 func (e *Env) SumUp() {
 	if sums := e.warnings.SumUp(); len(sums) > 0 {
 		e.report(Warned{Diagnostics: sums})

@@ -9,11 +9,11 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// maxLike is how many warnings of a kind are said; the others are counted, and are in
-// the list.
+// maxLike is the largest number of warnings of a kind that are reported. Further ones are counted,
+// and are in the list.
 const maxLike = 5
 
-// maxWarnings bounds how many warnings are kept.
+// maxWarnings is the largest number of warnings that are kept.
 const maxWarnings = 10_000
 
 // ruleDamaged is the rule of an entry of the cache that was damaged.
@@ -24,11 +24,11 @@ type warningList struct {
 	mu   sync.Mutex
 	all  []diagnostics.Diagnostic
 	said map[string]bool
-	like map[string]int // by kind: how many there were
+	like map[string]int // by kind: the number of warnings
 }
 
-// kindOf returns what kind of warning a rule is of. Of one that is about the machine,
-// and not about one of many things, once is enough, however the words differ.
+// kindOf returns the kind of the warnings of a rule. once is true for a kind that is about the
+// machine: one such warning is enough, even if the messages differ.
 func kindOf(rule string) (kind string, once bool) {
 	switch rule {
 	case "cache_unwritable", "cache_unreadable":
@@ -39,7 +39,7 @@ func kindOf(rule string) (kind string, once bool) {
 	return rule, false
 }
 
-// Note reports whether a warning is to be said.
+// Note adds a warning to the list, and reports whether it is to be reported.
 func (l *warningList) Note(d diagnostics.Diagnostic) bool {
 	id := d.String()
 	l.mu.Lock()
@@ -67,8 +67,8 @@ func (l *warningList) All() []diagnostics.Diagnostic {
 	return l.all
 }
 
-// SumUp returns what says how many warnings were not said because there were so many
-// like them.
+// SumUp returns a warning for each kind with the number of its warnings that were left out because
+// there were so many.
 func (l *warningList) SumUp() (sums []diagnostics.Diagnostic) {
 	l.mu.Lock()
 	more := make(map[string]int)

@@ -51,8 +51,8 @@ func (c *Claimed) isThere() bool {
 	return err == nil && rawfile.Same(opened, there)
 }
 
-// Claim makes a file in the directory dir that belongs to this process until it is closed.
-// Afterwards, also when the process dies, Abandoned returns it.
+// Claim makes a file in the directory dir that belongs to this process until it is closed. After the
+// file is closed, or the process has died, Abandoned returns it.
 func (d *Dir) Claim(dir string) (*Claimed, error) {
 	parent, err := d.sub(dir, true)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // MaxSize is the largest payload of one state file in bytes.
 const MaxSize = 1 << 30
 
-// ErrAbsent says that there is no usable state file: it is missing, damaged, of another version, or
-// of an untrusted owner. It is also fs.ErrNotExist.
+// ErrAbsent is the error of an unusable state file: it is missing, damaged, of another version, or of
+// an untrusted owner. It is also fs.ErrNotExist.
 var ErrAbsent = fmt.Errorf("no usable state: %w", fs.ErrNotExist)
 
 // An envelope is magic, version, payload length (little endian), a checksum over these, the file's
@@ -28,13 +28,13 @@ const (
 	headerSize = sumAt + 32
 )
 
-// Load returns the payload that Store wrote under name. It returns ErrAbsent when there is none of
-// that version, or the I/O error of reading it.
+// Load returns the payload that Store wrote under name. It returns ErrAbsent if there is no usable
+// file of that version, or the I/O error of reading it.
 func (d *Dir) Load(name string, version uint32) ([]byte, error) {
 	return d.loadAs(name, version, 0)
 }
 
-// loadAs is Load of a file whose mode has none of the bits without.
+// loadAs is Load of a file. It returns ErrAbsent if the mode has one of the bits without.
 func (d *Dir) loadAs(name string, version uint32, without fs.FileMode) ([]byte, error) {
 	dir, base, err := d.at(name, false)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,8 +69,8 @@ func load(dir *owndir.Dir, base, name string, version uint32, without fs.FileMod
 	return payload, nil
 }
 
-// Store replaces the file name by a payload, which may be in parts: readers see the old file or the new one. It does not
-// sync to the disk; a file that a power cut truncates counts as absent.
+// Store replaces the file name by a payload, which may be in parts. Readers see the old file or the
+// new one. Store does not sync to the disk: a file that a power cut truncates is absent.
 func (d *Dir) Store(name string, version uint32, payload ...[]byte) error {
 	if size := sizeOf(payload); size > MaxSize {
 		return fmt.Errorf("state file %q: %d bytes, expected at most %d", name, size, MaxSize)

@@ -8,11 +8,11 @@ import (
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// Fresh is a file that is made when it is needed, perhaps never. It is not for concurrent use.
+// Fresh is a file that is made only when it is needed. It is not for concurrent use.
 type Fresh struct {
 	d    *Dir
 	name string
-	dir  *owndir.Dir // of the file; nil: it was missing, or is no longer needed
+	dir  *owndir.Dir // the directory of the file; nil if it was missing, or is no longer needed
 }
 
 // Fresh removes the file name, and keeps its directory open for Create. The caller calls Close.
@@ -20,7 +20,7 @@ func (d *Dir) Fresh(name string) *Fresh {
 	f := &Fresh{d: d, name: name}
 	dir, base, err := d.at(name, false)
 	if err == nil {
-		_ = dir.Remove(base) // what cannot be removed cannot be made either
+		_ = dir.Remove(base) // if it cannot be removed, it cannot be made either
 		f.dir = dir
 	}
 	return f

@@ -14,7 +14,7 @@ import (
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// Hold looks again after the first pause, then after ever longer ones.
+// Hold tries again after the first pause, then after longer and longer ones.
 const (
 	firstLook = time.Millisecond
 	lastLook  = 50 * time.Millisecond
@@ -31,14 +31,14 @@ func (d *Dir) Lock(ctx context.Context, name string, waiting func(holder string)
 
 // Held is a lock that this process holds.
 type Held struct {
-	// File holds the lock as long as any process has it open, or until Release. Pass it to a
-	// process that must hold the lock when this one dies.
+	// File keeps the lock as long as any process has it open, or until Release. Pass it to a process
+	// that must keep the lock if this process dies.
 	File *os.File
 
 	signed bool
 }
 
-// Release releases the lock, whatever other processes have the file open.
+// Release releases the lock, even if other processes have the file open.
 func (h *Held) Release() {
 	if h.signed {
 		_ = h.File.Truncate(0)
@@ -93,7 +93,8 @@ func acquire(ctx context.Context, f *rawfile.File, path string, waiting func(str
 	}
 }
 
-// sign writes the holder of the lock into the file. It is only for messages, so it may fail.
+// sign writes the holder of the lock into the file. It ignores errors, because the holder is only for
+// messages.
 func sign(f *rawfile.File) {
 	_ = f.Truncate(0)
 	_, _ = f.WriteAt(fmt.Appendf(nil, "process %d since %s\n", os.Getpid(), time.Now().Format(time.TimeOnly)), 0)

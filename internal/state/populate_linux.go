@@ -7,11 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// manyPages is the number of bytes from which on one system call for the memory pays.
+// manyPages is the smallest number of bytes for which the system call is cheaper than page faults.
 const manyPages = 256 << 10
 
-// populate lets the kernel allocate the memory of data at once: page by page, on the first write,
-// costs more than the read itself. It only saves time; kernels older than 5.14 refuse.
+// populate makes the kernel allocate the memory of data at once: allocating it page by page, at the
+// first write, costs more than the read itself. It only saves time, and does nothing on kernels older
+// than 5.14.
 func populate(data []byte) {
 	if len(data) < manyPages {
 		return

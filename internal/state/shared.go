@@ -8,8 +8,8 @@ import (
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// Shared is state that all workspaces of a user share, in a directory outside of them. Its files
-// are those of a Dir. Concurrent processes may use it: the last to write wins.
+// Shared is state that all workspaces of a user share, in a directory outside of them. Its files are
+// those of a Dir. Several processes may use it at the same time: the last write wins.
 type Shared struct{ dir string }
 
 // OpenShared returns the state in dir, an absolute path, "" for none. It does no I/O: the first

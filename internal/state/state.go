@@ -1,10 +1,9 @@
-// Package state stores data about one workspace between runs, in the directory <root>/.bento.
-//
-// Everything in it can be deleted at any time and is made again. It contains its own .gitignore, so
-// that no project has to list it. Files are replaced whole (written beside, renamed), contain the
-// version of their format and a checksum, and count as absent when either does not match: no user
-// has to repair one. A directory that cannot be written is an error value; callers turn it into a
-// warning and continue without state.
+// Package state stores data about one workspace between runs, in the directory <root>/.bento. All of
+// it can be deleted at any time and is made again. It contains its own .gitignore, so that no project
+// has to list it. Files are replaced whole (written beside, renamed), contain the version of their
+// format and a checksum, and are absent if either does not match: no user has to repair one. A
+// directory that cannot be written is an error value; callers turn it into a warning and continue
+// without state.
 //
 // In a cloned repository the .bento may come from its author. So the package opens the directory
 // through descriptors (package owndir), and refuses one that is a link, that has an untrusted owner
@@ -36,7 +35,7 @@ const Name = ".bento"
 // starts there must not wait for the run to end.
 const Inside = "BENTO_INSIDE"
 
-// RefusedError says why bento does not use a file or directory at the place of its state.
+// RefusedError is the reason why bento does not use a file or directory at the place of its state.
 type RefusedError = owndir.RefusedError
 
 // Dir is the state of one workspace. It is safe for concurrent use, also by
@@ -92,8 +91,8 @@ func (d *Dir) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// Guest returns an *owner.GuestError when bento saves nothing for the user in the workspace:
-// another user owns it, and the directory if it exists.
+// Guest returns an *owner.GuestError if bento saves nothing for the user in the workspace: another
+// user owns the workspace, and the state directory if it exists.
 func (d *Dir) Guest() error {
 	err := d.trusted().Guest()
 	if err == nil {

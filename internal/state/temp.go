@@ -54,9 +54,9 @@ func (d *Dir) LazyTemp() (open func() (*rawfile.File, error), remove func()) {
 	return open, remove
 }
 
-// LazyDirs is LazyTemp for a caller that needs many empty directories: each call of next returns one, and
-// discard removes it with its content. With again a directory that is empty by then is kept for another
-// call; nothing else may have it open.
+// LazyDirs is LazyTemp for a caller that needs many empty directories: each call of next returns one,
+// and discard removes it with its content. If again is set and the directory is empty, discard keeps
+// it for another call of next; then no process may have it open.
 func (d *Dir) LazyDirs() (next func() (path string, discard func(again bool), err error), remove func()) {
 	temp, remove := d.onceTemp()
 	var mu sync.Mutex
@@ -108,7 +108,7 @@ func isEmpty(d *owndir.Dir, name string) bool {
 	return sub.IsEmpty()
 }
 
-// onceTemp is LazyTemp without the opening of the directory.
+// onceTemp is LazyTemp, but temp does not open the directory.
 func (d *Dir) onceTemp() (temp func() (*owndir.Temp, error), remove func()) {
 	away := func() {}
 	temp = sync.OnceValues(func() (*owndir.Temp, error) {
@@ -125,8 +125,7 @@ func (d *Dir) onceTemp() (temp func() (*owndir.Temp, error), remove func()) {
 	return temp, sync.OnceFunc(func() { away() })
 }
 
-// Sweep removes the temporary files of killed processes in the directory. It keeps those that it
-// cannot remove.
+// Sweep removes the temporary files of killed processes in the directory. It ignores errors.
 func (d *Dir) Sweep() {
 	self, err := d.self(context.Background(), false)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/bentobuild/bento/internal/stat"
 )
 
-// The file that saves, for the stat of git's index, that git tracks nothing in the directory. A
+// The file that records, with the stat of git's index, the directories in which git tracks no file. A
 // repository cannot contain a valid one: checking out an index that lists the file changes the
 // index's inode number and times, which its author cannot know.
 const (
@@ -25,7 +25,7 @@ const (
 	untrackedVersion = 2
 )
 
-// vouch returns a *RefusedError when git tracks a file in the directory: then it came with the
+// vouch returns a *RefusedError if git tracks a file in the directory: then the directory is from the
 // repository, and bento has not made it.
 func (d *Dir) vouch(ctx context.Context, self *owndir.Dir) error {
 	info, err := self.Stat(".")
@@ -48,7 +48,7 @@ func (d *Dir) vouch(ctx context.Context, self *owndir.Dir) error {
 func (d *Dir) Untracked(ctx context.Context, rel string) error {
 	self, err := d.self(ctx, false)
 	if err != nil {
-		self = nil // without saved answers git is asked each time
+		self = nil // without saved answers each call asks git
 	} else {
 		defer self.Close()
 	}

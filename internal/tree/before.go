@@ -5,8 +5,8 @@ import (
 )
 
 // asBefore fills n from the index if the directory has the same stamp and no ignore rules have
-// changed: then it contains the same names, and only the files themselves have to be checked, which
-// it leaves for later.
+// changed. Then the directory contains the same names. Only the files themselves must be checked,
+// which asBefore leaves for later.
 func (v *visit) asBefore(n *dirNode) bool {
 	if v.before == nil || n.Was == 0 || !n.Ruled {
 		return false
@@ -50,7 +50,7 @@ func (v *visit) dirsAsBefore(n *dirNode, i int) {
 		n.Dirs[at] = &nodes[at]
 		nodes[at].Path, nodes[at].Above = d.Path, n
 		nodes[at].Was, nodes[at].Ruled = uint32(k+1), true
-		// An ignored directory is never settled, so that most need no rules.
+		// An ignored directory is never settled, so a settled one needs no rules.
 		nodes[at].Only = !d.Settled && v.tree.rulesIn(n).Match(d.Path, true) == ignore.Ignored && !v.isLink(n, d.Path)
 	}
 }

@@ -14,7 +14,7 @@ import (
 type tableContent struct{ out []byte }
 
 // File adds a file, in order of names. Without a digest (nil sum) it uses the stat, if the last
-// change was long before the look. It returns false when it cannot identify the content, or for an
+// change was long before looked. It returns false when it cannot identify the content, or for an
 // entry that is no file: then the directory has no digest.
 func (c *tableContent) File(name string, e *disk.Entry, sum *[sumSize]byte, looked int64) bool {
 	if e.Kind != disk.File || sum == nil && !e.LongAgo(looked) {
@@ -38,7 +38,7 @@ func (c *tableContent) Dir(name string, sum *[sumSize]byte) {
 	c.out = append(c.out, sum[:]...)
 }
 
-// What an item of Content is comes first, so that no two lists of items read the same.
+// Each item starts with its kind, so that different lists of items have different bytes.
 const (
 	contentStat = iota
 	contentKnown
@@ -57,8 +57,8 @@ func (c *tableContent) Sum() [sumSize]byte {
 	return sum
 }
 
-// digest sets the digests of the directories in dirty, and of their parents. looked is not before
-// the last look at the files.
+// digest sets the digests of the directories in dirty, and of their parents. looked is the time of
+// the last stat of the files, or later.
 func (t *indexTable) digest(looked int64, dirty func(i int) bool) {
 	var c tableContent
 	done := make([]bool, t.Dirs())

@@ -24,20 +24,20 @@ func newIndexedTree(t *indexTable, root *disk.Root) *indexedTree {
 	return b
 }
 
-// LookAtAll announces that all stats will be read, so that none is read alone.
+// LookAtAll announces that all stats will be read, so that File reads no single stat.
 func (b *indexedTree) LookAtAll() {
 	if b != nil {
 		b.all.Store(true)
 	}
 }
 
-// deferredFiles is for the files of a directory that has not changed since the index: their names are known,
-// and their stats are read on first use.
+// deferredFiles is the state of the files of a directory that has not changed since the index: their
+// names are known, and their stats are read on first use.
 type deferredFiles struct {
-	of     *indexedTree // nil when nothing was left for later
+	of     *indexedTree // nil if nothing was left for later
 	mu     sync.Mutex
 	seen   atomic.Bool // their stats were read
-	listed atomic.Bool // they are among the entries; that can wait while they are unchanged
+	listed atomic.Bool // they are in Entries, which is not needed while they are unchanged
 }
 
 // Unseen reports whether the stats of the files directly in n were not read yet.
@@ -63,7 +63,8 @@ func (n *dirNode) Files() []disk.Entry {
 	return n.Entries
 }
 
-// FilesLike yields the entries directly in n whose paths of selects, sorted. It lists no others.
+// FilesLike yields the entries directly in n for whose paths of returns true, sorted. It lists no
+// other entries.
 func (n *dirNode) FilesLike(of func(path string) bool) func(yield func(*disk.Entry) bool) {
 	return func(yield func(*disk.Entry) bool) {
 		n.Look()
@@ -87,8 +88,8 @@ func (n *dirNode) FilesLike(of func(path string) bool) func(yield func(*disk.Ent
 	}
 }
 
-// File returns the entry of the file path directly in n. It reads no other stat unless all are read
-// anyway.
+// File returns the entry of the file path directly in n. It reads no other stat, unless LookAtAll was
+// called.
 func (n *dirNode) File(path string) (disk.Entry, bool) {
 	if n.Unseen() && !n.late.of.all.Load() {
 		from, to := n.late.of.FilesOf(int(n.Was) - 1)
@@ -140,8 +141,8 @@ func (n *dirNode) Look() {
 	n.late.seen.Store(true)
 }
 
-// fewFiles is the number of files up to which it costs less to read their stats by their paths than
-// to open their directory.
+// fewFiles is the largest number of files whose stats cost less by their paths than with an opened
+// directory.
 const fewFiles = 4
 
 // lookUnopened reads the stats of the files directly in n without opening n, and reports whether

@@ -47,7 +47,7 @@ func (t *Tree) stampOf(top *dirNode, dir string) DirStamp {
 
 // ListStamp returns the stamp of a directory outside of any Tree, and reports whether every later
 // change of its list of names changes the stamp: the file system is local, and the last change was
-// long ago. It is zero for what is no directory.
+// long ago. The stamp is zero if dir is not a directory.
 func ListStamp(dir string) (s Stamp, settled bool) { return disk.ListStamp(dir) }
 
 // IsThere reports whether the path of the root still leads to the directory that was walked.
@@ -65,9 +65,10 @@ func (t *Tree) altered(n *dirNode) bool {
 	return err != nil || now.Stamp() != n.Stamp || slices.ContainsFunc(n.Dirs, t.altered)
 }
 
-// Swapped reports whether the directory was replaced, or moved away and back, since the look: that
-// changes only its Ctime. Adding and removing entries changes its Mtime too, and does not affect
-// its other files. It does not see that the tree's root was replaced: IsThere does.
+// Swapped reports whether the directory was replaced, or moved away and back, since its stamp was
+// read. A move changes only its Ctime. Adding and removing entries also changes its Mtime, and does
+// not affect its other files. Swapped does not detect that the tree's root was replaced: IsThere
+// does.
 func (t *Tree) Swapped(d DirStamp) bool {
 	now, err := t.Stat(d.Path)
 	if err != nil || now.Kind != Dir {

@@ -25,7 +25,7 @@ const (
 // Stat returns the current entry at a path relative to root. It follows no link.
 func Stat(root, path string) (Entry, error) { return disk.Stat(root, path) }
 
-// Stat is Stat at the tree's root, wherever that was moved to since the walk. It costs less.
+// Stat is Stat at the tree's root, even if that was moved since the walk. It costs less.
 func (t *Tree) Stat(path string) (Entry, error) {
 	e := Entry{Path: path}
 	if err := t.disk.Stat(&e); err != nil {
@@ -40,7 +40,7 @@ func (t *Tree) Readlink(e Entry) (string, error) { return disk.Readlink(t.root, 
 // Set is a list of globs that matches paths.
 type Set struct{ glob.Set }
 
-// GlobError says why a glob given to CompileSet is invalid.
+// GlobError is the reason why a glob passed to CompileSet is invalid.
 type GlobError = glob.Error
 
 // CompileSet returns the Set of globs as written in a configuration file, relative to the directory

@@ -2,9 +2,9 @@ package tree
 
 import "github.com/bentobuild/bento/internal/tree/disk"
 
-// Expand returns the entries now on disk that s matches, sorted by path: without ignore rules,
-// links as links, and empty directories as entries of Kind Dir. Root is an absolute path. It never
-// returns anything in .git, or in .bento at the root. The error lists what could not be read.
+// Expand returns the entries now on disk that s matches, sorted by path: without ignore rules, links
+// as links, and empty directories as entries of Kind Dir. Root is an absolute path. It never returns
+// anything in .git, or in .bento at the root. The error lists the paths that could not be read.
 func Expand(root string, s *Set) ([]Entry, error) {
 	r, err := disk.OpenRoot(root)
 	if err != nil {
@@ -17,7 +17,7 @@ func Expand(root string, s *Set) ([]Entry, error) {
 // Expand is Expand at the tree's root. It returns context.Canceled once Stop is closed.
 func (t *Tree) Expand(s *Set) ([]Entry, error) { return expand(t.disk, s, t.stop) }
 
-// ExpandAnyway is Expand at the tree's root, also once Stop is closed.
+// ExpandAnyway is Expand at the tree's root, and works even after Stop is closed.
 func (t *Tree) ExpandAnyway(s *Set) ([]Entry, error) { return expand(t.disk, s, nil) }
 
 func expand(r *disk.Root, s *Set, stop <-chan struct{}) ([]Entry, error) {
@@ -36,8 +36,8 @@ func expand(r *disk.Root, s *Set, stop <-chan struct{}) ([]Entry, error) {
 	return sortEntries(list), nil
 }
 
-// IgnoredNow returns the files and links at or below dir that are now on disk and that git
-// ignores, sorted by path. enters reports whether to look into a directory.
+// IgnoredNow returns the files and links at or below dir that are now on disk and that git ignores,
+// sorted by path. enters reports whether to list a directory.
 func (t *Tree) IgnoredNow(dir string, enters func(dir string) bool) ([]Entry, error) {
 	c := disk.Collector{Root: t.disk, Enters: enters, Stop: t.stop}
 	if err := c.Collect(clean(dir)); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree/disk"
 )
 
-// fileState is the stat of a file with its digest. settled says that the same stat means the same
-// content; otherwise that is only likely.
+// fileState is the stat of a file with its digest. Settled reports whether the same stat means the
+// same content; otherwise that is only likely.
 type fileState struct {
 	disk.Entry
 	Sum     [32]byte

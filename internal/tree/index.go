@@ -12,8 +12,8 @@ import (
 // indexName is the name of the index in the workspace's state.
 const indexName = "index"
 
-// Index maps the stat of each file to the digest of its content, also from earlier runs. It is safe
-// for concurrent use; several processes may use its file: the last one to save wins.
+// Index maps the stat of each file to the digest of its content, including those of earlier runs. It
+// is safe for concurrent use. Several processes may use its file: the last one to save wins.
 type Index struct {
 	tree  *Tree
 	clock *disk.Clock
@@ -65,7 +65,7 @@ func (ix *Index) Sum(e Entry) ([32]byte, error) {
 	}
 	now, err := ix.read(&e)
 	if ok && (err != nil || !now.SameStat(&e)) {
-		return k.Sum, nil // changed since: the requested state is the earlier one
+		return k.Sum, nil // the file has changed since: the caller asks for the earlier state
 	}
 	if err != nil {
 		return [32]byte{}, err
@@ -102,8 +102,8 @@ func (ix *Index) read(e *Entry) (fileState, error) {
 	return k, nil
 }
 
-// Note records that the content of a file has the digest sum. e is a stat of the file taken after
-// the caller verified that.
+// Note records that the content of a file has the digest sum. e is a stat that the caller took after
+// it verified the digest.
 func (ix *Index) Note(e Entry, sum [32]byte) {
 	if e.Kind == File {
 		// A write between the read and the stat is visible only if the clock ticked in between.

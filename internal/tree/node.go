@@ -14,13 +14,13 @@ type dirNode struct {
 	Path    string   // "" is the root
 	Above   *dirNode // nil for the root
 	Ignores nodeIgnores
-	Only    bool         // ignored, and walked only for its tracked files
-	Linked  bool         // another work tree of a repository, and so Only
+	Only    bool         // ignored, and only walked for its tracked files
+	Linked  bool         // another work tree of a repository, so Only is set, too
 	Missing bool         // removed before it was read
 	Listed  bool         // its names were read, not taken from the index
 	Same    bool         // it and the files directly in it are unchanged since the index
 	Flawed  bool         // some entry could not be read
-	Whole   bool         // it was Listed, and no name was left out but bento's own and .git
+	Whole   bool         // it was Listed, and only bento's own names and .git were left out
 	Entries []disk.Entry // its own entries, sorted; see Files
 	Dirs    []*dirNode   // sorted as if with "/" at the end
 	Flat    []disk.Entry // all entries below, sorted; nil until needed
@@ -107,7 +107,7 @@ func (n *dirNode) fill(out []disk.Entry) []disk.Entry {
 	return out
 }
 
-// Child returns the directory path directly in n, nil when it was not walked.
+// Child returns the directory path directly in n, nil if it was not walked.
 func (n *dirNode) Child(path string) *dirNode {
 	from := 0 // the paths have n's own in common
 	if n.Path != "" {

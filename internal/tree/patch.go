@@ -3,7 +3,7 @@ package tree
 import ()
 
 // patch updates the index where files changed; ok is false when a file or a directory was added or
-// removed. Files outside the tree stay until then.
+// removed. Until one is, the files outside the tree stay.
 func (ix *Index) patch() (p *tablePatch, ok bool) {
 	p = ix.saved.Patch()
 	if ix.saved.Dirs() == 0 || !ix.patchDir(p, ix.tree.top, 0, true) {
@@ -19,7 +19,7 @@ func (ix *Index) patch() (p *tablePatch, ok bool) {
 	return p, true
 }
 
-// patchDir updates directory i from n. settled says that the rules from above are.
+// patchDir updates directory i from n. settled reports whether the rules from above are settled.
 func (ix *Index) patchDir(p *tablePatch, n *dirNode, i int, settled bool) bool {
 	was := ix.saved.Dir(i)
 	if settled = settled && ix.settled(n); settled != was.Settled || n.Stamp != was.Stamp {

@@ -14,7 +14,7 @@ const (
 	ruleCostlyIgnores = "costly_ignores"
 )
 
-// unreadable returns the problem of an unreadable file or directory; what is its kind.
+// unreadable returns the problem of an unreadable file or directory. The text what names its kind.
 func unreadable(path, what string, err error) diagnostics.Diagnostic {
 	if diagnostics.IsMachineFault(err) {
 		return diagnostics.Diagnostic{

@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/internal/tree/disk"
 )
 
-// TrackedDigest returns a digest of what git tracks: it changes whenever the list does.
+// TrackedDigest returns a digest of the list of tracked files.
 func (t *Tree) TrackedDigest() [32]byte { return t.tracked }
 
 // Walked reports whether the walk found path as a directory, file or special file that git does not
@@ -26,8 +26,8 @@ func (t *Tree) Walked(path string) bool {
 	return ok && e.Kind != Link
 }
 
-// Digest returns a digest of everything below a directory; known is false where that takes reading
-// files or following links. It returns zero for a missing directory.
+// Digest returns a digest of all files below a directory. known is false if it would have to read
+// files or follow links. It returns zero for a missing directory.
 func (t *Tree) Digest(dir string) (sum [32]byte, known bool) {
 	dir = clean(dir)
 	t.mu.RLock()
@@ -68,8 +68,9 @@ func (t *Tree) digest(n *dirNode) (sum [32]byte, known bool) {
 	return c.Sum(), true
 }
 
-// StatDigest returns a digest of the paths and stats of the files below a directory whose paths of
-// selects. known is false if one of them may change without another stat. of must not call the tree.
+// StatDigest returns a digest of the paths and stats of those files below a directory for whose paths
+// of returns true. known is false if one of them may change without another stat. of must not call
+// the tree.
 func (t *Tree) StatDigest(dir string, of func(path string) bool) (sum [32]byte, known bool) {
 	dir = clean(dir)
 	t.mu.RLock()
@@ -99,7 +100,7 @@ func (t *Tree) addStats(w *tableWriter, n *dirNode, of func(path string) bool) b
 	return !n.Flawed && !slices.ContainsFunc(n.Dirs, func(d *dirNode) bool { return !t.addStats(w, d, of) })
 }
 
-// Known is Sum that never reads: ok is false where it would have to.
+// Known is Sum, but never reads a file: ok is false if it would have to.
 func (ix *Index) Known(e Entry) (sum [32]byte, ok bool) {
 	if sum, ok := ix.recorded(&e); ok {
 		return sum, true
@@ -158,8 +159,9 @@ func (t *Tree) WalkedAt() int64 { return t.walked }
 // maxFolded is the largest number of names in a directory that Lacks compares.
 const maxFolded = 256
 
-// Look returns the entry at path as Lookup does, and for a walked directory one that has its kind
-// alone. The entry of a path that Lacks reports has no kind. known is false where the walk says nothing.
+// Look returns the entry at path as Lookup does. For a walked directory it returns an entry with only
+// the kind, and for a path that Lacks reports one without a kind. known is false if the walk did not
+// cover path.
 func (t *Tree) Look(path string) (e Entry, known bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -180,8 +182,8 @@ func (t *Tree) Look(path string) (e Entry, known bool) {
 	return e, n.lacks(path)
 }
 
-// Lacks reports whether the walk saw that nothing lies at path, in no case of its letters. It returns
-// false where the walk has left out names of the directory, or took them from the index.
+// Lacks reports whether the walk found no entry at path, whatever the case of its letters. It returns
+// false if the walk has left out names of the directory, or took them from the index.
 func (t *Tree) Lacks(path string) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

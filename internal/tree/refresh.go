@@ -62,14 +62,14 @@ func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
 		t.put(n, instead[i])
 	}
 	t.forgetProblems(changed)
-	t.forgetGlobs(dirs) // an unchanged directory does not show its ignored files
+	t.forgetGlobs(dirs) // a directory may be unchanged although its ignored files have changed
 	t.refreshed++
 	t.problems = append(t.problems, w.problems...)
 	return nil
 }
 
-// unchanged reports whether n and now, which was read later, are the same directory and have the
-// same entries below, by the index: both are unchanged since. It returns false if they may be.
+// unchanged reports whether n and now, which was read later, are the same directory and have the same
+// entries below, because both are unchanged since the index. It returns false if that is uncertain.
 func (n *dirNode) unchanged(now *dirNode) bool {
 	if n.Path != now.Path || n.Was != now.Was || n.Only != now.Only || len(n.Dirs) != len(now.Dirs) || !n.asIndexed() || !now.asIndexed() {
 		return false
@@ -168,7 +168,7 @@ func (t *Tree) soil(dir string) {
 	}
 }
 
-// forgetProblems drops the problems of the directories dirs.
+// forgetProblems drops the problems in the directories dirs.
 func (t *Tree) forgetProblems(dirs []string) {
 	for _, dir := range dirs {
 		t.problems = slices.DeleteFunc(t.problems, func(d diagnostics.Diagnostic) bool {

@@ -38,7 +38,7 @@ type repositoryOptions struct {
 // repositoryView is the repository around the workspace. It is empty without one.
 type repositoryView struct {
 	Rules *ignore.Rules
-	// Tracked returns what git tracks below the root. It may be called concurrently.
+	// Tracked returns the files that git tracks below the root. It may be called concurrently.
 	Tracked func() *git.Files
 	Basis   tableRules // digests of Rules and of the result of Tracked
 	// Nested returns a function for the tracked files of the repository whose work tree starts at
@@ -70,7 +70,7 @@ func (v *repositoryView) unknown(err error) {
 	})
 }
 
-// advice returns how to make git's index readable.
+// advice returns the hint that makes git's index readable.
 func advice(err error) string {
 	switch {
 	case errors.Is(err, git.ErrMissing):
@@ -85,8 +85,8 @@ func advice(err error) string {
 	return "run git status; replace a damaged index by removing .git/index and running git reset"
 }
 
-// lookOutside finds the repository and reads the ignore rules. It reads git's index only if that
-// has changed since o.Was was written; otherwise on first use.
+// lookOutside finds the repository and reads the ignore rules. It reads git's index at once only if
+// that has changed since o.Was was written; otherwise the first use reads it.
 func lookOutside(ctx context.Context, o repositoryOptions) *repositoryView {
 	v := readOutside(ctx, &o)
 	if len(o.Out) > 0 {
@@ -142,7 +142,7 @@ func (v *repositoryView) nested(ctx context.Context, top string) *git.Files {
 	}
 	var files *git.Files
 	if err == nil {
-		var o repositoryOptions // saves nothing: the state has room for one list
+		var o repositoryOptions // no State, so it saves nothing: the state has room for one list
 		files, err = o.readTracked(ctx, repo)
 	}
 	if err != nil {
@@ -151,7 +151,7 @@ func (v *repositoryView) nested(ctx context.Context, top string) *git.Files {
 	return files
 }
 
-// lookAtList finds whether git's index has changed since was was written.
+// lookAtList determines whether git's index has changed since was was written.
 func (v *repositoryView) lookAtList(repo *git.Repo, was *indexTable) {
 	v.looked = time.Now().UnixNano()
 	index, err := disk.Stat(filepath.Split(repo.IndexFile()))

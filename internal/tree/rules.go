@@ -8,8 +8,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree/ignore"
 )
 
-// rulesIn returns the ignore rules for the entries of n, including its own ignore file. It reads
-// those of unchanged directories on first use.
+// rulesIn returns the ignore rules for the entries of n, including its own ignore file. It reads the
+// ignore files of unchanged directories on first use.
 func (t *Tree) rulesIn(n *dirNode) *ignore.Rules {
 	n.Ignores.Once.Do(func() {
 		g := &n.Ignores

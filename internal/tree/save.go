@@ -40,8 +40,8 @@ func (ix *Index) settle() {
 	}
 }
 
-// newLists reports whether this run read a directory, or git's index, that the next run then need
-// not read.
+// newLists reports whether this run read a directory or git's index, and saving the index spares the
+// next run that read.
 func (ix *Index) newLists() bool {
 	t := ix.tree
 	t.mu.RLock()
@@ -71,7 +71,7 @@ func (ix *Index) listSettled(n *dirNode) bool {
 	return ok && ix.clock.Settled(&e, n.Looked)
 }
 
-// saver writes a table of the tree as it is.
+// saver writes a table of the current tree.
 type saver struct {
 	*Index
 	tableWriter
@@ -101,7 +101,7 @@ func (ix *Index) full() *tableWriter {
 }
 
 // dir writes n and its directories. before is the number of its parent's files that come first;
-// settled says that the rules from above are.
+// settled reports whether the rules from above are settled.
 func (s *saver) dir(n *dirNode, before int, settled bool) {
 	files := n.Files()
 	settled = settled && s.settled(n)

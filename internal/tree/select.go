@@ -12,7 +12,7 @@ import (
 //
 // A glob matches ignored files only if its part before the first wildcard is an ignored path, or
 // inside one; Select reads these from disk, and keeps the result until the next Refresh there. The
-// error lists what could not be read.
+// error lists the paths that could not be read.
 func (t *Tree) Select(s *Set) ([]Entry, error) {
 	extra, err := t.selectIgnored(s)
 	if err != nil {

@@ -23,7 +23,7 @@ type tableRules struct {
 // tableGit is the stat of git's index.
 type tableGit struct {
 	Stamp disk.Stamp
-	// Settled says that the same stamp means the same index.
+	// Settled reports whether the same stamp means the same index.
 	Settled bool
 }
 
@@ -31,7 +31,7 @@ type tableGit struct {
 type tableDir struct {
 	Path  string // relative to the root, "" is the root
 	Stamp disk.Stamp
-	// Settled says that the same stamp, with the same ignore rules, means the same names.
+	// Settled reports whether the same stamp, with the same ignore rules, means the same names.
 	Settled bool
 	Before  int // number of its parent's files that come first
 }
@@ -47,7 +47,7 @@ type indexTable struct {
 
 	payload     []byte // the encoded table
 	dirs, files []byte
-	changed     map[int]field // files that are not as in files; of a patch alone
+	changed     map[int]field // files that differ from those in files; only set in a patch
 	text        string        // the paths, joined
 	saved       int64
 	inTree      int // number of files in directories
@@ -80,7 +80,7 @@ const (
 	settledBit = 1
 )
 
-// errFormat says that a payload is no table.
+// errFormat is the error of a payload that is no table.
 var errFormat = errors.New("not in the format of an index")
 
 // readTable checks a payload, which must not change, and returns the table in it.

@@ -41,7 +41,7 @@ func (p *tablePatch) SetFile(i int, e *disk.Entry, sum *[sumSize]byte) {
 	}
 }
 
-// manyParts is the number of parts from which on one copy costs less than a write of each.
+// manyParts is the smallest number of parts for which one copy costs less than a write of each part.
 const manyParts = 64
 
 // Payload returns the updated table, in parts.

@@ -18,9 +18,9 @@ const (
 	oldIndex       = 3 * time.Second // longer than the clock tick of any file system
 )
 
-// readTracked reads git's index, or asks git where that does not suffice.
+// readTracked reads git's index, or asks git if the index alone is not enough.
 func (o *repositoryOptions) readTracked(ctx context.Context, repo *git.Repo) (*git.Files, error) {
-	// A damaged index must not go to git either: it reads the entries that happen to be left.
+	// For a damaged index git must not be asked either: it would list only the entries that are left.
 	files, err := repo.Tracked()
 	if !errors.Is(err, git.ErrUnread) {
 		return files, err
@@ -39,7 +39,7 @@ func (o *repositoryOptions) readTracked(ctx context.Context, repo *git.Repo) (*g
 	}
 	// The answer for an index that is just being written is not saved.
 	if o.State != nil && time.Since(stat.Changed(index)) > oldIndex {
-		_ = o.State.Store(trackedName, trackedVersion, append(key, list...)) // an error costs another question
+		_ = o.State.Store(trackedName, trackedVersion, append(key, list...)) // after an error the next run asks git again
 	}
 	return git.ParseTracked(list)
 }

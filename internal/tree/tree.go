@@ -2,10 +2,10 @@
 // every glob is matched against.
 //
 // The snapshot contains files, links and special files that git does not ignore, and those that git
-// tracks although it would ignore them; in a submodule or another repository inside, what its own
-// git tracks. It leaves out linked work trees that git worktree add has made inside the root, as if
-// they were ignored. The walk never follows a link, and leaves out .git at any depth, bento's own
-// .bento at the root, and its cache.
+// tracks although it would ignore them; in a submodule or another repository inside, the files that
+// this repository tracks. It leaves out linked work trees that git worktree add has made inside the
+// root, as if they were ignored. The walk never follows a link, and leaves out .git at any depth,
+// bento's own .bento at the root, and its cache.
 package tree
 
 import (
@@ -228,7 +228,7 @@ func (t *Tree) MayTrack(path string) bool { return t.Tracked(path) || t.Unsure()
 // unknown to the tree.
 func (t *Tree) Unsure() bool { return t.outer.Unsure() }
 
-// InRepository reports whether the root lies in a git repository.
+// InRepository reports whether the root is in a git repository.
 func (t *Tree) InRepository() bool { return t.outer.inRepo }
 
 // inNested calls the function with the directory that contains path.
@@ -312,7 +312,7 @@ func (t *Tree) LookAhead(ctx context.Context) {
 	t.mu.RUnlock()
 	t.before.LookAtAll()
 	t.ahead.Go(func() {
-		// From the last on: callers need the first ones first.
+		// The last ones first: callers read the first ones themselves.
 		for i := len(list) - 1; i >= 0 && ctx.Err() == nil && !t.closed.Load(); i-- {
 			list[i].Look()
 		}

@@ -205,7 +205,7 @@ func (v *visit) addEntry(n *dirNode, path string, it *disk.Item) {
 	n.Entries = append(n.Entries, Entry{Path: path})
 	e := &n.Entries[len(n.Entries)-1]
 	err := v.Stat(it, e)
-	if err != nil || e.Kind == Dir { // it has become a directory, which the next look finds
+	if err != nil || e.Kind == Dir { // it has become a directory, which the next walk finds
 		n.Entries = n.Entries[:len(n.Entries)-1]
 	}
 	if err != nil {

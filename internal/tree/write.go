@@ -72,7 +72,7 @@ type tableHead struct {
 	Basis  tableRules
 	Git    tableGit
 	Saved  int64 // see indexTable.Saved
-	Looked int64 // not before the last look at the files, in nanoseconds since 1970
+	Looked int64 // the time of the last stat of the files, or later, in nanoseconds since 1970
 }
 
 // Payload returns the encoded table.

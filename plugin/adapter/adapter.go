@@ -1,9 +1,8 @@
 // Package adapter is the host's side of the bento adapter protocol v1: it starts the
 // plugins on PATH and makes each an adapters.Adapter.
 //
-// It checks every answer of a plugin before it returns it: package answer defines their
-// shapes and bounds. An invalid answer is a failure that names the member, what was wanted
-// and what the plugin sent.
+// It checks every answer of a plugin before it returns it: package answer defines their shapes and bounds.
+// An invalid answer is a failure that names the member, with the wanted and the received value.
 package adapter
 
 import (
@@ -23,20 +22,20 @@ type Options struct {
 	Version string // of bento, sent to the plugins
 	Dir     string // the plugins' working directory; "": bento's own
 
-	// Env is bento's environment. A plugin gets the variables that every child gets, and
-	// those that PassEnv names for its id (NAME or PREFIX_*).
+	// Env is bento's environment. A plugin gets the variables that every child gets, and those that
+	// PassEnv lists for its id (NAME or PREFIX_*).
 	Env     adapters.Environ
 	PassEnv map[string][]string
-	// Settings are the options of plugins in the workspace, JSON objects by id. SettingsOf returns
-	// those of a plugin for a directory, which are over these; "" for the same. Both may be nil.
+	// Settings are the options of plugins in the workspace, JSON objects by id. SettingsOf returns the
+	// options of a plugin for a directory, which override these, or "" for these. Both may be nil.
 	Settings   map[string]string
 	SettingsOf func(id, dir string) string
-	// Identities are texts by id that stand for the digest of the executable and the manifest in the
+	// Identities are texts by id. They replace the digest of the executable and the manifest in the
 	// identity of a plugin; may be nil.
 	Identities map[string]string
 
-	// Sandbox confines plugins, by id; the others are not confined. An install of a
-	// confined plugin runs in a process of its own.
+	// Sandbox confines plugins, by id. A plugin without an entry is not confined. An install of a confined
+	// plugin runs in a separate process.
 	Sandbox map[string]*host.Sandbox
 
 	// Builtin are ids that a plugin cannot have: bento starts such a plugin and then
@@ -107,10 +106,10 @@ type Set struct {
 	entries []*entry // in the order of the candidates
 }
 
-// Start starts all candidates that are not skipped at once, and waits for them. Of several
-// with one id it uses the first that works, and starts a later one only if the earlier
-// failed. A plugin that fails is no error: see Status and Warnings. Start returns only the
-// error of ctx, and leaves no process running then.
+// Start starts all candidates that are not skipped at once, and waits for them. If several have one id, it
+// uses the first that works, and starts a later one only if the earlier ones failed. A plugin that fails
+// is no error of Start: see Status and Warnings. Start returns only the error of ctx, and then leaves no
+// process running.
 func Start(ctx context.Context, candidates []adapters.Candidate, o Options) (*Set, error) {
 	if o.Stderr != nil {
 		o.Stderr = &lockedWriter{w: o.Stderr}
@@ -141,8 +140,8 @@ func Start(ctx context.Context, candidates []adapters.Candidate, o Options) (*Se
 	return set, nil
 }
 
-// Close shuts down all plugins at once, except those that run on, and returns when their
-// processes have ended.
+// Close shuts down all plugins at once, except those that a Keep keeps, and returns when their processes
+// have ended.
 func (s *Set) Close() {
 	var closing sync.WaitGroup
 	for _, e := range s.entries {

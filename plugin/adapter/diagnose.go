@@ -13,9 +13,9 @@ import (
 // maxOutput is how many bytes of an output are sent at most.
 const maxOutput = 4 << 20
 
-// ParseDiagnostics returns the plugin's diagnostics of a task's output, if the manifest has
-// a hook for the task with the parser "plugin". They are sorted, without duplicates, with
-// paths relative to the workspace; for a file outside, the message holds the place.
+// ParseDiagnostics returns the plugin's diagnostics of a task's output, if the manifest has a hook for the
+// task with the parser "plugin". They are sorted, without duplicates, with paths relative to the
+// workspace. For a file outside, the message has the place.
 func (p *Process) ParseDiagnostics(ctx context.Context, req adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
 	if p.manifest.DiagnosticHooks[req.TaskName].Parser != adapters.ParserPlugin {
 		return nil, nil

@@ -67,7 +67,7 @@ func (e *entry) start(ctx context.Context, o Options) {
 	}
 }
 
-// obtain returns the plugin: one that runs on, or else a new one.
+// obtain returns the plugin: a kept process that still runs, or else a new one.
 func (e *entry) obtain(ctx context.Context, o Options) (*Process, error) {
 	e.basis = o.Keep.basis(e.Candidate, &o)
 	if p, err := o.Keep.again(e.basis, e.Candidate, o); p != nil || err != nil {

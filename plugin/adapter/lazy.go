@@ -17,14 +17,14 @@ import (
 // remembers its manifest and its answers about directories. Its Process is asleep until a
 // question has no remembered answer.
 
-// note is what bento remembers of a plugin without a dish.
+// note is the saved state of a plugin that has no dish.
 type note struct {
 	Basis    string             `json:"basis"`    // the basis for which it is valid
 	Manifest json.RawMessage    `json:"manifest"` // as the plugin sent it
 	Text     json.RawMessage    `json:"text"`     // the members that bento uses
 	Dropped  []string           `json:"dropped,omitempty"`
 	Refused  map[string]listing `json:"refused"` // the directories that it refused
-	// Answers are those of a module, in place of Refused.
+	// Answers are the saved answers of a module, in place of Refused.
 	Answers map[question]savedAnswer `json:"answers,omitempty"`
 }
 
@@ -109,7 +109,7 @@ func (p *Process) running(ctx context.Context) (*host.Plugin, error) {
 	})
 }
 
-// take makes plugin the one that answers, unless the Process was closed in the meantime.
+// take makes plugin the running process, unless the Process was closed in the meantime.
 func (p *Process) take(plugin *host.Plugin) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -203,11 +203,11 @@ func (p *Process) note() {
 	}
 }
 
-// Remember lets the next invocation skip the plugins without a dish, as long as they and
-// the directories that they refused do not change, and the modules, as long as the files do not
-// change that they have looked at. Callers call it at the end of a discovery, and once more at the
-// end for later answers. Without Options.Notes and Options.Modules it does nothing. The error is that
-// of writing the notes.
+// Remember saves notes for the next invocation, which then skips two kinds of plugins. A plugin without a
+// dish is skipped while it and the directories that it refused do not change. A module is skipped while
+// the files that it has looked at do not change. Callers call it at the end of a discovery, and again at
+// the end for later answers. Without Options.Notes and Options.Modules it does nothing. The error is about
+// writing the notes.
 func (s *Set) Remember() error {
 	var all []*host.Notes
 	for _, e := range s.entries {

@@ -16,15 +16,15 @@ import (
 // listing is the state of a directory that a plugin refused: the names in it, and the stats
 // of its marker files.
 type listing struct {
-	// Stat is that of the directory, in a short form; while it is the same, the names are.
-	// It is empty where a change might have left it unchanged.
+	// Stat is the stat of the directory, in a short form. While it is the same, the names are. It is empty
+	// if the directory may change again with the same stat.
 	Stat    string            `json:"stat,omitempty"`
 	Names   string            `json:"names"` // a digest
 	Markers map[string]string `json:"markers,omitempty"`
 }
 
-// list reads a directory; globs match the plugin's markers. If the directory's stat equals
-// that of was, list does not read the names again.
+// list reads a directory; globs match the plugin's markers. If the directory's stat equals the one in was,
+// list does not read the names again.
 func list(dir string, globs []string, was listing) listing {
 	stat, settled := host.Stat(dir)
 	if stat != "" && stat == was.Stat {

@@ -17,11 +17,10 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// Process is a plugin that runs, or will when it is needed, as an adapter. A method that
-// the manifest does not offer, or offers only by default and the plugin does not know,
-// returns what an adapter without it would. Detect and RequiredToolchain ask once per
-// directory, ToolchainFingerprint once. The error of a plugin at fault is an
-// *adapters.Failure.
+// Process is a plugin that runs, or will run when it is needed, as an adapter. A method that the manifest
+// does not offer returns the default of an adapter without it. So does a method that the manifest offers
+// only by default and that the plugin does not know. Detect and RequiredToolchain ask the plugin once per
+// directory, ToolchainFingerprint once. The error of a plugin at fault is an *adapters.Failure.
 type Process struct {
 	id      string
 	install time.Duration
@@ -29,7 +28,7 @@ type Process struct {
 	o       Options
 
 	manifest   *adapters.Manifest
-	raw, text  []byte   // of the manifest: as it came, and the members that bento uses
+	raw, text  []byte   // of the manifest: as received, and the members that bento uses
 	dropped    []string // descriptions of the members that bento ignores
 	executable string   // the digest
 
@@ -127,9 +126,9 @@ func (p *Process) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 	return scope, err
 }
 
-// Ask sends a raw request: params are sent unchanged, none if they are nil, and the answer
-// is neither checked nor kept. The timeout is that of the method; the error of a plugin
-// that answers with one is a *wire.RPCError. log may be nil.
+// Ask sends a raw request: params are sent unchanged, none if they are nil, and the answer is neither
+// checked nor kept. The timeout is that of the method. If the plugin answers with an error, it is a
+// *wire.RPCError. log may be nil.
 func (p *Process) Ask(ctx context.Context, method string, params json.RawMessage, log adapters.LogFunc) (json.RawMessage, error) {
 	c := host.Call{Method: method, Once: true, Log: log}
 	if params != nil {
@@ -142,7 +141,7 @@ func (p *Process) Ask(ctx context.Context, method string, params json.RawMessage
 	var about struct {
 		Dir string `json:"dish_dir"`
 	}
-	_ = wire.Decode(params, &about) // the plugin reports what is wrong with them
+	_ = wire.Decode(params, &about) // the plugin reports invalid params
 	var result json.RawMessage
 	err := p.asInstaller(ctx, []string{about.Dir}, func(p *Process) (err error) {
 		result, err = p.call(ctx, c)
@@ -177,7 +176,7 @@ func (p *Process) ask(ctx context.Context, c host.Call, into any) (answered bool
 	return p.askNow(ctx, c, "", into)
 }
 
-// askNow is ask without a look at saved answers; tool is that of the question.
+// askNow is ask without saved answers; tool is the tool of the question.
 func (p *Process) askNow(ctx context.Context, c host.Call, tool string, into any) (answered bool, err error) {
 	c, err = p.withSettings(c)
 	if err != nil {

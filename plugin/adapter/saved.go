@@ -11,9 +11,8 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// A module sees the workspace and nothing else, so its answers hold as long as the files that it has
-// looked at. bento saves them with its manifest: while nothing has changed the module is neither
-// compiled nor called.
+// A module sees only the workspace, so its answers hold as long as the files that it has looked at. bento
+// saves them with its manifest. While nothing has changed, the module is neither compiled nor called.
 
 // saved are the answers of one module. Those of this invocation are saved for the next. A nil saved
 // saves nothing. It is safe for concurrent use.
@@ -24,8 +23,8 @@ type saved struct {
 	looks map[question]wasm.Looks // of the last answer to a request
 }
 
-// question is a request: its method and its directory, and in front of them the tool that the
-// manifest's exec has asked for it. It is one text, as a key of JSON.
+// question is a request: its method and its directory, after the tool from the output of the manifest's
+// exec. It is one text, so that it can be a key of JSON.
 type question string
 
 type savedAnswer struct {
@@ -38,8 +37,7 @@ func questionOf(method, dir, tool string) question {
 	return question(tool + "\x00" + method + "\x00" + dir)
 }
 
-// isSaved reports whether the answers of a method are saved: those that depend on nothing but the
-// directory.
+// isSaved reports whether the answers of a method are saved. Such an answer depends only on the directory.
 func isSaved(method string) bool {
 	switch method {
 	case wire.MethodDetect, wire.MethodToolchain, wire.MethodTasks, wire.MethodLinks, wire.MethodInstallScope, wire.MethodFingerprint, wire.MethodResolved:
@@ -81,7 +79,7 @@ func (s *saved) keep(q question, a savedAnswer) {
 	s.used[q] = a
 }
 
-// see notes what the module has looked at for a request.
+// see notes the files that the module has looked at for a request.
 func (s *saved) see(request []byte, looks wasm.Looks) {
 	var r struct {
 		Method string   `json:"method"`
@@ -95,7 +93,7 @@ func (s *saved) see(request []byte, looks wasm.Looks) {
 	s.looks[questionOf(r.Method, r.Params.Dir, "")] = looks
 }
 
-// answered saves the result of a call; tool is that of the question.
+// answered saves the result of a call; tool is the tool of the question.
 func (s *saved) answered(c host.Call, tool string, result json.RawMessage) {
 	if s == nil || !isSaved(c.Method) {
 		return
@@ -116,8 +114,8 @@ func (s *saved) all() map[question]savedAnswer {
 	return maps.Clone(s.used)
 }
 
-// savedOf returns what saves the answers of a candidate: nil for what is no module, and under a
-// trace, which has every message.
+// savedOf returns the store of answers of a candidate. It returns nil if the candidate is no module, and
+// under a trace, which must have all messages.
 func (o *Options) savedOf(c adapters.Candidate) *saved {
 	if c.Contract != adapters.ContractWasm || o.Modules == nil {
 		return nil

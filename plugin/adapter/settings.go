@@ -7,8 +7,7 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// settings returns the options that go with questions about a directory, "" for those that
-// initialize had.
+// settings returns the options for questions about a directory, or "" if they are those of initialize.
 func (p *Process) settings(dir string) string {
 	if p.o.SettingsOf == nil || dir == "" || !p.manifest.Capabilities.Options {
 		return ""

@@ -114,8 +114,8 @@ func (p *Process) isChanged() bool {
 	return was != "" && p.o.digest(p.from) != was
 }
 
-// digest returns the digest of the executable: of an exposed candidate that is the pinned
-// content, whatever its file holds now.
+// digest returns the digest of the executable. For an exposed candidate it is that of the pinned content,
+// even if the file has changed.
 func (o *Options) digest(c adapters.Candidate) string {
 	if c.Exposed {
 		return c.SHA256
@@ -123,7 +123,7 @@ func (o *Options) digest(c adapters.Candidate) string {
 	return o.Digests.Executable(c.Path)
 }
 
-// pin returns the digest that an exposed candidate is started with, "" for others.
+// pin returns the digest that an exposed candidate must have, "" for others.
 func pin(c adapters.Candidate) string {
 	if c.Exposed {
 		return c.SHA256
@@ -150,8 +150,8 @@ func (p *Process) hello(version string) func(context.Context, host.AskFunc) (hos
 	}
 }
 
-// parallel returns how many calls may be in flight if the manifest allows n. Each call of a module
-// has an instance of its own.
+// parallel returns how many calls may be in flight if the manifest allows n. Each call of a module has a
+// separate instance.
 func (p *Process) parallel(n int) int {
 	n = min(n, maxParallel)
 	if p.from.Contract == adapters.ContractWasm {

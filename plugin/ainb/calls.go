@@ -21,7 +21,7 @@ const (
 
 	// maxRedraws is how many screens in a row may ask for the next one without an input.
 	maxRedraws = 600
-	// probe is how often such a screen is drawn again all the same.
+	// probe is how often such a screen is still drawn after that.
 	probe = 5 * time.Second
 )
 
@@ -58,7 +58,7 @@ func (h *Host) Namespaces() map[string]string {
 	return all
 }
 
-// Wake starts an extension that is not running, and waits for its handshake. The error is as that of
+// Wake starts an extension that is not running, and waits for its handshake. Its errors are those of
 // Command.
 func (h *Host) Wake(ctx context.Context, id string) error {
 	x, err := h.find(id)
@@ -68,8 +68,8 @@ func (h *Host) Wake(ctx context.Context, id string) error {
 	return err
 }
 
-// Command runs a command of an extension, which starts for it. The error is a *wire.RPCError that
-// the extension answered, that of ctx, or a *adapters.Failure.
+// Command runs a command of an extension, and starts the extension if necessary. The error is a
+// *wire.RPCError that the extension answered, the error of ctx, or a *adapters.Failure.
 func (h *Host) Command(ctx context.Context, id string, c Command) (*Output, error) {
 	x, err := h.find(id)
 	if err != nil {
@@ -112,7 +112,8 @@ func (x *extension) malformed(method, why string) error {
 	}
 }
 
-// Render draws the screen of an extension, which starts for it. The error is as that of Command.
+// Render draws the screen of an extension, and starts the extension if necessary. Its errors are those of
+// Command.
 func (h *Host) Render(ctx context.Context, id string, v Viewport) (*Frame, error) {
 	x, err := h.find(id)
 	if err != nil {
@@ -138,7 +139,7 @@ func (h *Host) Render(ctx context.Context, id string, v Viewport) (*Frame, error
 	return &Frame{*p.Buffer, x.screen.redraw(p.Redraw), p.CapturesText}, nil
 }
 
-// screen is what the host knows of an extension's screen.
+// screen is the host's state of an extension's screen.
 type screen struct {
 	mu     sync.Mutex
 	wedged bool
@@ -178,7 +179,7 @@ func (s *screen) redraw(asks bool) bool {
 	return false
 }
 
-// reset forgets what was drawn; an input does, too.
+// reset forgets the drawn screens. An input calls it, too.
 func (s *screen) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -257,10 +258,10 @@ func (s *session) invoke(ctx context.Context, method string, raw json.RawMessage
 	return map[string]Bytes{"payload": some(result)}, nil
 }
 
-// forever is the timeout of an action without one: the end of the process that asked.
+// forever is the timeout of an action without one. The action ends with the process of its caller.
 const forever = 24 * time.Hour
 
-// milliseconds reads a timeout; 0 is none.
+// milliseconds reads a timeout; 0 means none.
 func milliseconds(raw json.RawMessage) (time.Duration, *wire.RPCError) {
 	if len(raw) == 0 {
 		return 0, nil

@@ -86,7 +86,7 @@ func (s *session) deliver(ctx context.Context, p *wire.Peer) {
 			}
 			continue
 		}
-		select { // what a socket waits with does not wait for a busy bus
+		select { // events of sockets do not wait for a busy bus
 		case e := <-s.pushed:
 			if s.notify(p, e) != nil {
 				return
@@ -126,7 +126,7 @@ func (x *extension) behind() bool {
 	return false
 }
 
-// settle waits until an extension that runs or starts has been sent what was published, or ctx is done.
+// settle waits until an extension that runs or starts has been sent all published events, or ctx is done.
 func (x *extension) settle(ctx context.Context) {
 	tick := time.NewTicker(settlePause)
 	defer tick.Stop()

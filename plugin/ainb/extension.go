@@ -20,7 +20,7 @@ import (
 // end with their input alone, and do not answer.
 const await = time.Second
 
-// shown is how long a screen counts as shown after it was drawn.
+// shown is how long a screen is treated as shown after it was drawn.
 const shown = 30 * time.Second
 
 // extension is one extension of a host, over all its processes.
@@ -28,7 +28,7 @@ type extension struct {
 	h        *Host
 	e        Extension
 	name     string
-	granted  map[string]manifest.Grant // what it has
+	granted  map[string]manifest.Grant // its capabilities
 	resident *host.Resident            // set before made is closed
 	made     chan struct{}
 	stderr   *lines
@@ -54,7 +54,7 @@ func newExtension(h *Host, e Extension) *extension {
 	return x
 }
 
-// options are those of the process.
+// options returns the options of the process.
 func (x *extension) options() host.ResidentOptions {
 	launcher := x.e.Launcher
 	if launcher == nil {
@@ -81,7 +81,7 @@ func (x *extension) options() host.ResidentOptions {
 	}
 }
 
-// hint returns what a user can do about a failure.
+// hint returns the advice for a user about a failure.
 func hint(code adapters.Code) string {
 	switch code {
 	case adapters.LaunchFailed:
@@ -148,8 +148,8 @@ func (x *extension) session() *session {
 	return x.current
 }
 
-// keep reports whether an idle process has to stay: its screen is shown, or it follows a topic of
-// which it needs every event.
+// keep reports whether an idle process must stay: its screen is shown, or it follows a topic of which it
+// needs every event.
 func (x *extension) keep() bool {
 	m := x.e.Manifest
 	blocking := slices.ContainsFunc(m.Subscribes.Snapshots, func(topic string) bool { return x.needsAll(topic) && x.mayUse(topic) })

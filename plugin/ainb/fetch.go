@@ -81,7 +81,7 @@ func (s *session) fetch(ctx context.Context, method string, raw json.RawMessage)
 	return s.exchange(req, method)
 }
 
-// mayAsk reports whether the host of an address is granted. Its port does not count.
+// mayAsk reports whether the host of an address is granted, with any port.
 func (x *extension) mayAsk(u *url.URL) bool {
 	g := x.granted[network]
 	return g.All || slices.ContainsFunc(g.Only, func(name string) bool { return strings.EqualFold(name, u.Hostname()) })

@@ -34,7 +34,7 @@ type place struct {
 	granted    bool
 }
 
-// places returns the directories of the capabilities of files, for reading or writing, those of the
+// places returns the directories that capabilities grant, for reading or writing: first those of the
 // contract in a fixed order, then read_paths.
 func (x *extension) places(write bool) (list []place) {
 	o := &x.h.o
@@ -60,8 +60,8 @@ func (x *extension) places(write bool) (list []place) {
 	return list
 }
 
-// declares reports whether the manifest asks to read a directory: the user may grant a part of it, and
-// a link there leads to no more than that.
+// declares reports whether the manifest requests to read a directory. The user may grant a part of it, and
+// a link in that part gives no access beyond the manifest.
 func (x *extension) declares(dir string) bool {
 	return slices.ContainsFunc(x.e.Manifest.Capabilities[readPaths].Only, func(prefix string) bool {
 		_, inside := within(resolve(x.h.expand(prefix)), resolve(dir))
@@ -69,7 +69,7 @@ func (x *extension) declares(dir string) bool {
 	})
 }
 
-// within returns a path relative to a directory, both resolved, and reports whether it is there.
+// within returns a path relative to a directory, both resolved, and reports whether the path is inside it.
 func within(dir, path string) (rel string, ok bool) {
 	rel, err := filepath.Rel(dir, path)
 	return rel, err == nil && filepath.IsLocal(rel)
@@ -91,8 +91,8 @@ func (h *Host) expand(path string) string {
 	return path
 }
 
-// resolve returns a path without links and dots: that of its deepest existing ancestor, then what
-// is missing.
+// resolve returns a path without links and dots: the real path of its deepest existing ancestor, then the
+// missing rest.
 func resolve(path string) string {
 	path = filepath.Clean(path)
 	for dir, tail := path, ""; ; {
@@ -107,7 +107,7 @@ func resolve(path string) string {
 	}
 }
 
-// below is an allowed path: that of a granted directory without links, and the rest.
+// below is an allowed path: a granted directory without links, and the rest of the path.
 type below struct{ capability, dir, rel string }
 
 // allowed returns the place of a path, or the refusal. The caller opens the directory, and the rest
@@ -150,8 +150,8 @@ func pathOf(raw json.RawMessage) (string, *wire.RPCError) {
 	return must("path", p.Path)
 }
 
-// open opens a file or directory that is allowed. A link that leads out, also one that has just
-// been made, is no way to another file.
+// open opens an allowed file or directory. A link that leads out is refused, even if it was made a moment
+// ago.
 func (s *session) open(method, what, path string) (*os.File, *wire.RPCError) {
 	at, refused := s.x.allowed(method, path, false)
 	if refused != nil {

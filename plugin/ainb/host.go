@@ -30,8 +30,7 @@ type Options struct {
 	// Latest are payloads by topic that are published before any extension starts: no extension
 	// receives them as events.
 	Latest map[string][]byte
-	// Home is the directory that "~" stands for, and below which are the directories of the
-	// capabilities.
+	// Home is the directory that "~" means. The directories of the capabilities are below it.
 	Home   string
 	Getenv func(string) string // for "${VAR}" in a grant and for the variables of children
 
@@ -39,7 +38,7 @@ type Options struct {
 	Audit   func(host.Decision)
 	Changed func(id string, s host.State, f *adapters.Failure)
 	Trace   func(id string, sent bool, body []byte)
-	// Secret returns a secret. ok is false if there is none.
+	// Secret returns a secret; ok is false if it is missing.
 	Secret    func(ctx context.Context, scope, workspace, key string) (value []byte, ok bool, err error)
 	Transport http.RoundTripper // for host/network/fetch; nil: the network
 }
@@ -47,7 +46,8 @@ type Options struct {
 // Extension is one extension of a host.
 type Extension struct {
 	manifest.Found
-	// Grants are what the user allows. An extension has what it declares and the user allows.
+	// Grants are the capabilities that the user allows. An extension has those that it declares and the
+	// user allows.
 	Grants   map[string]manifest.Grant
 	Check    func() error    // when set, it is called right before each start, and prevents it by an error
 	Config   json.RawMessage // the settings, one JSON value; nil: null
@@ -55,11 +55,11 @@ type Extension struct {
 	WorkDir  string          // "": the host's own
 	Launcher host.Launcher   // nil: a process of the executable
 	Eager    bool            // it starts at once, whatever the manifest says
-	Without  []string        // topics that it may not use, whatever it is granted
+	Without  []string        // topics that it may not use, regardless of its grants
 }
 
-// Line is one line of the log of an extension: of host/log, or what it wrote to its standard error,
-// with the stream "stderr". Messages hold no control characters.
+// Line is one line of the log of an extension: from host/log, or from its standard error with the stream
+// "stderr". Messages have no control characters.
 type Line struct {
 	Extension, Level, Stream, Message string
 	Fields                            json.RawMessage
@@ -112,8 +112,7 @@ func Start(ctx context.Context, o Options) (*Host, error) {
 	return h, nil
 }
 
-// Settle waits until all extensions that run or start have been sent what was published, or ctx is
-// done.
+// Settle waits until all extensions that run or start have been sent all published events, or ctx is done.
 func (h *Host) Settle(ctx context.Context) {
 	for _, x := range h.list {
 		x.settle(ctx)
@@ -123,9 +122,9 @@ func (h *Host) Settle(ctx context.Context) {
 // Close shuts all extensions down, side by side, and returns when their processes have ended.
 func (h *Host) Close() { h.each(func(x *extension) { x.resident.Close() }) }
 
-// Finish sends all extensions what was published, and shuts them down. It waits for a process only while
-// that follows, and at most as long as wait returns for its extension, as host.Resident.Finish does, and
-// not when ctx is done.
+// Finish sends all published events to the extensions, and shuts them down. It waits for a process only
+// while that keeps reading, and at most as long as wait returns for its extension, as host.Resident.Finish
+// does. It does not wait once ctx is done.
 func (h *Host) Finish(ctx context.Context, wait func(id string) time.Duration) {
 	h.each(func(x *extension) {
 		if why := x.resident.Finish(ctx, wait(x.name), x.settle); why != "" {
@@ -163,7 +162,7 @@ func (h *Host) Publish(topic string, payload []byte) error {
 	return err
 }
 
-// Snapshot returns the latest payload of a topic. Its version is 0 if there is none.
+// Snapshot returns the latest payload of a topic. Its version is 0 if the topic has none.
 func (h *Host) Snapshot(topic string) (payload []byte, version uint64) {
 	s := h.bus.Latest(bus.Host, topic)
 	return s.Payload, s.Version
@@ -175,8 +174,8 @@ type Status struct {
 	State   host.State
 	Failure *adapters.Failure // the last one
 	PID     int               // 0 without a process
-	Dropped uint64            // events that it did not get, since it took others too slowly
-	Wedged  bool              // its last screen did not come in time
+	Dropped uint64            // dropped events, since it read too slowly
+	Wedged  bool              // its last screen was late
 }
 
 // Statuses returns the states of all extensions, in the order of Options.

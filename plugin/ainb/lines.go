@@ -8,7 +8,7 @@ import (
 // maxLine is the largest line of a log, in bytes. A longer one is cut in several.
 const maxLine = 16 << 10
 
-// lines passes on what is written to it line by line.
+// lines is a writer that passes its input on line by line.
 type lines struct {
 	to func(text string)
 

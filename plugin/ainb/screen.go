@@ -13,7 +13,8 @@ type Viewport struct {
 	Height uint16 `json:"height"`
 }
 
-// Buffer is a drawn screen. It lists painted cells only; of two at one place the later one counts.
+// Buffer is a drawn screen. It lists painted cells only. A later cell replaces an earlier one at the same
+// place.
 type Buffer struct {
 	Width  uint16   `json:"width"`
 	Height uint16   `json:"height"`
@@ -32,7 +33,7 @@ type Coord struct {
 	Y uint16 `json:"y"`
 }
 
-// Cell is what one place shows. Its symbol may have several code points, and is not safe to print
+// Cell is the content of one place. Its symbol may have several code points, and must not be printed
 // before control characters are removed.
 type Cell struct {
 	Symbol   string `json:"symbol"`

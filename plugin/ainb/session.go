@@ -76,7 +76,7 @@ func (x *extension) connect(ctx context.Context, stream *host.Stream, limits wir
 	return peer
 }
 
-// bury ends what belongs to a process that has ended.
+// bury releases the session, sockets and inbox of a process that has ended.
 func (x *extension) bury(p *wire.Peer) {
 	s := x.session()
 	s.stop()
@@ -111,8 +111,8 @@ func (s *session) odd(what string) {
 	s.x.h.log(Line{Extension: s.x.name, Level: "warn", Message: wire.Plain(what)})
 }
 
-// take handles a request: at once if that needs no I/O, so that it follows what the extension sent
-// before it, else on a goroutine.
+// take handles a request. If the handler needs no I/O, take runs it at once, in the order of the messages.
+// Else it runs on a goroutine.
 func (s *session) take(ctx context.Context, in *wire.Incoming) {
 	h := s.handler(in.Method)
 	if h.run == nil {

@@ -53,7 +53,7 @@ func (k *socket) take() (b []byte) {
 	return b
 }
 
-// write sends what is queued until the connection is closed.
+// write sends the queued bytes until the connection is closed.
 func (k *socket) write(ctx context.Context) {
 	for {
 		select {
@@ -110,14 +110,14 @@ func (s *session) dial(ctx context.Context, method string, raw json.RawMessage) 
 	return map[string]string{"stream_id": id}, nil
 }
 
-// socketEvent is what came from a socket.
+// socketEvent is an event of a socket.
 type socketEvent struct {
 	Kind  string `json:"kind"` // data, eof or error
 	Bytes *Bytes `json:"bytes,omitempty"`
 	Error string `json:"error,omitempty"`
 }
 
-// receive passes on what comes from a socket, as fast as the extension takes it.
+// receive passes on the bytes from a socket, as fast as the extension reads them.
 func (s *session) receive(ctx context.Context, id string, conn net.Conn) {
 	buf := make([]byte, 64<<10)
 	for {

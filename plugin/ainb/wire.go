@@ -39,8 +39,8 @@ type Mouse struct {
 	Mods uint8     `json:"mods"`
 }
 
-// MouseKind names what the mouse did: down, up and drag with a button, which is left, right or
-// middle, else moved, scroll_up, scroll_down, scroll_left or scroll_right.
+// MouseKind is the action of the mouse: down, up and drag with a button, which is left, right or middle,
+// else moved, scroll_up, scroll_down, scroll_left or scroll_right.
 type MouseKind struct {
 	Type   string  `json:"type"`
 	Button *Button `json:"button,omitempty"`
@@ -67,7 +67,7 @@ type hostInfo struct {
 
 type eventParams struct {
 	Topic   string `json:"topic"`
-	Payload []byte `json:"payload"` // not nil; Bytes would be checked once more
+	Payload []byte `json:"payload"` // not nil; with the type Bytes it would be checked again
 }
 
 type keyParams struct {
@@ -110,7 +110,7 @@ func denied(capability string) *wire.RPCError {
 	return refusal(codeDenied, "capability denied: %s", capability)
 }
 
-// deniedWith is denied with the one value that was asked for.
+// deniedWith is denied with the one requested value.
 func deniedWith(capability, member, value string) *wire.RPCError {
 	e := denied(capability)
 	e.Data, _ = json.Marshal(map[string]string{member: value}) // two texts

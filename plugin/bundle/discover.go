@@ -20,16 +20,15 @@ import (
 	"github.com/bentobuild/bento/plugin/bundle/manifest"
 )
 
-// Tier is a directory with packages. In a list of tiers a later one takes the place of an earlier
-// one, by id.
+// Tier is a directory with packages. In a list of tiers a later one overrides an earlier one, by id.
 type Tier struct {
 	Name string // "global", "project" or "dev", for messages
 	// Base is an absolute path that the user has named, and Rel the directory below it, with "/";
 	// "" is Base. bento follows no link from Base on.
 	Base, Rel string
-	// Programs are read only where this is set: a repository must not bring some by being cloned.
+	// Programs are read only if this is set: a clone of a repository must not install programs.
 	Programs bool
-	Plugins  bool // packages of adapters, and no others
+	Plugins  bool // only packages of adapters
 }
 
 const globalTier = "global"
@@ -51,7 +50,7 @@ type Found struct {
 	Digest            string // of the package, as far as its small files state it
 	Dir               string // absolute
 	Tier              string
-	Source            string // where it came from; "" if unknown
+	Source            string // its source; "" if unknown
 	Active            bool   // a reference without a version selects it
 	Enabled           bool
 	InstalledAt       string // RFC 3339; "" if unknown
@@ -174,7 +173,7 @@ func (s *scan) ids(root *owndir.Dir) {
 	}
 }
 
-// names lists what may be ids or versions in a directory, sorted.
+// names lists the possible ids or versions in a directory, sorted.
 func (s *scan) names(dir *owndir.Dir) []string {
 	entries, err := dir.Names()
 	if err == nil && len(entries) > maxVersions {
@@ -241,7 +240,7 @@ func (s *scan) add(dir *owndir.Dir, id, version string) {
 	s.byID[id] = append(s.byID[id], *f)
 }
 
-// readPackage reads the manifest of the package in a directory, and what bento has noted about it.
+// readPackage reads the manifest of the package in a directory, and bento's record of it.
 func readPackage(dir *owndir.Dir) (*Found, error) {
 	f := &Found{Dir: dir.Path()}
 	name := manifest.ProcessFile
@@ -310,7 +309,7 @@ func (f *Found) module(dir *owndir.Dir) error {
 	}
 	wasm := m.WasmSHA256
 	if m.Unset() {
-		// The digest of the module stands in for the stated one, which is not there.
+		// The manifest states no digest of the module, so the package has the one of its file.
 		if wasm, err = digestFile(dir, m.WasmFile, info.Size); err != nil {
 			return err
 		}
@@ -319,7 +318,7 @@ func (f *Found) module(dir *owndir.Dir) error {
 	return nil
 }
 
-// record reads what bento noted at the installation.
+// record reads the record of the installation.
 func (f *Found) record(dir *owndir.Dir) error {
 	data, err := readSmall(dir, recordName, maxRecord)
 	if err != nil {

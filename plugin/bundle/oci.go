@@ -34,7 +34,7 @@ func (f *Fetcher) client(ctx context.Context) (*registry.Client, context.Context
 	return &registry.Client{HTTP: &http.Client{Transport: f.Transport, CheckRedirect: checkRedirect}, Login: f.login}, ctx, cancel
 }
 
-// fromRegistry reads the package of an adapter from a registry. Without a tag and a digest it takes the
+// fromRegistry reads the package of an adapter from a registry. Without a tag and a digest it chooses the
 // best tag.
 func (f *Fetcher) fromRegistry(ctx context.Context, text, id string, want manifest.Requirement) (*Package, error) {
 	source := "oci://" + text
@@ -91,7 +91,7 @@ func pull(ctx context.Context, c *registry.Client, ref registry.Reference) (data
 	return data, append(signatures, more...), err
 }
 
-// cosigned returns the signatures that cosign sign has put beside an artifact.
+// cosigned returns the signatures that cosign sign has stored beside an artifact.
 func cosigned(ctx context.Context, c *registry.Client, ref registry.Reference, digest string) (list []seal.Signature, err error) {
 	ref.Digest, ref.Tag = "", strings.Replace(digest, ":", "-", 1)+seal.Cosign
 	m, err := c.Manifest(ctx, ref)
@@ -173,7 +173,7 @@ func unpublished(ctx context.Context, c *registry.Client, ref registry.Reference
 // maxLogins is the largest size of the file that docker login writes, in bytes.
 const maxLogins = 1 << 20
 
-// login returns what docker login has written for a registry.
+// login returns the login that docker login has stored for a registry.
 func (f *Fetcher) login(host string) (name, password string) {
 	dir := f.lookup("DOCKER_CONFIG")
 	if dir == "" {
@@ -189,7 +189,7 @@ func (f *Fetcher) login(host string) (name, password string) {
 		} `json:"auths"`
 	}
 	if err != nil || json.Unmarshal(data, &doc) != nil {
-		return "", "" // the registry then says what it requires
+		return "", "" // the registry then reports that it requires a login
 	}
 	auth, err := base64.StdEncoding.DecodeString(doc.Auths[host].Auth)
 	if err != nil {

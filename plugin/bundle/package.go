@@ -54,8 +54,7 @@ type Package struct {
 // signatures.
 func (p *Package) Archive() ([]byte, []seal.Signature) { return p.packed, p.signatures }
 
-// Load checks the files of a package. The manifest lies at the root, or in the only directory
-// there.
+// Load checks the files of a package. The manifest is at the root, or in the only directory at the root.
 func Load(files []archive.File) (*Package, error) {
 	rooted := archive.Rooted(files, manifest.ModuleFile, manifest.ProcessFile, manifest.AdapterFile)
 	if rooted == nil {
@@ -120,7 +119,7 @@ func (p *Package) loadModule() error {
 	return nil
 }
 
-// coreModule refuses what no engine for core modules loads.
+// coreModule refuses a module that no engine for core modules can load.
 func coreModule(name string, data []byte) error {
 	const core = "\x00asm\x01\x00\x00\x00"
 	switch {

@@ -21,7 +21,7 @@ type Query struct {
 	Ref   string // "acme-fmt", "acme-fmt@1.2"
 	Tiers []Tier
 	Pins  map[string]Pin // by id; they apply to the tier "global"
-	// Keys and RequireSigned are what the user requires of signatures.
+	// Keys and RequireSigned are the user's requirements of signatures.
 	Keys          manifest.Keys
 	RequireSigned bool
 }
@@ -33,7 +33,7 @@ type Resolved struct {
 	Wasm       string   // the path of a module
 	WasmSHA256 string   // the required digest of it; "" if the manifest states none
 	Argv       []string // of a program; the first may be a bare name on PATH
-	ArgvSHA256 string   // the required digest of the program; "" if it lies outside of the package
+	ArgvSHA256 string   // the required digest of the program; "" if it is outside of the package
 	WorkDir    string   // of a program, absolute
 	// Manifest is the path of its manifest.
 	Manifest  string
@@ -42,9 +42,9 @@ type Resolved struct {
 	Requires []Found
 }
 
-// Resolve returns the package that a reference selects. Of the versions in the last tier that has
-// the id it takes the pinned one, else the active one if that fulfils the requirement, else the
-// highest that does. It reads manifests and no other content.
+// Resolve returns the package that a reference selects, from the last tier that has the id. It takes the
+// pinned version, else the active one if that fulfils the requirement, else the highest that does. It
+// reads manifests and no other content.
 func Resolve(q Query) (*Resolved, []diagnostics.Diagnostic, error) {
 	id, want, err := manifest.ParseReference(q.Ref)
 	if err != nil {
@@ -61,7 +61,7 @@ func Resolve(q Query) (*Resolved, []diagnostics.Diagnostic, error) {
 	return r.resolved(f), r.problems, nil
 }
 
-// resolver resolves one reference and what it depends on.
+// resolver resolves one reference and its dependencies.
 type resolver struct {
 	query    Query
 	known    map[string][]Found // the versions of an id
@@ -149,7 +149,7 @@ func versionsOf(list []Found) string {
 	return diagnostics.Few(names)
 }
 
-// require finds the dependencies of a package. way is how it was reached, its own id last.
+// require finds the dependencies of a package. way has the ids that led to it, its own last.
 func (r *resolver) require(f Found, way []string) error {
 	if f.Module == nil {
 		return nil

@@ -18,11 +18,11 @@ type Verification struct {
 	Found
 	Signature string   // as manifest.CheckSignature; "" of a program
 	Problems  []string // none: the files are those of the package
-	Notes     []string // what bento ignores
+	Notes     []string // faults that bento ignores
 }
 
-// Verify reads all files of a package and compares them with its manifest, and with what was
-// installed.
+// Verify reads all files of a package and compares them with its manifest, and with the record of the
+// installation.
 func Verify(f Found, keys manifest.Keys) (*Verification, error) {
 	v := &Verification{Found: f}
 	dir, err := owndir.Open(f.Dir, &owner.Trusted{})

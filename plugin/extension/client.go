@@ -15,8 +15,8 @@ import (
 // ErrUnsupported is wrapped by the error of a method that the contract in use lacks.
 var ErrUnsupported = errors.ErrUnsupported
 
-// Client asks bento for things, within what the extension was granted. Its methods are safe
-// for concurrent use; a refusal is an *Error.
+// Client sends requests to bento, within the grants of the extension. Its methods are safe for concurrent
+// use. A refusal is an *Error.
 type Client struct {
 	peer    *wire.Peer // set before a handler runs
 	stderr  io.Writer
@@ -24,7 +24,7 @@ type Client struct {
 	session atomic.Pointer[session]
 }
 
-// session is what bento sent to begin with.
+// session is the content of bento's first message.
 type session struct {
 	granted []string
 	config  json.RawMessage
@@ -94,7 +94,7 @@ func (c *Client) Register(ctx context.Context, p Panel) error {
 	return c.Call(ctx, "host.ui.register_tool_panel", p, nil)
 }
 
-// Snapshot is the latest payload of a topic. Version is 0, and Payload nil, without one.
+// Snapshot is the latest payload of a topic. If the topic has none, Version is 0 and Payload nil.
 type Snapshot struct {
 	Payload []byte `json:"payload"`
 	Version uint64 `json:"version"`
@@ -119,8 +119,7 @@ func (c *Client) Publish(_ context.Context, topic string, payload []byte) error 
 	return c.tell("host/snapshot/publish", map[string]any{"topic": topic, "payload": text(payload)})
 }
 
-// Subscribe asks for the events of a topic that the manifest does not name (ainb, capability
-// event_bus).
+// Subscribe requests the events of a topic that is not in the manifest (ainb, capability event_bus).
 func (c *Client) Subscribe(ctx context.Context, topic string) error {
 	if err := c.only(false, "a subscription"); err != nil {
 		return err
@@ -140,7 +139,7 @@ func (c *Client) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	return file.Bytes, err
 }
 
-// only returns an error if the contract in use is not the one that has what.
+// only returns an error unless the contract in use has what.
 func (c *Client) only(sep bool, what string) error {
 	if c.sep == sep {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// What waits for the handlers at most. Beyond it the oldest event goes, and is counted in the
-// next one; a request is refused.
+// These are the limits of the queue of handlers. Above them the oldest event is dropped and counted in the
+// next one, and a request is refused.
 const (
 	maxEvents   = 1024
 	maxHeld     = 64 << 20 // bytes of events

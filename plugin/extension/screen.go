@@ -112,7 +112,7 @@ type Mouse struct {
 	Mods   uint8     `json:"mods"`
 }
 
-// MouseKind names what the mouse did.
+// MouseKind is the action of the mouse.
 type MouseKind struct {
 	Type   string `json:"type"` // down, up, drag, moved, scroll_up, …
 	Button struct {

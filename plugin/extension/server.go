@@ -20,7 +20,7 @@ const (
 	maxBody  = 16 << 20
 	maxDepth = 1000 // of bento's messages: configuration may nest
 
-	drain = 2 * time.Second        // for what waits at a shutdown
+	drain = 2 * time.Second        // for queued messages at a shutdown
 	yield = 500 * time.Millisecond // for a handler whose context is cancelled
 )
 
@@ -134,7 +134,7 @@ func (s *server) bad(body []byte, m *wire.Message, err error) (*wire.RPCError, b
 	return nil, false
 }
 
-// odd logs what bento should not have sent, and what handlers did wrong.
+// odd logs messages that bento should not have sent, and faults of handlers.
 func (s *server) odd(format string, args ...any) {
 	fmt.Fprintf(s.o.Stderr, s.x.Info().Name+": "+format+"\n", args...)
 }
@@ -151,7 +151,7 @@ func (s *server) take(m *message) {
 	}
 }
 
-// route answers a message of the connection itself, and queues the others for handlers.
+// route answers messages about the connection, and queues the others for handlers.
 func (s *server) route(m *message) error {
 	prefix := "plugin/"
 	if s.o.SEP {
@@ -194,7 +194,7 @@ func (s *server) enqueue(m *message, handler handlerFunc) error {
 		case err != nil:
 			_ = m.in.Refuse(refusal(err))
 		default:
-			if err := m.in.Reply(result); err != nil { // it is too large, or no JSON; else nobody reads it
+			if err := m.in.Reply(result); err != nil { // it is too large or no JSON, or the stream has ended
 				_ = m.in.Refuse(refusal(err))
 			}
 		}

@@ -2,8 +2,8 @@ package host
 
 import "time"
 
-// Audit is the record of one call of a tool: what bento saw of it, and nothing that the tool
-// claims about itself. Durations that are 0 belong to phases that were not reached.
+// Audit is the record of one call of a tool. It has bento's own observations, and no claims of the tool.
+// Durations of phases that were not reached are 0.
 type Audit struct {
 	Contract string `json:"contract"` // "rterm.plugin.v1"
 	ID       string `json:"id"`       // of the tool, as configured
@@ -19,7 +19,7 @@ type Audit struct {
 	Handshake time.Duration `json:"handshake"` // 0 for a contract without one
 	Answer    time.Duration `json:"answer"`    // from the request to the answer
 	Exit      time.Duration `json:"exit"`      // from the answer to the end
-	Took      time.Duration `json:"took"`      // all of it, in nanoseconds as the others
+	Took      time.Duration `json:"took"`      // the whole call, in nanoseconds
 
 	Sent     int64 `json:"sent"`     // bytes
 	Received int64 `json:"received"` // bytes, without Trailing

@@ -19,7 +19,7 @@ type Call struct {
 	Dir    string // of the dish, for failures
 
 	Within time.Duration // its timeout; 0: Numbers.Query
-	// Once says that the call is not repeated if the plugin exits meanwhile.
+	// Once is true if the call must not be repeated when the plugin exits meanwhile.
 	Once bool
 	Log  adapters.LogFunc // receives the progress of the call; may be nil
 }
@@ -114,7 +114,7 @@ func (p *Plugin) Failure(c Call, code adapters.Code, message string) *adapters.F
 
 func (p *Plugin) blame(e *ended) *adapters.Failure { return p.fault(e.code, e.what) }
 
-// hint returns what a user can do about a failure.
+// hint returns the advice for a user about a failure.
 func hint(code adapters.Code, id, message string) string {
 	switch code {
 	case adapters.LaunchFailed:

@@ -15,11 +15,11 @@ const (
 	lookPart  = 10 // of the time for reading: between two looks
 )
 
-// Finish calls settle, which returns when the process was sent all that is meant for it, or its context is
-// done, and then ends the process as Close does. It kills one that is left after wait, or when ctx is done.
-// It does not wait for one that does not follow: that has had no handshake a quarter of wait after its
-// launch, has input and reads none of it for a twentieth of wait, or has answered the last request and has not exited a
-// quarter of wait later. Then it returns why, else "".
+// Finish calls settle, which returns when the process was sent all its messages, or its context is done.
+// Then Finish ends the process as Close does. It kills a process that is left after wait, or when ctx is
+// done. It stops waiting, and returns the reason, for a process that does not keep up. Such a process has
+// had no handshake a quarter of wait after its launch, has input and reads none of it for a twentieth of
+// wait, or has not exited a quarter of wait after it answered the last request. Otherwise it returns "".
 func (r *Resident) Finish(ctx context.Context, wait time.Duration, settle func(context.Context)) (why string) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	var watching sync.WaitGroup

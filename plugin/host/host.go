@@ -1,11 +1,11 @@
 // Package host runs one plugin and talks to it, so that the plugin can neither hang its
 // caller nor outlive it.
 //
-// A Plugin is one process after another: a process that exits is started again, after a
-// pause that grows, until it has exited too often. A process that times out or breaks the
-// protocol is ended and not started again. Every call ends by its timeout with an answer or
-// a failure with a code, and Close leaves no process behind. The packages above define the
-// handshake and the methods. A Resident is the same for an extension, which also asks.
+// A Plugin runs one process after another. A process that exits is started again, after a pause that
+// grows, until too many have exited. A process that times out or breaks the protocol is ended and not
+// started again. Every call ends by its timeout with an answer or a failure with a code, and Close leaves
+// no process behind. The packages above define the handshake and the methods. A Resident is the same for
+// an extension, which also sends requests.
 package host
 
 import (
@@ -84,9 +84,9 @@ type Plugin struct {
 	took    time.Duration
 }
 
-// Start starts a plugin and waits for its handshake. The error is a *adapters.Failure, or
-// that of ctx; no process runs then. The caller has to close the plugin, which lives until
-// then, not until ctx is done.
+// Start starts a plugin and waits for its handshake. The error is a *adapters.Failure, or that of ctx;
+// then no process is left. The caller must close the plugin. The plugin runs until then, even after ctx is
+// done.
 func Start(ctx context.Context, o Options) (*Plugin, error) {
 	o.Numbers = o.Numbers.withDefaults()
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))

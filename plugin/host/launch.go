@@ -27,8 +27,8 @@ type Stream struct {
 	Stdout io.ReadCloser
 	Pid    int             // 0 for none
 	Exited <-chan struct{} // closed when the process itself has ended
-	// Unread returns how much of what was written to Stdin the process has not read, 0 if that is not known.
-	// It may be nil.
+	// Unread returns how many of the bytes written to Stdin the process has not read, 0 if that is
+	// unknown. It may be nil.
 	Unread func() int
 	// End asks the process and its descendants to end, or with kill ends them.
 	End func(kill bool)
@@ -44,7 +44,7 @@ type Command struct {
 	// executes a private copy that no other user can change. It fails with an
 	// *adapters.Failure when the file has another digest.
 	SHA256 string
-	// Check, when set, is called right before each start. Its error is that of the start.
+	// Check, if set, is called right before each start. If it fails, the start returns its error.
 	Check func() error
 	Dir   string   // "": bento's own
 	Env   []string // the whole environment
@@ -98,7 +98,7 @@ type confinable interface {
 	Wait(context.Context) proc.Result
 }
 
-// start starts the process, in the sandbox if there is one.
+// start starts the process, in the sandbox if it has one.
 func (c *Command) start(ctx context.Context, s proc.Spec) (confinable, error) {
 	if c.Check != nil && !errors.Is(ctx.Err(), context.Canceled) {
 		if err := c.Check(); err != nil {

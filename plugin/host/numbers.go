@@ -7,8 +7,8 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// Numbers are the timeouts and limits of a contract. Zero fields mean the default, which is
-// that of the bento adapter protocol.
+// Numbers are the timeouts and limits of a contract. Zero fields mean the defaults, which are those of the
+// bento adapter protocol.
 type Numbers struct {
 	Handshake time.Duration // from the launch to the end of the handshake; 30 s
 	Query     time.Duration // for a call without its own timeout; 30 s
@@ -66,13 +66,13 @@ func (n Numbers) pause(exits int) time.Duration {
 	return n.Respawn[min(exits, len(n.Respawn))-1]
 }
 
-// endings are the ends of a plugin's processes that count against it.
+// endings are the process ends that may lead to a quarantine.
 type endings struct {
 	recent []time.Time // within Numbers.Window
 	row    int         // since a process last ran for Numbers.Stable
 }
 
-// add counts the end of a process that was ready for some time.
+// add adds the end of a process that was ready for some time.
 func (e *endings) add(n Numbers, ran time.Duration) {
 	if ran >= n.Stable {
 		e.row = 0

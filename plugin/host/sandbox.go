@@ -108,7 +108,7 @@ func (s *Sandbox) policy(spec proc.Spec) sandbox.Policy {
 	for _, dir := range filepath.SplitList(env.Get("PATH")) {
 		read = appendPlace(read, dir, env.Get("HOME"))
 	}
-	// The other files of a program are beside the target of its links.
+	// The other files of a program are beside the target of its link.
 	if real, err := filepath.EvalSymlinks(spec.Argv[0]); err == nil && real != spec.Argv[0] {
 		read = appendPlace(append(read, real), filepath.Dir(real), env.Get("HOME"))
 	}
@@ -131,7 +131,7 @@ func (s *Sandbox) hidden() []string {
 	return []string{dir}
 }
 
-// appendPlace adds a directory of programs, unless it also holds the home directory.
+// appendPlace adds a directory of programs, unless the home directory is in it.
 func appendPlace(list []string, dir, home string) []string {
 	if !filepath.IsAbs(dir) {
 		return list

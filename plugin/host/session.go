@@ -79,7 +79,7 @@ func (s *session) call(ctx context.Context, method string, params any, within ti
 	}
 }
 
-// write sends on a goroutine of its own, since the plugin may not read.
+// write sends on a separate goroutine, since the plugin may not read.
 func (s *session) write(send func() error) <-chan error {
 	written := make(chan error, 1)
 	s.writing.Lock()
@@ -100,7 +100,7 @@ func (s *session) endWrites() {
 	s.writes.Wait()
 }
 
-// last returns an answer that came before the end, or the reason of the end.
+// last returns an answer that arrived before the end, or the reason of the end.
 func (s *session) last(call *wire.Call) (json.RawMessage, error) {
 	select {
 	case a := <-call.Answered():
@@ -110,7 +110,7 @@ func (s *session) last(call *wire.Call) (json.RawMessage, error) {
 	}
 }
 
-// late returns the message of a timeout, with what came instead of the answer.
+// late returns the message of a timeout, with the bytes that arrived in place of the answer.
 func (s *session) late(method string, within time.Duration) string {
 	s.writing.Lock()
 	defer s.writing.Unlock()

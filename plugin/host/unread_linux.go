@@ -10,7 +10,7 @@ import (
 // is not known.
 func UnreadOfPipe(pipe syscall.Conn) func() int { return asking(pipe, unix.TIOCINQ) }
 
-// UnreadOfSocket is UnreadOfPipe for a socket; the unit is not that of the sent bytes.
+// UnreadOfSocket is UnreadOfPipe for a socket. Its unit is not the sent bytes.
 func UnreadOfSocket(socket syscall.Conn) func() int { return asking(socket, unix.TIOCOUTQ) }
 
 // asking returns a function that asks the kernel for a number about a file.

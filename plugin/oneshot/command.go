@@ -11,8 +11,8 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// command returns the process of the options. A name without a separator is looked up in bento's
-// own PATH and never in Dir; the tool's environment does not matter.
+// command returns the process of the options. A name without a separator is looked up in bento's own PATH
+// and never in Dir. The environment of the tool does not affect that.
 func (o *Options) command() (*host.Command, error) {
 	path := o.Argv[0]
 	switch {
@@ -36,8 +36,8 @@ func (o *Options) command() (*host.Command, error) {
 	return &host.Command{Argv: argv, SHA256: o.SHA256, Dir: o.Dir, Env: o.Env, Sandbox: o.Sandbox}, nil
 }
 
-// executable returns an error unless path is an executable file. The system's own error of a
-// start does not say which of its reasons holds.
+// executable returns an error unless path is an executable file. The error of the system about a failed
+// start has several possible reasons.
 func executable(path string) error {
 	fi, err := os.Stat(path)
 	switch {

@@ -13,8 +13,8 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// finish ends what is left of the run, and returns the error of the call whose exchange ended
-// with err. A deadline that has passed counts more than what the exchange found.
+// finish ends the rest of the run, and returns the error of a call whose exchange ended with err. A passed
+// deadline takes precedence over the error of the exchange.
 func (r *run) finish(ctx context.Context, err error) error {
 	at := r.exitAt
 	if at.IsZero() {
@@ -90,7 +90,7 @@ func shortened(id string) string {
 	return wire.Plain(id[:most]) + "…"
 }
 
-// hint returns what to do about a failure.
+// hint returns the advice about a failure.
 func hint(code adapters.Code, id string) string {
 	test := "bento tool test " + id + " "
 	switch code {

@@ -15,7 +15,7 @@ const maxLine = 1 << 20
 // blanks are the white space that may surround an object.
 const blanks = " \t\r\n"
 
-// lines is how many lines an exchange reads; what follows is drained.
+// lines is how many lines an exchange reads. Later lines are drained.
 const lines = 2
 
 // line is one line of a tool, or the error in its place.
@@ -99,7 +99,8 @@ func (r *receiver) line(br *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// piece returns what has come of a line, at once, and whether it is its end.
+// piece returns the part of a line that has arrived, at once, and reports whether it is the end of the
+// line.
 func piece(br *bufio.Reader) (part []byte, whole bool, err error) {
 	if _, err := br.Peek(1); err != nil {
 		return nil, false, err
@@ -112,7 +113,7 @@ func piece(br *bufio.Reader) (part []byte, whole bool, err error) {
 	return part, whole, nil
 }
 
-// judge returns what is wrong with the text of a line, before its members are looked at.
+// judge returns the fault of the text of a line, before its members are read.
 func judge(text []byte) error {
 	switch {
 	case bytes.HasPrefix(text, []byte("\ufeff")):

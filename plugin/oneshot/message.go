@@ -12,7 +12,7 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// Manifest is what a tool says of itself in its handshake.
+// Manifest is the manifest that a tool sends in its handshake.
 type Manifest struct {
 	ID           string   `json:"plugin_id"`
 	Version      string   `json:"plugin_version"`
@@ -56,7 +56,7 @@ func encode(message any) []byte {
 // fault is the error of an answer that breaks the contract.
 type fault struct {
 	code  adapters.Code
-	claim string // the id of its manifest, once that counts; "" for that of the options
+	claim string // the id of its manifest, once that is accepted; "" for that of the options
 	what  string
 	cause error
 }
@@ -71,8 +71,8 @@ func malformed(format string, args ...any) *fault {
 	return faulty(adapters.MalformedResponse, format, args...)
 }
 
-// decode decodes a line into a struct of raw members. As in other hosts of the contract unknown
-// members are ignored, the last of two equal ones counts, and so does a name in another case.
+// decode decodes a line into a struct of raw members. As in other hosts of the contract, unknown members
+// are ignored, the last of two equal members is used, and names match in any case.
 func decode(text []byte, into any) error {
 	err := json.Unmarshal(text, into)
 	var typed *json.UnmarshalTypeError

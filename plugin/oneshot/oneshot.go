@@ -24,14 +24,14 @@ const Protocol = "rterm.plugin.v1"
 
 // Options describe one tool.
 type Options struct {
-	ID   string   // the plugin_id that its manifest has to have
+	ID   string   // the plugin_id that its manifest must have
 	Argv []string // Argv[0] with a separator is a path, relative to Dir; else a name on bento's PATH
 	Dir  string   // working directory; "": bento's own
 	Env  []string // the whole environment
 	// SHA256 is the digest of the executable, as of host.Command; "" for any.
 	SHA256       string
 	Protocol     string   // the requested version; "": Protocol
-	Capabilities []string // that the manifest may declare; with any, it has to declare some
+	Capabilities []string // that the manifest may declare; if not empty, it must declare some
 
 	// The deadlines; zero and negative ones mean the default.
 	Timeout   time.Duration // of the call, from the launch to the exit; 5 s
@@ -87,7 +87,7 @@ func orDefault(d, otherwise time.Duration) time.Duration {
 	return d
 }
 
-// problem returns what is wrong with the options, or "".
+// problem returns the fault of the options, or "".
 func (o *Options) problem() string {
 	if strings.TrimSpace(o.ID) == "" {
 		return "it has no id"
@@ -122,10 +122,10 @@ func (t *Tool) Call(ctx context.Context, c adapters.ToolCall) (adapters.ToolAnsw
 	return adapters.ToolAnswer{Output: string(result.Output)}, nil
 }
 
-// Invoke starts a process and calls one function. The error is a *SpecError if nothing was
-// started, an *adapters.ToolError if the tool answered with an error, an *adapters.Failure if
-// it is at fault, or that of ctx. All processes have ended when Invoke returns, unless the
-// system does not end one within 2 s of SIGKILL.
+// Invoke starts a process and calls one function. The error is a *SpecError if no process was started, an
+// *adapters.ToolError if the tool answered with an error, an *adapters.Failure if the tool is at fault, or
+// the error of ctx. All processes have ended when Invoke returns, unless the system does not end one
+// within 2 s of SIGKILL.
 func (t *Tool) Invoke(ctx context.Context, c adapters.ToolCall) (*Result, error) {
 	if problem := problemOf(&c); problem != "" {
 		return nil, &SpecError{ID: t.o.ID, Problem: problem}
@@ -148,9 +148,8 @@ func problemOf(c *adapters.ToolCall) string {
 	return ""
 }
 
-// Manifest starts a process for its handshake alone, and returns the manifest. The process gets
-// no request: its standard input ends, and its exit status does not count. The error is that of
-// Invoke.
+// Manifest starts a process for its handshake alone, and returns the manifest. The process gets no
+// request: its standard input ends, and its exit status is ignored. The error is that of Invoke.
 func (t *Tool) Manifest(ctx context.Context) (Manifest, error) {
 	r := newRun(t, "", nil)
 	if err := r.finish(ctx, r.introduce(ctx)); err != nil {

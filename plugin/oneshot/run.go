@@ -22,8 +22,8 @@ const tailSize = 64 << 10
 // reaping is the longest wait for the end of a process after SIGKILL.
 const reaping = 2 * time.Second
 
-// run is one call: a process from its launch to its end. One goroutine owns it, except for what
-// its goroutines get.
+// run is one call: a process from its launch to its end. One goroutine owns it, except for the values that
+// its other goroutines receive.
 type run struct {
 	o        *Options
 	function string
@@ -95,8 +95,8 @@ func phase(d *time.Duration) (over func()) {
 	return func() { *d = time.Since(began) }
 }
 
-// launch starts the process. A launch that takes too long is not waited for; its process is ended
-// as soon as there is one.
+// launch starts the process. It does not wait for a launch that takes too long. Such a process is ended as
+// soon as it exists.
 func (r *run) launch(ctx context.Context) error {
 	defer phase(&r.audit.Launch)()
 	if ctx.Err() != nil {
@@ -116,7 +116,7 @@ func (r *run) launch(ctx context.Context) error {
 	return r.start(ctx, launcher)
 }
 
-// start launches the process on a goroutine of its own, since a launch may hang.
+// start launches the process on a separate goroutine, since a launch may hang.
 func (r *run) start(ctx context.Context, launcher host.Launcher) error {
 	type launched struct {
 		stream *host.Stream
@@ -179,7 +179,7 @@ func (r *run) goes(f func()) {
 	}()
 }
 
-// attach takes over a launched process.
+// attach makes a launched process the one of the run.
 func (r *run) attach(s *host.Stream) {
 	r.stream, r.audit.Pid = s, s.Pid
 	r.goes(func() { r.in.read(s.Stdout, r.trace) })
@@ -195,7 +195,7 @@ func (r *run) trace(sent bool, body []byte) {
 	}
 }
 
-// write writes a line on a goroutine of its own, since the tool may not read.
+// write writes a line on a separate goroutine, since the tool may not read.
 func (r *run) write(text []byte) <-chan error {
 	r.trace(true, text[:len(text)-1])
 	written := make(chan error, 1)
@@ -258,8 +258,8 @@ type awaited struct {
 	within time.Duration
 }
 
-// await waits for a line. What the tool wrote counts more than a failed write to it, so that the
-// order of the two does not matter.
+// await waits for a line. The output of the tool takes precedence over a failed write to it, so the order
+// of the two makes no difference.
 func (r *run) await(ctx context.Context, written <-chan error, w awaited) ([]byte, error) {
 	timer := time.NewTimer(time.Until(w.until))
 	defer timer.Stop()
@@ -298,7 +298,7 @@ func (r *run) await(ctx context.Context, written <-chan error, w awaited) ([]byt
 	}
 }
 
-// overdue returns the fault of a line that did not come in time.
+// overdue returns the fault of a line that was late.
 func (r *run) overdue(w awaited) error {
 	what := fmt.Sprintf("timed out after %v without %s", w.within, w.what)
 	if n := r.in.begun.Load(); n > 0 {
@@ -348,7 +348,7 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// awaitExit waits until the process has exited by itself, with status 0, after its response.
+// awaitExit waits until the process has exited without a signal, with status 0, after its response.
 func (r *run) awaitExit(ctx context.Context) error {
 	defer phase(&r.audit.Exit)()
 	r.stream.Stdin.Close()
@@ -359,7 +359,7 @@ func (r *run) awaitExit(ctx context.Context) error {
 		return faulty(adapters.Crashed, "it responded, and still ran %v later", r.o.Teardown)
 	}
 	r.exitAt = time.Now()
-	// What it left behind may end by itself soon, such as the tee of a shell.
+	// A process that it left behind may end soon, such as the tee of a shell.
 	if !wait(r.ended, r.o.Teardown) {
 		r.stream.End(true)
 		if !wait(r.ended, reaping) {

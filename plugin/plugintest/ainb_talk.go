@@ -22,7 +22,7 @@ type ainbTalk struct {
 	peer   *wire.Peer
 }
 
-// talk runs a test on a process of its own. Of what the extension asks for, the bus alone answers.
+// talk runs a test on a separate process. It answers only requests about the bus, and refuses others.
 func (s *ainbSuite) talk(ctx context.Context, axis string, test func(ctx context.Context, t *ainbTalk) outcome) outcome {
 	launcher := &host.Command{Argv: []string{s.found.Executable}, Dir: s.scratch, Env: s.o.Env}
 	stream, err := launcher.Launch(ctx, s.o.Stderr)
@@ -79,7 +79,7 @@ func (s *ainbSuite) greeted(ctx context.Context, axis string, test func(ctx cont
 	return s.talk(ctx, axis, func(ctx context.Context, t *ainbTalk) outcome {
 		var rpc *wire.RPCError
 		switch err := t.init(ctx, manifest.ABI); {
-		case axis == "A04" && errors.As(err, &rpc): // it may refuse to start without what it needs
+		case axis == "A04" && errors.As(err, &rpc): // it may refuse to start without its capabilities
 			return pass()
 		case err != nil:
 			return fail("plugin/init: %v", err)
@@ -107,8 +107,8 @@ func refusesMethods(ctx context.Context, s *ainbSuite, axis string) outcome {
 	})
 }
 
-// takes sends events of all topics, then asks, then shuts the extension down, which it does after it
-// has handled them.
+// takes sends events of all topics, then a request, then the shutdown. The extension shuts down after it
+// has handled all of them.
 func takes(payloads ...[]byte) func(ctx context.Context, s *ainbSuite, axis string) outcome {
 	return func(ctx context.Context, s *ainbSuite, axis string) outcome {
 		return s.greeted(ctx, axis, func(ctx context.Context, t *ainbTalk) outcome {

@@ -61,8 +61,8 @@ func additionAxes() []axis {
 	}
 }
 
-// once sends another question after run: a second response to the same request would come
-// before the answer. Other axes report other errors.
+// once sends another question after run: a second response to the first request would arrive before its
+// answer. It ignores errors that other axes report.
 func once(run func(context.Context, *peer) outcome) func(context.Context, *peer) outcome {
 	return func(ctx context.Context, p *peer) outcome {
 		o := run(ctx, p)
@@ -157,8 +157,8 @@ func resolves(ctx context.Context, p *peer) outcome {
 	return p.answers(ctx, wire.MethodResolved, p.toolchain("1.0.0\n", ""))
 }
 
-// toolchain returns the params of resolvedToolchain, with what the command of exec printed if the
-// manifest has one.
+// toolchain returns the params of resolvedToolchain, with the output of the exec command if the manifest
+// has one.
 func (p *peer) toolchain(stdout, stderr string) wire.Toolchain {
 	params := wire.Toolchain{Dir: p.s.empty}
 	if len(p.s.manifest.Exec) > 0 {
@@ -167,8 +167,8 @@ func (p *peer) toolchain(stdout, stderr string) wire.Toolchain {
 	return params
 }
 
-// takesOutput hands in what a tool could print: nothing, a version with and without words around it,
-// and a page.
+// takesOutput sends possible outputs of a tool: nothing, a version with and without words around it, and a
+// page of noise.
 func takesOutput(ctx context.Context, p *peer) outcome {
 	c := p.s.manifest.Capabilities
 	if len(p.s.manifest.Exec) == 0 || !c.ResolvedToolchain && !c.ResolvedToolchainFingerprint {

@@ -18,11 +18,11 @@ type axis struct {
 	// run is the test, on a process that has just started; nil for an axis that is judged
 	// by the messages of all processes.
 	run func(context.Context, *peer) outcome
-	// first says that it needs no successful handshake.
+	// first is true if the axis needs no successful handshake.
 	first bool
 }
 
-// outcome is the result of a test: its status, and what it got.
+// outcome is the result of a test: its status and a description of the fault.
 type outcome struct{ status, got string }
 
 func pass() outcome { return outcome{status: Pass} }
@@ -98,7 +98,7 @@ func announced(manifest json.RawMessage) string {
 
 const notAsked = "bento refuses the plugin, see above"
 
-// try runs one axis on a process of its own.
+// try runs one axis on a separate process.
 func (s *suite) try(ctx context.Context, a axis) outcome {
 	if !a.first && s.refused != nil {
 		return skip(notAsked)

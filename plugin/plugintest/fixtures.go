@@ -31,7 +31,7 @@ const (
 	ruleNoFixture = "missing_key"
 )
 
-// Fixtures are directories with the answers that a plugin has to give about them.
+// Fixtures are directories with the answers that a plugin must give about them.
 type Fixtures struct {
 	root  string // absolute, without links
 	cases []*fixture
@@ -51,7 +51,7 @@ type expectation struct {
 	pos    tomlfile.Pos
 	want   any // JSON; nil for null
 	failed string
-	fails  bool // an error whose message holds failed
+	fails  bool // an error; its message contains failed
 }
 
 // parseCase is one output of a task, and its findings.
@@ -67,8 +67,8 @@ func asked() []string {
 	return []string{wire.MethodDetect, wire.MethodToolchain, wire.MethodResolved, wire.MethodTasks, wire.MethodLinks, wire.MethodInstallScope}
 }
 
-// OpenFixtures reads the expected answers of a directory. A missing file has none. The problems are
-// those of the file; the error is that of the directory.
+// OpenFixtures reads the expected answers of a directory. A missing file has no answers. The problems are
+// about the file, the error is about the directory.
 func OpenFixtures(dir string) (*Fixtures, []diagnostics.Diagnostic, error) {
 	root, err := filepath.Abs(dir)
 	if err == nil {
@@ -164,7 +164,7 @@ func (f *Fixtures) fixture(v *tomlfile.Value) (*fixture, []diagnostics.Diagnosti
 	return c, problems
 }
 
-// expected reads an answer: false stands for null, and { error = "…" } for an error.
+// expected reads an answer: false means null, and { error = "…" } an error.
 func expected(method string, v *tomlfile.Value) *expectation {
 	e := &expectation{method: method, pos: v.Pos(), want: jsonOf(v)}
 	if table, ok := e.want.(map[string]any); ok && len(table) == 1 {
@@ -251,7 +251,7 @@ func RunFixtures(ctx context.Context, path string, o Options, f *Fixtures, updat
 	return s.report(slices.Concat(results...), time.Since(began)), ctx.Err()
 }
 
-// fixture asks about one directory, in a process of its own.
+// fixture asks about one directory, in a separate process.
 func (s *suite) fixture(ctx context.Context, f *Fixtures, c *fixture, update bool) (list []Result) {
 	add := func(what string, pos tomlfile.Pos, o outcome) {
 		list = append(list, Result{
@@ -298,8 +298,8 @@ func (s *suite) fixture(ctx context.Context, f *Fixtures, c *fixture, update boo
 	return list
 }
 
-// news returns the questions that the manifest offers and whose answers do not depend on the machine,
-// and those that the file has already.
+// news returns the questions that the manifest offers and whose answers do not depend on the machine. It
+// includes those that the file already has.
 func (s *suite) news(c *fixture) (list []*expectation) {
 	caps := s.manifest.Capabilities
 	offered := map[string]bool{

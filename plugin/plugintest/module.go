@@ -23,8 +23,8 @@ type ModuleOptions struct {
 	Call   adapters.ToolCall // an input that the module can work with; Root and Out, if it needs them
 }
 
-// RunModule drives a tool that is a WebAssembly module through all axes of
-// docs/TOOL-PROTOCOL-WASM.md. The error is that of ctx, or reports that the module cannot be read.
+// RunModule tests a tool that is a WebAssembly module on all axes of docs/TOOL-PROTOCOL-WASM.md. The error
+// is that of ctx, or reports that the module cannot be read.
 func RunModule(ctx context.Context, e *wasm.Engine, o ModuleOptions) (*Report, error) {
 	began := time.Now()
 	s := &moduleSuite{o: o}
@@ -97,7 +97,7 @@ type moduleAxis struct {
 	run      func(context.Context, *moduleSuite) outcome
 }
 
-// moduleNeed is what a test needs.
+// moduleNeed is a requirement of a test.
 type moduleNeed int
 
 const (

@@ -17,9 +17,9 @@ import (
 // OneshotOptions are the options of RunOneshot.
 type OneshotOptions struct {
 	ID       string          // the plugin_id that the manifest has to have; "" for any
-	Function string          // the one that is called; "" for the first of the manifest
+	Function string          // the called function; "" for the first of the manifest
 	Input    json.RawMessage // for it; empty means {}
-	// Capabilities are those that are granted; nil allows the manifest to declare any.
+	// Capabilities are the granted capabilities; nil allows the manifest to declare any.
 	Capabilities []string
 	Dir          string        // working directory; "": an empty one
 	Env          []string      // of the tool; nil means the variables that every child of bento gets
@@ -73,9 +73,9 @@ type oneshotSuite struct {
 	text     json.RawMessage // the answer to the handshake; nil for none
 	kind     string          // its type
 	manifest oneshot.Manifest
-	shape    error // what is wrong with the types of the manifest
-	greeted  error // why there is no manifest
-	replied  error // why there is no response
+	shape    error // the fault of the types of the manifest
+	greeted  error // why the manifest is missing
+	replied  error // why the response is missing
 }
 
 func newOneshotSuite(argv []string, scratch string, o OneshotOptions) *oneshotSuite {
@@ -102,7 +102,7 @@ func (s *oneshotSuite) command() *host.Command {
 	return &host.Command{Argv: s.argv, SHA256: s.o.SHA256, Dir: s.o.Dir, Env: s.o.Env, Sandbox: s.o.Sandbox}
 }
 
-// function returns the one that is called.
+// function returns the name of the called function.
 func (s *oneshotSuite) function() string {
 	if s.o.Function != "" || len(s.manifest.Functions) == 0 {
 		return s.o.Function

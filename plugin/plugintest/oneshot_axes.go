@@ -82,7 +82,7 @@ func (s *oneshotSuite) refused() bool {
 	return false
 }
 
-// try runs one axis on a process of its own.
+// try runs one axis on a separate process.
 func (s *oneshotSuite) try(ctx context.Context, a oneshotAxis) outcome {
 	switch {
 	case a.of != nil:
@@ -102,7 +102,7 @@ func (s *oneshotSuite) try(ctx context.Context, a oneshotAxis) outcome {
 
 func answersHandshake(s *oneshotSuite) outcome { return without(s.greeted) }
 
-// ofFirst judges the manifest, if there is one that can be read.
+// ofFirst judges the manifest, if it was readable.
 func (s *oneshotSuite) ofFirst(ok bool, format string, args ...any) outcome {
 	if s.text == nil || s.kind != "handshake" || s.shape != nil {
 		return skip("there is no manifest that can be read")
@@ -263,7 +263,7 @@ func emptyInput(ctx context.Context, t *talk) outcome {
 	return t.answered(ctx, func(q *toolRequest) { q.input = map[string]any{} })
 }
 
-// otherInputs sends each input to a process of its own.
+// otherInputs sends each input to a separate process.
 func otherInputs(ctx context.Context, t *talk) outcome {
 	for i, input := range []string{"null", "7", `"text"`, "[1]", "true"} {
 		if i > 0 {
@@ -307,7 +307,7 @@ func sameOutput(ctx context.Context, t *talk) outcome {
 	return when(bytes.Equal(a, b), "%.100s, then %.100s", a, b)
 }
 
-// noInput says that the tool answered the input of the test with an error.
+// noInput describes an error as the answer to the input of the test.
 func noInput(r *reply) string {
 	return fmt.Sprintf("it answered with the error %.200q; test it with an input that it accepts", r.Err.Message)
 }
@@ -387,8 +387,8 @@ func exitsAtEOFFirst(_ context.Context, t *talk) outcome {
 	return when(t.exits(t.s.o.Exit), "it still runs %v after the end of its standard input", t.s.o.Exit)
 }
 
-// leavesNothing looks for processes of the tool's group, and for one that holds its standard
-// output, after its exit. Those that end soon are none.
+// leavesNothing looks for processes of the tool's group, and for a process that keeps its standard output
+// open, after the exit of the tool. It ignores processes that end soon.
 func leavesNothing(ctx context.Context, t *talk) outcome {
 	return ofExit(ctx, t, func(inTime bool) outcome {
 		if !inTime {

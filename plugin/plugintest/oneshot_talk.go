@@ -31,7 +31,7 @@ type talk struct {
 	reading sync.WaitGroup
 }
 
-// rawLine is a line with its end, or one that is too long.
+// rawLine is a line with its end, or a line that is too long.
 type rawLine struct {
 	text []byte
 	long bool
@@ -111,7 +111,7 @@ func (t *talk) line(ctx context.Context, within time.Duration, what string) ([]b
 			}
 			t.trace(false, bytes.TrimSpace(l.text))
 			return t.object(l)
-		case <-exited: // a process that it left behind may hold the stream
+		case <-exited: // a process that it left behind may keep the stream open
 			exited, held = nil, time.After(time.Second)
 		case <-held:
 			return nil, t.ended(what)
@@ -131,7 +131,7 @@ func (t *talk) ended(what string) error {
 	return fmt.Errorf("it ended before %s (%s)", what, t.status())
 }
 
-// exits reports whether the process ends by itself within this time.
+// exits reports whether the process ends within this time.
 func (t *talk) exits(within time.Duration) bool {
 	timer := time.NewTimer(within)
 	defer timer.Stop()
@@ -143,7 +143,7 @@ func (t *talk) exits(within time.Duration) bool {
 	}
 }
 
-// object returns the object of a line, and notes what is wrong with the line.
+// object returns the object of a line, and notes the faults of the line.
 func (t *talk) object(l rawLine) ([]byte, error) {
 	text := bytes.TrimSpace(l.text)
 	wrong := func(clause, format string, args ...any) error {
@@ -191,7 +191,7 @@ func orWhole(field string) string {
 // errNoManifest is the error of a handshake without a manifest.
 var errNoManifest = errors.New(`it has no "manifest"`)
 
-// hello makes the handshake and returns the answer, whatever it is.
+// hello makes the handshake and returns the answer unchecked.
 func (t *talk) hello(ctx context.Context, version string, more map[string]any) ([]byte, error) {
 	message := map[string]any{"type": "handshake", "protocol_version": version}
 	for name, value := range more {
@@ -244,11 +244,10 @@ type reply struct {
 	} `json:"error"`
 }
 
-// requestID is that of every request: each has its own process.
+// requestID is the id of every request: each has a separate process.
 const requestID = "plugin_req_00000000bento000"
 
-// ask makes a request after the handshake and returns the response. What is wrong with a response
-// is noted, too.
+// ask makes a request after the handshake and returns the response. It notes the faults of the response.
 func (t *talk) ask(ctx context.Context, q toolRequest) (*reply, error) {
 	message := map[string]any{"type": "request", "request_id": requestID, "tool_name": q.function, "context": q.context, "input": q.input}
 	for name, value := range q.more {
@@ -301,8 +300,8 @@ func (t *talk) check(r *reply) error {
 	return nil
 }
 
-// leaves closes stdin after the response, and reports whether the process exited in time. It
-// notes what the tool wrote after its response.
+// leaves closes stdin after the response, and reports whether the process exited in time. It notes any
+// output of the tool after its response.
 func (t *talk) leaves(ctx context.Context) bool {
 	t.stream.Stdin.Close()
 	timer := time.NewTimer(t.s.o.Exit)
@@ -311,7 +310,7 @@ func (t *talk) leaves(ctx context.Context) bool {
 	if !inTime {
 		t.stream.End(true)
 	}
-	rest := time.NewTimer(min(t.s.o.Exit, time.Second)) // a process that was left behind may hold the stream
+	rest := time.NewTimer(min(t.s.o.Exit, time.Second)) // a process that was left behind may keep the stream open
 	defer rest.Stop()
 	t.drain(ctx, nil, rest.C)
 	return inTime

@@ -32,7 +32,7 @@ type peer struct {
 	open map[int64]bool         // requests without a response
 	came map[int64]wire.Message // responses that were not awaited yet
 	gone error                  // the error that ended the stream
-	// notified is what is wrong with how notifications were taken.
+	// notified is the fault in how notifications were handled.
 	notified error
 	logs     []json.RawMessage // params of the log notifications so far
 }
@@ -87,7 +87,7 @@ func (p *peer) read() {
 	}
 }
 
-// end ends the process and records what it showed.
+// end ends the process and records the faults that it showed.
 func (p *peer) end() {
 	close(p.quit)
 	p.stream.End(true)
@@ -273,7 +273,7 @@ func (p *peer) unfinished() string {
 	return ""
 }
 
-// exits reports whether the process ends by itself within this time.
+// exits reports whether the process ends within this time.
 func (p *peer) exits(within time.Duration) bool {
 	timer := time.NewTimer(within)
 	defer timer.Stop()

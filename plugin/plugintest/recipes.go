@@ -19,7 +19,7 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// fill makes the directory of the project: what scaffold answers, else an empty file for each
+// fill makes the directory of the project from the answer of scaffold, else from an empty file for each
 // fingerprint file that is no pattern.
 func (s *suite) fill(ctx context.Context, p *peer) error {
 	dir := filepath.Join(s.scratch, "projekt")
@@ -53,7 +53,7 @@ func (s *suite) fill(ctx context.Context, p *peer) error {
 	return nil
 }
 
-// ofRecipes checks the tasks of the manifest, and those of each directory.
+// ofRecipes checks the tasks of the manifest and of each directory.
 func ofRecipes(fault func([]adapters.Task) string) func(context.Context, *peer) outcome {
 	return func(ctx context.Context, p *peer) outcome {
 		if why := fault(p.s.manifest.DefaultTasks); why != "" {
@@ -86,8 +86,8 @@ func (p *peer) tasks(ctx context.Context, dir string) ([]adapters.Task, error) {
 	return a.Tasks, err
 }
 
-// wrongOrder returns what is wrong with the first depends_on that bento would refuse. What another
-// dish has is unknown here.
+// wrongOrder returns the fault of the first depends_on that bento would refuse. Tasks of other dishes are
+// unknown here.
 func wrongOrder(tasks []adapters.Task) string {
 	names := make([]string, len(tasks))
 	for i, t := range tasks {
@@ -156,8 +156,8 @@ func waits(tasks []adapters.Task, name, on string) bool {
 	return false
 }
 
-// installsNoOutput compares what an install makes with the outputs of tasks: the restore of an output
-// would replace it.
+// installsNoOutput checks that an install makes no output of a task: a restore of the output would replace
+// the installed files.
 func installsNoOutput(ctx context.Context, p *peer) outcome {
 	if !p.s.manifest.Capabilities.InstallScope {
 		return skip(notOffered)

@@ -15,7 +15,7 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// conversations returns what a trace holds of one plugin: the exchanges of each of its processes.
+// conversations returns the exchanges of one plugin in a trace, for each of its processes.
 func conversations(r io.Reader, o ReplayOptions) (list [][]*trace.Exchange, err error) {
 	all, err := exchanges(r, o)
 	if err != nil {
@@ -49,8 +49,8 @@ func conversations(r io.Reader, o ReplayOptions) (list [][]*trace.Exchange, err 
 	return list, nil
 }
 
-// RunReplay sends a plugin the requests of a trace, as `bento plugin trace -o` writes it: those of each
-// process to a process of its own. It compares the answers. Installs and additions of packages have
+// RunReplay sends a plugin the requests of a trace, as `bento plugin trace -o` writes it. For each
+// recorded process it starts one process. It compares the answers. Installs and additions of packages have
 // effects and are left out.
 func RunReplay(ctx context.Context, path string, o Options, r io.Reader, of ReplayOptions) (*Report, error) {
 	began := time.Now()
@@ -114,7 +114,7 @@ func about(params json.RawMessage) string {
 	return ""
 }
 
-// repeat makes a recorded request and compares the answer. The error is that of a plugin that does not
+// repeat makes a recorded request and compares the answer. It returns an error if the plugin does not
 // answer.
 func (p *peer) repeat(ctx context.Context, e *trace.Exchange) (outcome, error) {
 	var params any

@@ -62,7 +62,7 @@ func NewReplay(r io.Reader, o ReplayOptions) (*Replay, error) {
 	return p, nil
 }
 
-// exchanges returns those of all plugins of a trace, with its paths replaced: longer ones first.
+// exchanges returns the exchanges of all plugins of a trace, with its paths replaced: longer ones first.
 func exchanges(r io.Reader, o ReplayOptions) ([]*trace.Exchange, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -76,7 +76,7 @@ func exchanges(r io.Reader, o ReplayOptions) ([]*trace.Exchange, error) {
 	return trace.Exchanges(lines), err
 }
 
-// inJSON returns text as it is escaped in a string of JSON.
+// inJSON returns text escaped as in a string of JSON.
 func inJSON(text string) []byte {
 	quoted := encoded(text)
 	return quoted[1 : len(quoted)-1]

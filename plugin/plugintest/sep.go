@@ -22,7 +22,7 @@ type SEPOptions struct {
 
 	Within time.Duration // timeout of an answer; 0 means 5 s
 	Exit   time.Duration // timeout of the exit after sep.shutdown; 0 means 3 s, as in the contract
-	Stderr io.Writer     // gets what the extension writes; nil discards it
+	Stderr io.Writer     // gets the output of the extension; nil discards it
 	// Frame receives each message that was sent to the extension or came from it, without the token,
 	// with the clause of the test. It runs on several goroutines at once. May be nil.
 	Frame func(clause string, sent bool, body []byte)
@@ -79,7 +79,7 @@ type sepAxis struct {
 	raw bool
 }
 
-// try runs one axis on a process of its own.
+// try runs one axis on a separate process.
 func (s *sepSuite) try(ctx context.Context, a sepAxis) outcome {
 	t, err := s.launch(ctx, a.clause)
 	if err != nil {

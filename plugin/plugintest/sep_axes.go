@@ -129,7 +129,7 @@ func sepUnknownMembers(ctx context.Context, t *sepTalk) outcome {
 	return without(t.healthy(ctx, 2))
 }
 
-// sepTextID sends a request beside the connection's own: its answer comes as one to nothing.
+// sepTextID sends a request directly on the connection. For the peer, the answer has no request.
 func sepTextID(ctx context.Context, t *sepTalk) outcome {
 	t.mu.Lock()
 	t.expect = `the id "a b"`
@@ -251,7 +251,7 @@ func sepLongSeq(ctx context.Context, t *sepTalk) outcome {
 	return without(t.healthy(ctx, 1<<63+1))
 }
 
-// storm is how many events come at once.
+// storm is the number of events that arrive at once.
 const storm = 1000
 
 // event sends an event.
@@ -303,8 +303,8 @@ func sepOtherEvent(ctx context.Context, t *sepTalk) outcome {
 	return without(t.healthy(ctx, 1))
 }
 
-// sepDenied runs the extension with no permissions; the events of its manifest come all the same, since
-// they are what makes it ask.
+// sepDenied runs the extension without permissions. It still sends the events of the manifest, since these
+// make the extension send requests.
 func sepDenied(ctx context.Context, t *sepTalk) outcome {
 	t.mu.Lock()
 	t.granted = nil

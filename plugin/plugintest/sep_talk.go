@@ -17,8 +17,8 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// sepTalk is the conversation with one process of an extension, without the host. The suite answers
-// what the extension asks for: it refuses all, or agrees to all.
+// sepTalk is the conversation with one process of an extension, without the host. The suite either refuses
+// or accepts all requests of the extension.
 type sepTalk struct {
 	s      *sepSuite
 	clause string
@@ -32,10 +32,10 @@ type sepTalk struct {
 	mu      sync.Mutex
 	granted []string // permissions that are agreed to
 	ready   *wire.Question
-	odd     []string // what came that nothing was asked for
-	expect  string   // an id that an answer may have beside those of requests
+	odd     []string // messages that no request asked for
+	expect  string   // an id that an answer may have besides those of requests
 	lenient bool     // a request may have got an error in place of its answer
-	asked   []string // methods that the extension asked for
+	asked   []string // methods that the extension has called
 	asks    []time.Time
 }
 
@@ -78,7 +78,7 @@ func (p *splitter) Write(b []byte) (n int, err error) {
 		var more int
 		more, err = p.WriteCloser.Write(b[n : n+size])
 		n += more
-		time.Sleep(time.Millisecond) // so that each is a read of its own
+		time.Sleep(time.Millisecond) // so that each is read separately
 	}
 	if err != nil {
 		return n, err
@@ -115,7 +115,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// notified takes a notification: sep.hello is the only one.
+// notified handles a notification: sep.hello is the only one.
 func (t *sepTalk) notified(method string, params json.RawMessage) {
 	var p struct {
 		Token string `json:"token"`
@@ -131,7 +131,7 @@ func (t *sepTalk) notified(method string, params json.RawMessage) {
 	}
 }
 
-// bad takes what is no message.
+// bad notes bytes or a body that are not a message.
 func (t *sepTalk) bad(_ []byte, m *wire.Message, err error) (*wire.RPCError, bool) {
 	clause := "S2.1"
 	if m != nil {
@@ -141,12 +141,12 @@ func (t *sepTalk) bad(_ []byte, m *wire.Message, err error) (*wire.RPCError, boo
 	return nil, m == nil
 }
 
-// strange takes what the peer ignored.
+// strange notes a message that the peer ignored.
 func (t *sepTalk) strange(what string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.odd = append(t.odd, what)
-	// An error with the id null is an answer to what was no message.
+	// An error with the id null is an answer to an invalid message.
 	if !t.lenient && !strings.Contains(what, "with the id null") && (t.expect == "" || !strings.Contains(what, t.expect)) {
 		t.s.seen.note("S3.2", "%s", what)
 	}
@@ -301,7 +301,7 @@ func (t *sepTalk) answer(ctx context.Context, q *wire.Question, method string, w
 		return nil, ctx.Err()
 	}
 	select {
-	case a := <-q.Answered(): // it came before the end
+	case a := <-q.Answered(): // it arrived before the end
 		return a.Result, a.Err
 	default:
 		return nil, fmt.Errorf("%s: %w", method, t.gone())
@@ -321,7 +321,7 @@ func (t *sepTalk) gone() error {
 	return fmt.Errorf("it exited (%s)", t.p.Close())
 }
 
-// exits reports whether the process ends by itself within this time.
+// exits reports whether the process ends within this time.
 func (t *sepTalk) exits(within time.Duration) bool {
 	timer := time.NewTimer(within)
 	defer timer.Stop()

@@ -2,8 +2,8 @@
 // drives it through the contract one clause at a time. The numbers are those of
 // docs/PROTOCOL.md and docs/TOOL-PROTOCOL.md.
 //
-// Each axis has a process of its own, so that a failure does not affect other axes. The
-// package talks to the plugin without the host, which tolerates too much.
+// Each axis has a separate process, so that a failure does not affect other axes. The package talks to the
+// plugin without the host, which tolerates too much.
 package plugintest
 
 import (
@@ -24,8 +24,8 @@ import (
 
 // Options are the options of Run.
 type Options struct {
-	// ID is the id that the manifest has to have; "" means that of the file name, any id
-	// when that is not bento-adapter-<id>.
+	// ID is the id that the manifest must have; "" means the id in the file name. If that is not
+	// bento-adapter-<id>, any id is accepted.
 	ID string
 	// Env is the environment of the plugin; nil means the variables that every child of
 	// bento gets.
@@ -85,8 +85,8 @@ type Report struct {
 // atOnce is how many processes of the plugin run at a time.
 const atOnce = 4
 
-// Run drives the executable at path through all axes. The error is that of ctx, or reports
-// that no temporary directory could be made; a plugin that fails is in the Report.
+// Run tests the executable at path on all axes. The error is that of ctx, or reports that no temporary
+// directory could be made. The faults of a plugin are in the Report.
 func Run(ctx context.Context, path string, o Options) (*Report, error) {
 	began := time.Now()
 	s, err := newSuite(path, o)
@@ -204,7 +204,7 @@ func (s *suite) open() (err error) {
 	return err
 }
 
-// result returns the result of an axis, with the messages of one that failed.
+// result returns the result of an axis, with the messages if it failed.
 func (s *suite) result(a axis, o outcome) Result {
 	r := a.result(o)
 	r.Frames = s.frames(cmp.Or(s.seen.testOf(a.clause), a.clause), o)

@@ -11,8 +11,8 @@ import (
 // ExtensionLanguages returns the languages of Extension, sorted.
 func ExtensionLanguages() []string { return []string{"go", "python"} }
 
-// Extension returns the files of the project of an extension of ainb v2, by path. id is its name, and
-// that of its directory. A file that begins with "#!" is executable.
+// Extension returns the files of the project of an extension of ainb v2, by path. id is its name and the
+// name of its directory. A file that begins with "#!" is executable.
 func Extension(id, language string) ([]File, error) {
 	if !slices.Contains(ExtensionLanguages(), language) {
 		return nil, fmt.Errorf("no language %q", language)

@@ -41,7 +41,7 @@ func Files(id, language string) ([]File, error) {
 				return err
 			}
 			to := renamed(strings.TrimPrefix(name, root+"/"), id)
-			files = slices.DeleteFunc(files, func(f File) bool { return f.Path == to }) // that of the language counts
+			files = slices.DeleteFunc(files, func(f File) bool { return f.Path == to }) // the file of the language overrides it
 			files = append(files, File{Path: to, Text: fill.Replace(string(text))})
 			return nil
 		})
@@ -53,8 +53,8 @@ func Files(id, language string) ([]File, error) {
 	return files, nil
 }
 
-// renamed returns the path of a file in the project. A template has another name where git, go or
-// embed would take it for a file of bento's own.
+// renamed returns the path of a file in the project. A template has another name if git, go or embed would
+// take it for a file of bento's own.
 func renamed(name, id string) string {
 	dir, base := path.Split(name)
 	switch base = strings.TrimSuffix(base, ".tmpl"); base {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Counters count what happened with one extension since bento started it.
+// Counters count starts, failures and other incidents of one extension since bento started it.
 type Counters struct {
 	Starts       int `json:"starts"`
 	Exits        int `json:"exits"`
@@ -35,7 +35,7 @@ func (c *counts) now() Counters {
 	return c.n
 }
 
-// Decision is one line of the audit: what an extension asked for, and what bento decided.
+// Decision is one line of the audit: a request of an extension, and bento's decision.
 type Decision struct {
 	Time       time.Time `json:"time"`
 	Extension  string    `json:"extension"`

@@ -18,14 +18,14 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// endpoint launches the process of an extension with a socket of its own, in a directory that no other
-// user may enter. It is for one process at a time.
+// endpoint launches the process of an extension with a separate socket, in a directory that no other user
+// may enter. It is for one process at a time.
 type endpoint struct {
 	o       *Options
 	startup time.Duration
 	command host.Command
 	env     func(set map[string]string) []string
-	user    int // that has to connect
+	user    int // the user that must connect
 
 	token    string
 	dir      string
@@ -83,7 +83,7 @@ func (o *Options) program(command string) (string, error) {
 	return filepath.Join(o.Dir, filepath.FromSlash(command)), nil
 }
 
-// Launch starts the process. The socket is there before it.
+// Launch starts the process. The socket exists before the process.
 func (e *endpoint) Launch(ctx context.Context, stderr io.Writer) (*host.Stream, error) {
 	command := e.command
 	if e.o.Stdio {
@@ -99,7 +99,7 @@ func (e *endpoint) Launch(ctx context.Context, stderr io.Writer) (*host.Stream, 
 		e.remove()
 		return nil, err
 	}
-	// What it prints is its log: it must not wait for a reader before it connects.
+	// The output of the process is its log. The process must not wait for a reader before it connects.
 	stream.Stdin.Close()
 	e.stdout = stream.Stdout
 	e.copying.Go(func() { _, _ = io.Copy(stderr, stream.Stdout) })
@@ -154,7 +154,7 @@ func privateDir(env adapters.Environ) (string, error) {
 	return "", fmt.Errorf("there is no directory for the socket of an extension: %w", errors.Join(reasons...))
 }
 
-// suitable returns why parent cannot hold the directory of a socket.
+// suitable returns an error if parent may not have the directory of a socket.
 func suitable(parent string) error {
 	const below = len("/" + dirPrefix + "4294967295/" + socketName)
 	if !filepath.IsAbs(parent) {
@@ -244,7 +244,7 @@ func (e *endpoint) remove() {
 	e.dir = ""
 }
 
-// finish ends what belongs to a process that has ended.
+// finish releases the socket and the output of a process that has ended.
 func (e *endpoint) finish() {
 	e.remove()
 	if e.stdout != nil {
@@ -259,15 +259,15 @@ type Process struct {
 	*host.Stream
 	In    io.ReadCloser
 	Out   io.WriteCloser
-	Token string // that sep.hello has to have; "" for inherited streams
+	Token string // that sep.hello must have; "" for inherited streams
 
 	endpoint *endpoint
 	once     sync.Once
 	status   string
 }
 
-// Launch starts the process of an extension as Start does, waits for its connection, at most until ctx
-// is done, and says nothing to it. stderr gets what it writes. The caller has to close the process.
+// Launch starts the process of an extension as Start does. It waits for its connection, at most until ctx
+// is done, and sends it nothing. stderr gets the output of the process. The caller must close the process.
 func Launch(ctx context.Context, o Options, stderr io.Writer) (*Process, error) {
 	terms := Settle(o.Manifest, o.Entry)
 	e, err := newEndpoint(&o, terms.Startup)
@@ -293,7 +293,7 @@ func Launch(ctx context.Context, o Options, stderr io.Writer) (*Process, error) 
 	return p, nil
 }
 
-// Close kills what is left of the process, and returns how it ended.
+// Close kills the rest of the process, and returns how it ended.
 func (p *Process) Close() string {
 	p.once.Do(func() {
 		p.End(true)

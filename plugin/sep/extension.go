@@ -22,8 +22,8 @@ type Options struct {
 	Dir      string // of the manifest, absolute
 	Entry    *Entry // of the policy; nil for none
 	Version  string // of bento
-	// Env is bento's environment, of which the extension gets PATH, HOME, LANG and TMPDIR. Set are
-	// further variables for it, over those of the manifest.
+	// Env is bento's environment, from which the extension gets PATH, HOME, LANG and TMPDIR. Set has
+	// further variables, which override those of the manifest.
 	Env adapters.Environ
 	Set map[string]string
 	// Check, when set, is called right before each start, and prevents it by an error.
@@ -53,7 +53,7 @@ type Options struct {
 // State is the state of an extension.
 type State string
 
-// The states. An extension that is not started at all has none.
+// The states of an extension. One that is never started has no state.
 const (
 	Waiting     State = "waiting"  // for its first event
 	Starting    State = "starting" // until sep.initialize is answered
@@ -65,7 +65,7 @@ const (
 	Stopped     State = "stopped"
 )
 
-// Status is the state of an extension with what led to it.
+// Status is the state of an extension with its causes.
 type Status struct {
 	State    State             `json:"state"`
 	Failure  *adapters.Failure `json:"-"`                // the last one, nil for none
@@ -94,8 +94,8 @@ type Extension struct {
 	reason   string
 }
 
-// Start starts an extension, and does not wait for it. The caller has to close it. The error says
-// why the extension cannot be started at all: it is off, or the manifest is refused.
+// Start starts an extension, and does not wait for it. The caller must close it. Start returns an error if
+// the extension cannot be started at all: it is off, or the manifest is refused.
 func Start(ctx context.Context, o Options) (*Extension, error) {
 	return start(ctx, o, APIVersion, methods())
 }
@@ -212,7 +212,7 @@ func (x *Extension) current() *session {
 	return x.session
 }
 
-// failureOf returns the failure of a fault, and any other error as it is.
+// failureOf returns the failure of a fault, and any other error unchanged.
 func failureOf(err error) error {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return &adapters.Failure{Code: f.Code, Message: f.What}
@@ -244,7 +244,7 @@ func (x *Extension) shutdown(why host.Ending) (string, any) {
 		reason = "restart"
 	}
 	s := x.current()
-	s.refusing.Store(why == host.Reloading) // else it may finish what it does for the last events
+	s.refusing.Store(why == host.Reloading) // else it may finish its work for the last events
 	close(s.leaving)
 	return "sep.shutdown", map[string]any{"reason": reason, "graceMs": grace.Milliseconds()}
 }
@@ -314,7 +314,7 @@ func (x *Extension) Terms() Terms { return x.terms }
 // Panels returns the tool panels: those of the manifest and the registered ones.
 func (x *Extension) Panels() []manifest.Panel { return x.panels.all() }
 
-// Log returns what the extension wrote.
+// Log returns the output of the extension.
 func (x *Extension) Log() *Log { return x.o.Log }
 
 // Event queues an event, if the extension has subscribed to it, and never waits. data is a JSON
@@ -334,7 +334,7 @@ func (x *Extension) queue(ctx context.Context, topic string, data json.RawMessag
 	}
 }
 
-// Invoke sends the action of a panel to the extension. An empty action is that of the panel.
+// Invoke sends the action of a panel to the extension. With an empty action it sends the panel's own.
 func (x *Extension) Invoke(ctx context.Context, panel, action string) error {
 	for _, p := range x.panels.all() {
 		if p.ID != panel {
@@ -352,8 +352,8 @@ func (x *Extension) Invoke(ctx context.Context, panel, action string) error {
 	return fmt.Errorf("the extension %s has no panel %q", x.o.Manifest.ID, panel)
 }
 
-// AwaitPanel starts the extension and waits until it has a panel. The error is why it gets none: that of
-// ctx, or the failure of the extension.
+// AwaitPanel starts the extension and waits until it has a panel. Otherwise the error is that of ctx, or
+// the failure of the extension.
 func (x *Extension) AwaitPanel(ctx context.Context, id string) error {
 	if !x.terms.Has(manifest.RegisterTools) {
 		return fmt.Errorf("the extension %s has no panels: it is not granted %s", x.o.Manifest.ID, manifest.RegisterTools)
@@ -416,8 +416,8 @@ func (x *Extension) Close() {
 	x.gone()
 }
 
-// Finish sends what waits and closes the extension. It waits for the process only while that follows, and
-// at most for wait, as host.Resident.Finish does, and not when ctx is done.
+// Finish sends the queued events and closes the extension. It waits for the process only while that keeps
+// reading, and at most for wait, as host.Resident.Finish does. It does not wait once ctx is done.
 func (x *Extension) Finish(ctx context.Context, wait time.Duration) {
 	x.mu.Lock()
 	r := x.resident
@@ -434,7 +434,7 @@ func (x *Extension) Finish(ctx context.Context, wait time.Duration) {
 	x.Close()
 }
 
-// leave closes the extension for events, and returns its resident, nil if there is none.
+// leave closes the extension for events, and returns its resident, nil for none.
 func (x *Extension) leave() *host.Resident {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -442,7 +442,7 @@ func (x *Extension) leave() *host.Resident {
 	return x.resident
 }
 
-// gone removes what is left of the socket.
+// gone removes the rest of the socket.
 func (x *Extension) gone() {
 	if x.socket != nil {
 		x.socket.finish()

@@ -57,8 +57,8 @@ func (s *session) judgeRequest(in *wire.Incoming) (m *method, id string, e *wire
 	return m, id, e
 }
 
-// envelope checks the parts of a request that JSON-RPC leaves open, and returns the id, equal for equal
-// ids however they are written.
+// envelope checks the parts of a request that JSON-RPC leaves open, and returns the id. Ids with the same
+// value are equal in any notation.
 func (s *session) envelope(in *wire.Incoming) (id string, e *wire.RPCError) {
 	id, ok := canonical(in.ID)
 	if !ok {
@@ -89,7 +89,7 @@ func canonical(raw json.RawMessage) (id string, ok bool) {
 	return strconv.FormatInt(n, 10), ok
 }
 
-// known finds a method and checks its version. What bento asks cannot be asked by an extension.
+// known finds a method and checks its version. An extension may not call the methods that bento calls.
 func (s *session) known(name string) (*method, *wire.RPCError) {
 	if name == "sep.initialize" {
 		return nil, refuse(initialized, "the extension is initialized")

@@ -12,7 +12,7 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// noted takes a notification. The one that the contract has is sep.hello.
+// noted handles a notification. The contract has only sep.hello.
 func (s *session) noted(methodName string, params json.RawMessage) {
 	switch {
 	case !s.authenticated:
@@ -41,8 +41,8 @@ func (s *session) stranger(what string) {
 	s.fail(adapters.HandshakeFailed, notAuthenticated, "%s", what)
 }
 
-// initialized reports whether the extension has answered sep.initialize well. The answer may have
-// come just before the message for which the reader asks.
+// initialized reports whether the extension has answered sep.initialize well. The answer may have arrived
+// just before the message that the reader handles.
 func (s *session) initialized() bool {
 	s.mu.Lock()
 	q, ready := s.question, s.ready
@@ -109,8 +109,8 @@ type initializeParams struct {
 	Profile     string   `json:"platformProfile"`
 }
 
-// initialize waits for sep.hello of a socket, then asks sep.initialize. ctx ends at the startup
-// timeout. The error is a *fault, or that of ctx if it was cancelled.
+// initialize waits for sep.hello on a socket, then calls sep.initialize. ctx ends at the startup timeout.
+// The error is a *fault, or that of ctx if it was cancelled.
 func (s *session) initialize(ctx context.Context, p *wire.Peer) error {
 	defer close(s.tried)
 	if s.token != "" {
@@ -148,7 +148,7 @@ func (s *session) await(ctx context.Context, p *wire.Peer, greeted <-chan struct
 	case <-s.failed:
 	case <-p.Done():
 		select {
-		case a := <-answered: // it came before the end
+		case a := <-answered: // it arrived before the end
 			s.judge(a)
 		default:
 			return s.lost(p.Err())
@@ -166,7 +166,7 @@ func (s *session) await(ctx context.Context, p *wire.Peer, greeted <-chan struct
 	return s.reason()
 }
 
-// lost returns the fault of a connection that has ended by itself.
+// lost returns the fault of a connection that the extension has ended.
 func (s *session) lost(err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):

@@ -15,8 +15,8 @@ const (
 	maxLogLine  = 8 << 10 // a longer one is cut into several
 )
 
-// Log keeps the last lines of what an extension writes: at most 2,000 lines and 256 KiB. It is safe
-// for concurrent use. The zero value is empty.
+// Log keeps the last lines of the output of an extension: at most 2,000 lines and 256 KiB. It is safe for
+// concurrent use. The zero value is empty.
 type Log struct {
 	// Next gets all that is written, before it is cut, one write at a time; nil for none.
 	Next io.Writer

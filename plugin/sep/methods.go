@@ -15,7 +15,7 @@ import (
 type method struct {
 	name       string
 	permission string // "" for none
-	since      uint64 // the minor version that it came with
+	since      uint64 // the minor version that introduced it
 	run        func(ctx context.Context, s *session, params json.RawMessage) (any, *wire.RPCError)
 }
 
@@ -31,7 +31,7 @@ func methods() []method {
 	}
 }
 
-// maxText is the size limit of a text in params, in bytes; the request has a limit of its own.
+// maxText is the size limit of a text in params, in bytes. The request has a separate limit.
 const maxText = 4 << 20
 
 // decode decodes params, which may be missing.

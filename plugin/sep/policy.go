@@ -9,11 +9,11 @@ import (
 	"github.com/bentobuild/bento/plugin/sep/manifest"
 )
 
-// Entry is what the user has decided about one extension.
+// Entry is the user's decision about one extension.
 type Entry struct {
 	Enabled  bool
 	Approved bool     // its files, for a trust level that needs it
-	Events   []string // all that events.subscribe allows; nil for those of the manifest
+	Events   []string // the largest set that events.subscribe allows; nil for that of the manifest
 	Grant    []string // permissions; nil for no list: all that the manifest declares, if its trust level allows
 }
 

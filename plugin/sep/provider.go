@@ -15,7 +15,7 @@ type Provider interface {
 	Send(ctx context.Context, m Outgoing) (Sent, error)
 }
 
-// ErrUnavailable is wrapped by the error of what a provider does not offer.
+// ErrUnavailable is wrapped by the error of a function that a provider does not offer.
 var ErrUnavailable = errors.New("not offered by bento")
 
 // MessageQuery asks for one page of messages, the newest.

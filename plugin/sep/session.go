@@ -16,7 +16,7 @@ import (
 // connection calls asked, noted and bad.
 type session struct {
 	x     *Extension
-	token string // that sep.hello has to have; "" for an inherited connection
+	token string // that sep.hello must have; "" for an inherited connection
 	stop  context.CancelFunc
 	work  sync.WaitGroup // handlers of requests, the sender of events, the health checks
 	serve func(p *wire.Peer)
@@ -167,7 +167,8 @@ func (s *session) count(what string) {
 	}
 }
 
-// odd counts what the connection ignores: answers to nothing. It is also called for what bad has counted.
+// odd counts answers without a request, which the connection ignores. It is also called for messages that
+// bad has counted.
 func (s *session) odd(what string) {
 	if !s.counted {
 		s.count(what)

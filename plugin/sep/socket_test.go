@@ -255,7 +255,7 @@ func TestTwoAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// TestTrace: the trace has every message, and no token.
+// TestTrace: the trace has all messages, and no token.
 func TestTrace(t *testing.T) {
 	var mu sync.Mutex
 	var trace bytes.Buffer

@@ -48,7 +48,7 @@ func removeStale(parent string) {
 		}
 		if held, err := holdDir(dir); err == nil {
 			_ = os.Remove(filepath.Join(dir, socketName))
-			_ = os.Remove(dir) // not what has more in it
+			_ = os.Remove(dir) // fails if the directory has other files
 			held.Close()
 		}
 	}

@@ -38,14 +38,15 @@ func (v version) atMost(w version) bool {
 	return true
 }
 
-// CheckVersion checks the version that an extension has chosen: declared is that of its manifest, and
-// host that of the host.
+// CheckVersion checks the version that an extension has chosen. The argument declared is the version of
+// its manifest, host that of the host.
 func CheckVersion(text, declared, host string) error {
 	_, err := chosen(text, declared, host)
 	return err
 }
 
-// chosen checks the version that an extension has chosen. declared is that of its manifest.
+// chosen checks the version that an extension has chosen. The argument declared is the version of its
+// manifest.
 func chosen(text, declared, host string) (version, error) {
 	v, ok := parseVersion(text)
 	own, _ := parseVersion(host)

@@ -101,8 +101,8 @@ func (r *reader) name() (string, error) {
 	return string(b), nil
 }
 
-// maxItems is how many items the vectors of a section, or those of a function, may have together. wazero
-// makes room for the number that a vector names before it reads an item: up to 72 bytes each.
+// maxItems is how many items the vectors of a section, or of a function, may have together. wazero
+// allocates memory for the announced number before it reads an item: up to 72 bytes each.
 const maxItems = 1 << 19
 
 // each reads the number of a vector's items, and calls one for each.

@@ -26,7 +26,7 @@ type call struct {
 	at  string // the step: "instantiate", az_alloc, az_tool_execute
 }
 
-// recorded is a call, and what records the files that the module looks at.
+// recorded is a call, with the recorder of the files that the module looks at.
 type recorded struct {
 	adapters.ToolCall
 	looks *looks // nil: nothing does
@@ -39,12 +39,11 @@ const Instantiate = "instantiate"
 // and serve all calls.
 type callKey struct{}
 
-// exchange is what is asked of an instance that has started. It returns a copy of the answer, nil when
-// that is empty.
+// exchange is the work of a call on a started instance. It returns a copy of the answer, nil if that is
+// empty.
 type exchange func(context.Context, *call) ([]byte, error)
 
-// run makes an instance, and does the exchange with it. The order is that of section 2 of the
-// contract.
+// run makes an instance and runs the exchange on it, in the order of section 2 of the contract.
 func (t *Tool) run(ctx context.Context, p *program, c recorded, do exchange) ([]byte, error) {
 	k := &call{t: t, c: c, log: newLines(c.Log)}
 	defer k.log.end()
@@ -152,7 +151,7 @@ func (k *call) put(ctx context.Context, input []byte) (uint32, error) {
 	return at, nil
 }
 
-// output copies what a packed value names. The memory may have grown since.
+// output copies the bytes that a packed value refers to. The memory may have grown since.
 func (k *call) output(packed uint64) ([]byte, error) {
 	at, n := uint32(packed), uint32(packed>>32)
 	if n == 0 {

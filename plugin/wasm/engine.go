@@ -1,8 +1,8 @@
 // Package wasm is the host of tools that are WebAssembly modules: ABI v2 of AgentZero plugins
 // (docs/TOOL-PROTOCOL-WASM.md).
 //
-// A module sees nothing but what it was granted. Every call has an instance of its own, whose
-// memory, time, files and messages are bounded.
+// A module has access only to what its grants include. Every call has a separate instance, whose memory,
+// time, files and messages are bounded.
 package wasm
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 )
 
-// Engine compiles modules, and keeps what it has compiled for the next invocation. One serves a
-// process. It is safe for concurrent use.
+// Engine compiles modules, and keeps them compiled for the next invocation. A process needs only one. It
+// is safe for concurrent use.
 type Engine struct {
 	store *store // nil: nothing is kept
 
@@ -30,13 +30,13 @@ type Engine struct {
 
 // EngineOptions are the options of NewEngine.
 type EngineOptions struct {
-	// Dir is the directory of compiled modules, made at the first use; "" keeps none. It has to
-	// be bento's own: what lies there is executed.
+	// Dir is the directory of compiled modules, made at the first use; "" keeps none. It must be bento's
+	// own, since its files are executed.
 	Dir string
 	// MaxSize bounds the directory, in bytes; 0 means 1 GiB.
 	MaxSize int64
-	// Warn receives what is wrong with the directory. The module is compiled again then. It may
-	// be nil, and is called on several goroutines.
+	// Warn receives the faults of the directory. The module is compiled again then. Warn may be nil, and
+	// is called on several goroutines.
 	Warn func(message, hint string)
 }
 
@@ -84,8 +84,8 @@ func (p *program) close() {
 // revision changes with harden, whose output the compiled modules are of.
 const revision = "2"
 
-// compile compiles a module that the checks have passed. A tool has a runtime of its own, because
-// the limit of the memory is one of the runtime.
+// compile compiles a module that has passed the checks. Each tool has a separate runtime, because the
+// limit of the memory belongs to the runtime.
 func (e *Engine) compile(ctx context.Context, m *module, source []byte, pages uint32) (*program, error) {
 	form, err := m.harden()
 	if err != nil {

@@ -23,7 +23,7 @@ type file struct {
 	dir        bool
 	write, add bool
 	listed     bool
-	list       []sys.Dirent // what Readdir has not returned yet
+	list       []sys.Dirent // the entries that Readdir has not returned yet
 }
 
 // maxListed is how many entries of a directory a module sees.
@@ -81,7 +81,7 @@ func ioErrno(err error) sys.Errno {
 	return errno(err)
 }
 
-// position is an offset in a file. Under this name go vet does not take Seek for that of io.Seeker.
+// position is an offset in a file. With int64 in its place, go vet would take Seek for that of io.Seeker.
 type position = int64
 
 // Seek implements sys.File.
@@ -100,7 +100,7 @@ func (f *file) Seek(offset position, whence int) (int64, sys.Errno) {
 	return n, errno(err)
 }
 
-// Readdir implements sys.File. It leaves out what is hidden.
+// Readdir implements sys.File. It leaves out hidden names.
 func (f *file) Readdir(n int) ([]sys.Dirent, sys.Errno) {
 	if !f.listed {
 		if e := f.fill(); e != 0 {

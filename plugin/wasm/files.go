@@ -28,7 +28,7 @@ type jail struct {
 	root   *rawfile.File
 	write  bool // else read-only, and without .bento and .git
 	budget *budget
-	looks  *looks // records what is looked at, unless nil
+	looks  *looks // records the looks of the module, unless nil
 }
 
 // budget bounds what one instance may open and write.
@@ -90,8 +90,8 @@ func (k *call) mounts() (jails, wazero.FSConfig, error) {
 	return open, cfg, nil
 }
 
-// isHidden reports whether a name is that of a directory of bento or git, in any case: some file
-// systems ignore it.
+// isHidden reports whether a name is that of a directory of bento or git. It ignores case, as some file
+// systems do.
 func isHidden(name string) bool {
 	return strings.EqualFold(name, ".bento") || strings.EqualFold(name, ".git")
 }
@@ -180,7 +180,7 @@ func (b *budget) entry() sys.Errno {
 	return 0
 }
 
-// spend takes n bytes that end at the offset end of a file.
+// spend subtracts n bytes that end at the offset end of a file.
 func (b *budget) spend(n int, end int64) sys.Errno {
 	if b.bytes += int64(n); b.bytes > maxWritten || end > maxWritten || end < 0 {
 		return sys.EIO
@@ -248,7 +248,7 @@ func (j *jail) Mkdir(name string, _ fs.FileMode) sys.Errno {
 	return j.change(name, func(p *place) error { return p.dir.MkdirAt(p.base, 0o777) })
 }
 
-// Rename implements sys.FS. Both names lie in the same jail.
+// Rename implements sys.FS. Both names are in the same jail.
 func (j *jail) Rename(from, to string) sys.Errno {
 	return j.change(from, func(old *place) error {
 		new, err := j.resolve(to, false)

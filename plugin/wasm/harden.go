@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// A module that computes has to be stopped at its deadline, and the goroutine that runs it has to come
-// back to Go now and then: otherwise the garbage collector, which stops all goroutines at once, waits
-// for it, and with it every timer of the process. wazero comes back at each turn of each loop, which
-// makes tight loops 22 times as slow, and does not in a tree of calls without a loop.
+// A module that computes must be stopped at its deadline, and the goroutine that runs it must return to Go
+// now and then. Otherwise the garbage collector, which stops all goroutines at once, waits for it, and so
+// does every timer of the process. With its own option, wazero returns at each turn of each loop. That
+// makes tight loops 22 times as slow, and has no effect in a tree of calls without a loop.
 //
-// harden instead writes the checks into the module. Each call takes 1 of a budget, which is a global,
-// and each 1024 turns of the loops of one call take turnCost. When the budget is spent, the module
-// comes back to Go by memory.grow 0, renews its budget and traps if the host has set the global stop.
-// wazero validates the result, so a mistake here is a refused module and never a wrong one.
+// harden instead writes the checks into the module. Each call takes 1 of a budget, which is a global, and
+// each 1024 turns of the loops of one call take turnCost. When the budget is spent, the module returns to
+// Go by memory.grow 0, renews its budget, and traps if the host has set the global stop. wazero validates
+// the result. So a mistake here causes a refused module and never a wrong one.
 
 const (
 	budgetSize = 1 << 14
@@ -51,7 +51,7 @@ func (m *module) harden() (*hardened, error) {
 	next := 0
 	var err error
 	for _, s := range m.sections {
-		if s.id == sectionCustom || s.id == sectionStart { // no code refers to custom sections; those of DWARF would be wrong now
+		if s.id == sectionCustom || s.id == sectionStart { // no code refers to them, and DWARF would be wrong now
 			continue
 		}
 		place := slices.Index(order, s.id)
@@ -129,7 +129,7 @@ func (m *module) rewritten(out []byte, s section, h *hardened) ([]byte, error) {
 	return appendSection(out, s.id, content), err
 }
 
-// extended returns the items of a vector under a count that is larger by n.
+// extended returns the items of a vector after a count that is larger by n.
 func extended(r *reader, n uint32) ([]byte, error) {
 	count, err := r.u32()
 	if err != nil {
@@ -156,8 +156,8 @@ func (m *module) exported(r *reader, h *hardened) ([]byte, error) {
 	return content, nil
 }
 
-// boundTables returns the tables, each with a maximum: otherwise table.grow takes 8 bytes of the host for each
-// of 2^32 entries.
+// boundTables returns the tables, each with a maximum. Without it table.grow could take 8 bytes of the
+// host for each of 2^32 entries.
 func boundTables(r *reader) ([]byte, error) {
 	var content []byte
 	n := uint32(0)
@@ -254,8 +254,8 @@ const (
 // 16,002 in its largest function.
 const maxBranches = 20_000
 
-// locals reads the vector of a function's locals, each a count and a type. It returns the items, how many
-// they are, and how many locals the function has, parameters counted.
+// locals reads the vector of a function's locals, each a count and a type. It returns the items, their
+// number, and the number of the function's locals including parameters.
 func (m *module) locals(r *reader, typ uint32) (items []byte, groups uint32, n uint64, err error) {
 	n = uint64(m.params(typ))
 	from := 0
@@ -278,8 +278,8 @@ func (m *module) locals(r *reader, typ uint32) (items []byte, groups uint32, n u
 	return items, groups, n, err
 }
 
-// withChecks appends a function of a type, and returns how many locals it has, parameters counted. It gets
-// one local more, which counts the turns of its loops.
+// withChecks appends a function of a type, and returns the number of its locals including parameters. It
+// adds one local, which counts the turns of its loops.
 func (m *module) withChecks(out, code []byte, typ uint32, c checks) ([]byte, uint64, error) {
 	r := &reader{b: code}
 	items, groups, locals, err := m.locals(r, typ)

@@ -87,7 +87,7 @@ func (t *Tool) transport() *http.Transport {
 	return &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10, TLSHandshakeTimeout: 10 * time.Second}
 }
 
-// mayAsk returns why an address may not be asked.
+// mayAsk returns an error if a request to an address is not allowed.
 func (g *grant) mayAsk(u *url.URL) error {
 	port := u.Port()
 	switch {
@@ -108,7 +108,7 @@ func (g *grant) mayAsk(u *url.URL) error {
 	return nil
 }
 
-// reserved are the networks that are not of the public internet, beside those that netip knows.
+// reserved are the networks that are not of the public internet, besides those that netip knows.
 var reserved = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("192.88.99.0/24"), netip.MustParsePrefix("198.18.0.0/15"),

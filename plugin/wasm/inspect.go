@@ -17,7 +17,7 @@ type Fault struct {
 	Failure *adapters.Failure
 }
 
-// faults are those of one module, in the order of their clauses.
+// faults are the faults of one module, in the order of their clauses.
 type faults struct {
 	t    *Tool
 	list []Fault

@@ -79,15 +79,15 @@ func (r *reader) instruction() error {
 		return r.misc()
 	case op == opVector:
 		return r.vector()
-	case op <= opLastPlain || op == opRefIsNull: // what the table above does not name and is no instruction is the compiler's to refuse
+	case op <= opLastPlain || op == opRefIsNull: // the compiler refuses invalid ones among these
 		return nil
 	}
 	return fmt.Errorf("the instruction %#x is none of WebAssembly 2.0", op)
 }
 
-// blockType passes the type of a block: none, that of a value, or the number of a type, which is not
-// negative. A reference to a type, which wazero reads here without the feature that allows it, is two
-// numbers.
+// blockType reads the type of a block: none, the type of a value, or the number of a type, which is not
+// negative. wazero reads a reference to a type as two numbers, even without the feature that allows it.
+// blockType refuses that.
 func (r *reader) blockType() error {
 	from := r.at
 	if err := r.skipNumber(5); err != nil {
@@ -127,8 +127,8 @@ func (r *reader) misc() error {
 	return fmt.Errorf("the instruction %#x %d is none of WebAssembly 2.0", opMisc, op)
 }
 
-// vector passes the rest of an instruction that begins with opVector. wazero takes one byte for its
-// number, and the second byte of a number from 128 for an instruction that does nothing, which 1 is.
+// vector reads the rest of an instruction that begins with opVector. wazero reads only one byte of its
+// number. For a number from 128 it takes the second byte, which is 1, for an instruction without effect.
 func (r *reader) vector() error {
 	op, err := r.byte()
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// lines passes what a module writes and logs on, line by line and bounded.
+// lines passes on the output and the logs of a module, line by line and bounded.
 type lines struct {
 	to func(line string)
 
@@ -24,9 +24,9 @@ type lines struct {
 
 const (
 	maxLine   = 16 << 10
-	maxLines  = 4 << 20 // bytes of one call; a line counts 64 at least
+	maxLines  = 4 << 20 // bytes of one call; each line is at least 64
 	minLine   = 64
-	keepFirst = 10 // of a crash, the first lines say what happened
+	keepFirst = 10 // the first lines of a crash have its cause
 	keepLast  = 20
 )
 
@@ -37,7 +37,7 @@ func newLines(to func(string)) *lines {
 	return &lines{to: to, left: maxLines}
 }
 
-// Write takes what the module writes to its standard output and error.
+// Write takes the standard output and error of the module.
 func (l *lines) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,10 +9,10 @@ import (
 	"github.com/bentobuild/bento/internal/stat"
 )
 
-// Looks are what a module has seen of the workspace for one answer, by absolute path: the stat of a
-// file or link, that it is a directory, or that nothing is there. The key of a directory whose names
-// it has read ends with a slash. The answer of a module that looks at nothing else holds as long as
-// they do.
+// Looks are the parts of the workspace that a module has seen for one answer, by absolute path. A value is
+// the stat of a file or link, the note that the path is a directory, or that it is missing. The key of a
+// directory whose names the module has read ends with a slash. The answer of a module that looks at
+// nothing else holds as long as its Looks do.
 type Looks map[string]string
 
 // settled is how old a file's times must be, so that no later change can keep them.
@@ -28,7 +28,7 @@ func (l Looks) Hold() bool {
 	return true
 }
 
-// look returns what is at a path. It is settled if a later change cannot look the same.
+// look returns the state of a path. It is settled if a later change cannot look the same.
 func look(path string) (text string, isSettled bool) {
 	fi, err := os.Lstat(path)
 	switch {
@@ -80,7 +80,7 @@ func (l *looks) add(path string) {
 // maxLooks is how many paths are recorded of one call.
 const maxLooks = 10_000
 
-// all returns what was recorded, nil if an answer must not rely on it.
+// all returns the recorded looks, or nil if no answer may rely on them.
 func (l *looks) all() Looks {
 	l.mu.Lock()
 	defer l.mu.Unlock()

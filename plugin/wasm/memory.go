@@ -76,7 +76,7 @@ func (p *pool) keep(b []byte) bool {
 	return true
 }
 
-// close unmaps the memories that no call uses, and those of running calls when they end.
+// close unmaps the memories that no call uses. Those of running calls are unmapped when the calls end.
 func (p *pool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,8 +87,8 @@ func (p *pool) close() {
 	p.idle = nil
 }
 
-// linear is one linear memory. It lies at one address for as long as it lives, so that its growth
-// copies nothing, and the garbage collector has nothing to do with it.
+// linear is one linear memory. Its address never changes, so its growth copies nothing. The garbage
+// collector does not manage it.
 type linear struct {
 	mapped []byte // as long as the memory can become; nil if the system has no room for that
 	used   uint64 // bytes of mapped that the module has had

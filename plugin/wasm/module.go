@@ -40,7 +40,7 @@ const maxSections = 1 << 10
 // maxValues is how many parameters or results a function may have.
 const maxValues = 1000
 
-// module is what the host has to know of a module before a compiler sees it.
+// module is the part of a module that the host must know before a compiler reads it.
 type module struct {
 	sections []section
 	types    []string // of functions, as "i32,i32->i64"
@@ -77,7 +77,7 @@ var (
 // errComponent reports a module of the other kind.
 var errComponent = errors.New("it is a component; required is a core module")
 
-// parse reads a module as far as the host has to know it. It copies nothing of b.
+// parse reads the parts of a module that the host must know. It copies nothing of b.
 func parse(b []byte) (*module, error) {
 	switch {
 	case bytes.HasPrefix(b, component):

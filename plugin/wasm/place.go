@@ -42,8 +42,8 @@ func (p *place) close() {
 	p.dir = p.jail.root
 }
 
-// resolve follows a name below the root, for follow also a link at its end. It returns fs.ErrNotExist
-// for what is hidden. The caller closes the place.
+// resolve follows a name below the root, with follow also a link at its end. It returns fs.ErrNotExist for
+// hidden names. The caller closes the place.
 func (j *jail) resolve(name string, follow bool) (*place, error) {
 	if len(name) > maxName || strings.ContainsRune(name, 0) {
 		return nil, sys.ENAMETOOLONG
@@ -123,8 +123,8 @@ func (p *place) walk(todo []string, follow bool) error {
 	return nil
 }
 
-// leave goes to the parent of the entry. It enters that again from the root: ".." of an open
-// directory is where that lies now.
+// leave goes to the parent of the entry. It enters the parent again from the root, because an open
+// directory may have been moved, and ".." with it.
 func (p *place) leave() error {
 	if p.at == "." {
 		return sys.EPERM

@@ -32,10 +32,10 @@ const (
 // always are granted to every module and declared by each.
 var always = []string{azLog, "wasi:random", "wasi:clock"}
 
-// grant is what a module may do: what its manifest declares, in both of its lists, and what it is
-// granted.
+// grant is the set of capabilities that a module may use: its manifest declares them in both of its lists,
+// and the user grants them.
 type grant struct {
-	declared map[string]bool // nil: whatever it imports
+	declared map[string]bool // nil: all that it imports
 	granted  map[string]bool
 	hosts    map[string]bool // host:port
 }
@@ -50,8 +50,8 @@ func capability(name string) string {
 	return name
 }
 
-// granted computes the grant. A manifest that declares more than it is granted is refused as a
-// whole: a module that lacks what it needs would fail later and elsewhere.
+// granted computes the grant. It refuses a manifest that declares more than is granted, because a module
+// without a capability that it needs would fail later and elsewhere.
 func (t *Tool) granted() (grant, error) {
 	g := grant{granted: map[string]bool{}, hosts: map[string]bool{}}
 	for _, c := range slices.Concat(always, t.o.Capabilities) {
@@ -116,7 +116,7 @@ func (t *Tool) declare(g *grant) error {
 	return nil
 }
 
-// allow adds a host. Without a port it means those of http and https.
+// allow adds a host. Without a port it adds the ports of http and https.
 func (g *grant) allow(host string) error {
 	name, port, err := net.SplitHostPort(host)
 	if err != nil {

@@ -2,10 +2,10 @@ package wasm
 
 import "fmt"
 
-// The items of the sections that harden passes on as they are. wazero makes room for all the items that
-// a vector announces, and for all the bytes of a text, before it reads the first of them. So the host
-// reads them first, and in no other way than wazero: bytes that two readers divide into items
-// differently hide a number from one of them. What can be written in two ways is refused.
+// These are the items of the sections that harden passes on unchanged. wazero allocates memory for all
+// items that a vector announces, and for all bytes of a text, before it reads the first. So the host reads
+// them first, exactly as wazero does: if two readers divide bytes into items differently, a count is
+// hidden from one of them. An item that can be written in two ways is refused.
 
 // valueType passes the type of a value, which is one byte in WebAssembly 2.0.
 func (r *reader) valueType() error {

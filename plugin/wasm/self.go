@@ -9,13 +9,13 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// The exports by which a module describes itself. It may lack them, or have others of these names.
+// These exports describe a module. It may lack them, or have other exports with these names.
 const (
 	selfName   = "az_tool_name"
 	selfSchema = "az_tool_schema"
 )
 
-// Self is what a module says of itself. A part is empty if the module says nothing.
+// Self is the name and the schema that a module exports. A missing part is empty.
 type Self struct {
 	Name   string          // need not be the id of the tool
 	Schema json.RawMessage // a JSON object: the schema of the input
@@ -44,7 +44,7 @@ func (t *Tool) Self(ctx context.Context) (Self, error) {
 	return s, nil
 }
 
-// ask calls an export () -> i64 that returns a packed text. A module without it says nothing.
+// ask calls an export () -> i64 that returns a packed text. Without the export it returns nothing.
 func (t *Tool) ask(ctx context.Context, export string) ([]byte, error) {
 	t.calls.RLock()
 	defer t.calls.RUnlock()

@@ -21,7 +21,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// Options describe one module and what it is granted. It gets nothing that they do not name.
+// Options describe one module and its grants. It gets nothing else.
 type Options struct {
 	ID string // for failures
 	// Path is the file of the module, which is read at the first call and then never again: a
@@ -32,9 +32,9 @@ type Options struct {
 	SHA256   string
 	Manifest *Manifest // nil: a bare module, which declares what it imports
 
-	// Capabilities are what it is granted: "host:az_env_get" and the other host functions, in any
-	// spelling ("az_env_get", "az::az_env_get"), and "wasi:filesystem/read". az_log, the clock and
-	// random numbers are always granted.
+	// Capabilities are the granted capabilities: "host:az_env_get" and the other host functions, in any
+	// spelling ("az_env_get", "az::az_env_get"), and "wasi:filesystem/read". az_log, the clock and random
+	// numbers are always granted.
 	Capabilities  []string
 	ReadWorkspace bool              // the same as the capability wasi:filesystem/read
 	Hosts         []string          // that az_http_get may ask: "example.com", "example.com:8443"
@@ -42,14 +42,14 @@ type Options struct {
 
 	Limits  Limits
 	Timeout time.Duration // of a call; 0: 30 s
-	// Fuel is accepted for the sake of configurations of other hosts, and ignored: wazero counts
-	// no instructions. Timeout bounds a call.
+	// Fuel is accepted because configurations of other hosts have it, and is ignored: wazero counts no
+	// instructions. Timeout bounds a call.
 	Fuel int64
 
 	atItsPath bool // the workspace is mounted under its absolute path too
 }
 
-// Manifest is what the manifest of a module declares.
+// Manifest has the declarations in the manifest of a module.
 type Manifest struct {
 	Capabilities []string
 	// HostCalls are the host functions that it calls (allowed_host_calls).
@@ -85,7 +85,7 @@ type Tool struct {
 	// mayDial reports whether az_http_get may connect to an address.
 	mayDial func(netip.AddrPort) bool
 
-	load    sync.Mutex // held while the module is compiled: the other callers want that very module
+	load    sync.Mutex // held while the module is compiled: the other callers need the same module
 	program *program
 	refused error
 	calls   sync.RWMutex // held for reading by calls, for writing by close
@@ -140,7 +140,7 @@ func (t *Tool) failure(code adapters.Code, call, message, hint string) *adapters
 	return &adapters.Failure{Code: code, Adapter: t.o.ID, Path: t.o.Path, Call: call, Message: message, Hint: hint}
 }
 
-// Call calls the module's az_tool_execute in an instance of its own.
+// Call calls the module's az_tool_execute in a separate instance.
 func (t *Tool) Call(ctx context.Context, c adapters.ToolCall) (adapters.ToolAnswer, error) {
 	return t.call(ctx, recorded{ToolCall: c})
 }
@@ -188,7 +188,7 @@ func (t *Tool) Check(ctx context.Context) error {
 	return err
 }
 
-// Faults returns every clause that the module breaks before its code runs. The error says that the
+// Faults returns every clause that the module breaks before its code runs. The error reports that the
 // module cannot be read.
 func (t *Tool) Faults() ([]Fault, error) {
 	source, err := t.source()
@@ -291,8 +291,8 @@ func (t *Tool) tooLarge(n int64) *adapters.Failure {
 	return t.failure(adapters.LaunchFailed, "", fmt.Sprintf("plugin module exceeds size policy (%d > %d bytes)", n, t.o.Limits.Module), "raise limits.module of the tool, or strip the module")
 }
 
-// request returns the message of a call. The input is text: a JSON string stands for itself, any
-// other value for its JSON.
+// request returns the message of a call. The input is text: of a JSON string its content, of any other
+// value its JSON.
 func request(c adapters.ToolCall) ([]byte, error) {
 	input := "{}"
 	if raw := bytes.TrimSpace(c.Input); len(raw) > 0 {

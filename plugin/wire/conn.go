@@ -70,8 +70,8 @@ const NoHeader = `expected "Content-Length: N"`
 // Miscount is in the error of a frame whose length is not that of its JSON.
 const Miscount = "it must be the number of bytes of the encoded body"
 
-// Miscounted returns err, the error of parsing body, which Recv returned last. If the JSON does not
-// end where its Content-Length does, the error says so: that is the most frequent cause.
+// Miscounted returns err, the error of parsing body, which Recv returned last. If the JSON does not end
+// where its Content-Length does, the error says so, since that is the most frequent cause.
 func (c *Conn) Miscounted(body []byte, err error) error {
 	if !errors.Is(err, ErrMalformed) {
 		return err

@@ -13,9 +13,8 @@ import (
 // preview is how many bytes of a peer a message quotes.
 const preview = 60
 
-// readFrame returns the body of the next frame. The error is io.EOF only where the stream
-// ends between two frames; an end elsewhere is io.ErrUnexpectedEOF. While it blocks, come
-// holds the received part.
+// readFrame returns the body of the next frame. The error is io.EOF only if the stream ends between two
+// frames, else io.ErrUnexpectedEOF. While it blocks, come has the received part.
 func readFrame(br *bufio.Reader, l Limits, come *part) ([]byte, error) {
 	length, err := readHeader(br, l, come)
 	if err != nil {

@@ -2,7 +2,7 @@ package wire
 
 import "sync"
 
-// inFlight holds the requests that wait for an answer.
+// inFlight has the requests without an answer.
 type inFlight struct {
 	mu      sync.Mutex
 	last    int64
@@ -34,7 +34,7 @@ func (f *inFlight) settle(id int64, a Answer) bool {
 	return ok
 }
 
-// failAll delivers the same error to every request, and reports whether there were any.
+// failAll delivers the same error to every request, and reports whether it had any.
 func (f *inFlight) failAll(err error) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -46,7 +46,7 @@ func (f *inFlight) failAll(err error) bool {
 	return any
 }
 
-// received counts a message, and returns how many came in a row without a request.
+// received counts a message, and returns how many arrived in a row without a request.
 func (f *inFlight) received() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

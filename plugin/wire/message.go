@@ -33,7 +33,7 @@ type Message struct {
 	Params json.RawMessage
 	Result json.RawMessage // of a response without error; null when missing
 	Error  *RPCError       // of a response with an error
-	Why    string          // of an Invalid message: what is wrong
+	Why    string          // of an Invalid message: its fault
 }
 
 // maxMembers is how many members a message's envelope may have, of which six are known.
@@ -147,7 +147,7 @@ func (e *envelope) message() Message {
 	return m
 }
 
-// wrong returns what is wrong with the members, or "".
+// wrong returns the fault of the members, or "".
 func (e *envelope) wrong(failed json.RawMessage) string {
 	id, method := e.members[memberID], e.members[memberMethod]
 	switch {
@@ -183,7 +183,7 @@ func textOf(raw []byte) []byte {
 
 func isNull(raw []byte) bool { return len(raw) > 0 && raw[0] == 'n' }
 
-// Number returns the id of m if it is a whole number, however it is written (1, 1.0, 1e0).
+// Number returns the id of m if it is a whole number, in any notation (1, 1.0, 1e0).
 func (m *Message) Number() (int64, bool) {
 	if n, err := strconv.ParseInt(string(m.ID), 10, 64); err == nil {
 		return n, true

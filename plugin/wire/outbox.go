@@ -72,7 +72,7 @@ func (b *outbox) next() (m *outgoing, open bool) {
 	return m, true
 }
 
-// close accepts no more messages. What waits is still written.
+// close accepts no more messages. Queued messages are still written.
 func (b *outbox) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

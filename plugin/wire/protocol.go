@@ -50,7 +50,7 @@ const (
 type Initialize struct {
 	ProtocolVersion int    `json:"protocol_version"`
 	BentoVersion    string `json:"bento_version"`
-	// Options are those of the workspace, not yet compared with the schema.
+	// Options are the options of the workspace, not yet checked against the schema.
 	Options json.RawMessage `json:"options,omitempty"`
 }
 
@@ -59,8 +59,8 @@ type Dir struct {
 	Dir string `json:"dir"` // absolute
 }
 
-// Toolchain is the params of the questions about the toolchain: the directory of
-// resolvedToolchain, and what the command of the manifest's exec printed.
+// Toolchain is the params of the questions about the toolchain: the directory of resolvedToolchain, and
+// the output of the manifest's exec command.
 type Toolchain struct {
 	Dir  string               `json:"dir,omitempty"` // absolute
 	Exec *adapters.ExecOutput `json:"exec,omitempty"`

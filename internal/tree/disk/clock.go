@@ -14,10 +14,10 @@ import (
 // Clock reports whether the times of a file identify its content.
 //
 // File systems stamp a write with a clock that ticks, every few milliseconds or every two seconds,
-// and possibly on another machine. A file that is written, read and written again within one tick
-// has the same times after the second write. So a content is known only if the last change was at
-// least a tick before the read, or if the file system advances its clock after every stat (Linux
-// 6.13 and later). The state remembers a file system of the second kind until the machine boots again.
+// and possibly on another machine. A file that is written, read and written again within one tick has
+// the same times after the second write. So the content is known only if the last change was at least
+// a tick before the read, or if the file system advances its clock after every stat (Linux 6.13 and
+// later). The state remembers a file system of the second kind until the machine boots again.
 type Clock struct {
 	state *state.Dir
 	once  sync.Once
@@ -34,7 +34,7 @@ type Clock struct {
 func NewClock(dir *state.Dir) *Clock { return &Clock{state: dir} }
 
 // FixedClock returns a Clock with fixed results: whether each write on the file system dev has its
-// own time, and otherwise the age from which a time is reliable.
+// own time, and otherwise the smallest age of a reliable time.
 func FixedClock(dev uint64, exact bool, slack time.Duration) *Clock {
 	c := &Clock{dev: dev, exact: exact, lists: true, each: exact, slack: slack}
 	c.once.Do(func() {})
@@ -106,8 +106,8 @@ func (c *Clock) probe() {
 // finest is less than any tick of Linux.
 const finest = 900 * time.Microsecond
 
-// fine reports whether consecutive times are too close for a clock that ticks: it is the file
-// system that has made them different, and not the time that the calls took.
+// fine reports whether consecutive times are too close for a clock that ticks: then the file system
+// has made them different, and not the duration of the calls.
 func fine(stamps []int64) bool {
 	for i, s := range stamps {
 		if i > 0 && (s <= stamps[i-1] || s-stamps[i-1] > int64(finest)) {
@@ -124,7 +124,7 @@ const (
 	clockVersion = 1
 )
 
-// bootID returns the id of this boot, "" where the system has none.
+// bootID returns the id of this boot, "" if the system has none.
 func bootID() string {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil || len(id) > 64 {

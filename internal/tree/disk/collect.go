@@ -21,8 +21,8 @@ type Collector struct {
 	todo   []string
 }
 
-// Collect adds the entry at path and everything below it. It adds nothing for a path through a
-// link, or through an entry that is no directory.
+// Collect adds the entry at path and all entries below it. It adds nothing for a path through a link,
+// or through an entry that is no directory.
 func (c *Collector) Collect(path string) error {
 	if c.reader == nil {
 		c.reader = c.Root.Reader()

@@ -51,7 +51,7 @@ type Stamp struct {
 func (e *Entry) Stamp() Stamp { return Stamp{e.Mtime, e.Ctime, e.Ino, e.Dev} }
 
 // Same reports whether e and o have the same path and stat: as far as times show, the file did not
-// change between the two looks.
+// change between the two stats.
 func (e *Entry) Same(o *Entry) bool {
 	return e.Path == o.Path && e.SameStat(o)
 }
@@ -89,7 +89,7 @@ func Search(entries []Entry, path string) int {
 	return sort.Search(len(entries), func(i int) bool { return entries[i].Path >= path })
 }
 
-// SearchDir returns how many of sorted entries come before those in the directory path.
+// SearchDir returns the number of sorted entries that come before the entries in the directory path.
 func SearchDir(entries []Entry, path string) int {
 	return sort.Search(len(entries), func(i int) bool {
 		if rest, ok := strings.CutPrefix(entries[i].Path, path); ok {

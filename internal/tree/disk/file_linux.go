@@ -6,8 +6,8 @@ import (
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// openFile opens root/path for reading. It follows no link in the last component
-// and does not wait for the writer of a FIFO.
+// openFile opens root/path for reading. It follows no link in the last component, and does not wait
+// for the writer of a FIFO.
 func openFile(root, path string) (*rawfile.File, error) {
 	if len(root)+1+len(path) < unix.PathMax {
 		return rawfile.Open(join(root, path))

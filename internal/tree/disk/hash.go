@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// ErrKind says that a file is not regular.
+// ErrKind is the error of a file that is not regular.
 var ErrKind = errors.New("not a regular file")
 
 var errChanges = errors.New("it changes while it is read")
@@ -22,14 +22,14 @@ type Hasher struct {
 	stop  <-chan struct{}
 }
 
-// NewHasher returns a Hasher. Once stop is closed its methods return context.Canceled, also in the
+// NewHasher returns a Hasher. Once stop is closed, its methods return context.Canceled, even in the
 // middle of a file; stop may be nil.
 func NewHasher(stop <-chan struct{}) *Hasher {
 	return &Hasher{blake: blake3.New(), buf: make([]byte, 128<<10), stop: stop}
 }
 
 // File returns the stat of a regular file and the digest of its content. Both belong to the same
-// state: it reads a file that changes meanwhile again, some times.
+// state: if a file changes while it is read, File reads it again, up to four times in all.
 func (h *Hasher) File(root, path string) (e Entry, sum [32]byte, err error) {
 	f, err := openFile(root, path)
 	if err != nil {
@@ -43,8 +43,8 @@ func (h *Hasher) File(root, path string) (e Entry, sum [32]byte, err error) {
 	return h.read(f, e)
 }
 
-// Same is File for a file of which was is an earlier stat. If that is still its stat, it has not changed
-// since, and needs no other before the read.
+// Same is File for a file with the earlier stat was. If the stat after the read is still the same,
+// the file has not changed, so no stat before the read is needed.
 func (h *Hasher) Same(root string, was *Entry) (e Entry, sum [32]byte, err error) {
 	f, err := openFile(root, was.Path)
 	if err != nil {
@@ -83,8 +83,8 @@ func (h *Hasher) read(f *rawfile.File, e Entry) (_ Entry, sum [32]byte, err erro
 	return Entry{}, sum, errChanges
 }
 
-// content hashes f and returns the number of bytes. It stops at size; the later stat finds whether
-// there were more.
+// content hashes f and returns the number of bytes. It stops at size; the later stat shows whether
+// the file is longer.
 func (h *Hasher) content(f *rawfile.File, size int64) (n int64, err error) {
 	h.blake.Reset()
 	for n < size {

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// local reports whether the file fd is on a local file system that sets a new time of a directory
-// whenever an entry is added or removed. It returns false for file systems outside its list, and
-// for those of other machines, whose clients may cache an older time.
+// local reports whether the file fd is on a local file system that gives a directory a new time
+// whenever an entry is added or removed. It returns false for file systems outside its list, and for
+// those of other machines, whose clients may cache an older time.
 func local(fd int) bool {
 	var st unix.Statfs_t
 	if err := unix.Fstatfs(fd, &st); err != nil {

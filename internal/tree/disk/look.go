@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// Stat returns the current entry at a path relative to root, also for a directory. It follows no
+// Stat returns the current entry at a path relative to root, which may be a directory. It follows no
 // link.
 func Stat(root, path string) (Entry, error) {
 	e := Entry{Path: path}
@@ -26,8 +26,8 @@ func Readlink(root, path string) (string, error) {
 	return os.Readlink(filepath.Join(root, filepath.FromSlash(path)))
 }
 
-// Gone reports whether err says that a file was removed, or replaced by another kind, since its
-// name was read.
+// Gone reports whether err means that a file was removed, or replaced by another kind, since its name
+// was read.
 func Gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
 }
@@ -55,8 +55,8 @@ func Ends(path string) iter.Seq[int] {
 	}
 }
 
-// CompareDirs compares a and b as if both had "/" at the end: in this order the list of a
-// directory's entries matches that of everything below it.
+// CompareDirs compares a and b as if both had "/" at the end: in this order a directory's entries
+// come in the order of all paths below it.
 func CompareDirs(a, b string) int {
 	n := min(len(a), len(b))
 	if c := strings.Compare(a[:n], b[:n]); c != 0 || len(a) == len(b) {

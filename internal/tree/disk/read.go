@@ -13,7 +13,7 @@ func ReadRegular(f *os.File, limit int64) (string, error) {
 	if err != nil || !fi.Mode().IsRegular() {
 		return "", err
 	}
-	b := make([]byte, 0, min(fi.Size(), limit)+1) // one byte more, to see the end
+	b := make([]byte, 0, min(fi.Size(), limit)+1) // one byte more, to detect the end
 	for err == nil && int64(len(b)) <= limit {
 		if len(b) == cap(b) {
 			b = slices.Grow(b, 1) // the file grows

@@ -25,7 +25,7 @@ func (s *Reader) order(a, b Item) int {
 	return int(after(an, n, a.Kind)) - int(after(bn, n, b.Kind))
 }
 
-// after returns the byte at n, or the one that sorts in its place at the end of the name.
+// after returns the byte at n or, at the end of the name, the byte that it is sorted by.
 func after(name []byte, n int, kind Kind) byte {
 	switch {
 	case n < len(name):

@@ -20,7 +20,7 @@ type Root struct {
 	fd    int
 	dev   uint64
 	ino   uint64
-	local uint64 // its file system, if that is local; else 0
+	local uint64 // its file system if it is local, else 0
 }
 
 func OpenRoot(root string) (*Root, error) {
@@ -64,7 +64,7 @@ func (p *Root) IsThere() bool {
 // Close closes the directory. Later reads fail.
 func (p *Root) Close() {
 	unix.Close(p.fd)
-	p.fd = -1 // the number may soon be that of another file
+	p.fd = -1 // another file may soon get the number
 }
 
 // Reader reads one directory at a time. It reuses its buffers, so that a file costs one system call
@@ -152,7 +152,7 @@ func isDots(name []byte) bool {
 	return len(name) == 0 || name[0] == '.' && (len(name) == 1 || len(name) == 2 && name[1] == '.')
 }
 
-// kindOfType returns 0 where the file system reports no type.
+// kindOfType returns 0 if the file system reports no type.
 func kindOfType(t byte) Kind {
 	switch t {
 	case unix.DT_REG:
@@ -223,8 +223,8 @@ func (s *Reader) statWith(prompt bool, fd int, name *byte, flags int, e *Entry) 
 	return statAt(prompt, fd, name, flags, e)
 }
 
-// Stat sets all fields of e but its path, which is relative to the directory. Unlike that of a
-// Reader it needs no buffer: it is for single files.
+// Stat sets all fields of e but its path, which is relative to the directory. Unlike Reader.Stat it
+// needs no buffer: it is for single files.
 func (p *Root) Stat(e *Entry) error {
 	var name [256]byte // most paths are shorter, and it stays on the stack
 	if e.Path == "." || path.IsAbs(e.Path) || len(e.Path) >= len(name) || strings.IndexByte(e.Path, 0) >= 0 {
@@ -250,8 +250,8 @@ func statAt(prompt bool, fd int, name *byte, flags int, e *Entry) error {
 	}
 }
 
-// statx does not tell the scheduler that the call may block, if it is prompt: that costs a tenth of
-// a walk.
+// statx does not notify the scheduler before a prompt call, which cannot block for long: that would
+// cost a tenth of a walk.
 func statx(prompt bool, fd int, name *byte, flags int, st *unix.Statx_t) (errno syscall.Errno) {
 	if prompt {
 		_, _, errno = unix.RawSyscall6(unix.SYS_STATX, uintptr(fd), uintptr(unsafe.Pointer(name)),

@@ -26,12 +26,12 @@ type glob struct {
 	list    []Pattern // patterns of which one must match
 }
 
-// Error says why a glob given to Compile is invalid.
+// Error is the reason why a glob passed to Compile is invalid.
 type Error struct {
 	Index  int // index of the glob
 	Glob   string
 	Reason string
-	Hint   string // the correction, "" where Reason includes it
+	Hint   string // the correction, "" if Reason includes it
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("glob %q: %s", e.Glob, e.Reason) }
@@ -94,7 +94,7 @@ func anyAbove(path string, is func(dir string) bool) bool {
 	return path != "" || is("")
 }
 
-// manyPlain is the number of plain paths from which on they are looked up in a map.
+// manyPlain is the smallest number of globs whose plain paths are looked up in a map.
 const manyPlain = 8
 
 // findPlain collects the plain paths: an adapter may list the manifests of hundreds of members for
@@ -181,7 +181,7 @@ func (s *Set) Enters(dir string) bool {
 	return false
 }
 
-// Whole reports whether the set is one directory with everything below it.
+// Whole reports whether the set is one directory with all paths below it.
 func (s *Set) Whole() (dir string, ok bool) {
 	if len(s.globs) != 1 || len(s.roots) != 1 || len(s.globs[0].list) != 1 {
 		return "", false
@@ -220,8 +220,8 @@ func (g *glob) matchesAny(paths iter.Seq[string]) bool {
 	return false
 }
 
-// Reserved reports whether path, relative to the root, is or lies in a .git or bento's own
-// directory, which are never part of a workspace.
+// Reserved reports whether path, relative to the root, is or is in a .git or bento's own directory,
+// which are never part of a workspace.
 func Reserved(path string) bool {
 	for i, rest := 0, path; rest != ""; i++ {
 		var name string

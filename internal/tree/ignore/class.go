@@ -3,7 +3,7 @@ package ignore
 import "strings"
 
 // class matches c against the bracket expression whose content starts at pattern[p]. It returns the
-// position of the closing bracket; ok is false when there is none or for an unknown [:class:].
+// position of the closing bracket; ok is false if no bracket closes it, or for an unknown [:class:].
 func class(pattern string, p int, c byte) (end int, hit, ok bool) {
 	negated := p < len(pattern) && (pattern[p] == '!' || pattern[p] == '^')
 	if negated {

@@ -15,7 +15,7 @@ const File = ".gitignore"
 const MaxFile = 4 << 20
 
 // Rules are the patterns of one ignore file, followed by those of files with lower precedence. Nil
-// is no rules. Rules do not change, except for the note that their patterns cost too much.
+// means no rules. Rules do not change, except that they record that their patterns cost too much.
 type Rules struct {
 	behind   *Rules
 	base     string // directory of the file below the root: "" or "a/b/"

@@ -1,6 +1,5 @@
-// Package answer defines which answers of a plugin are valid. Each has a shape with bounds.
-// The error of an invalid answer names the member, what was wanted and what the plugin
-// sent. Unknown members are ignored.
+// Package answer defines which answers of a plugin are valid. Each has a shape with bounds. The error of
+// an invalid answer names the member, with the wanted and the received value. Unknown members are ignored.
 package answer
 
 import (
@@ -104,7 +103,7 @@ func Unknown(method string, result json.RawMessage) []shape.Stranger {
 	return shape.Unknown(result, forms()[method].shape)
 }
 
-// checkMade checks that what an install leaves lies in its directory. It makes absolute paths
+// checkMade checks that the paths that an install makes are inside its directory. It makes absolute paths
 // relative, as all others are.
 func checkMade(a *adapters.Scope) error {
 	for i, made := range a.Made {
@@ -120,8 +119,8 @@ func checkMade(a *adapters.Scope) error {
 	return nil
 }
 
-// checkTasks checks what a shape cannot: names are unique, variables have names, and no
-// task depends on itself.
+// checkTasks checks rules that a shape cannot state: names are unique, variables have names, and no task
+// depends on itself.
 func checkTasks(path string, tasks []adapters.Task) error {
 	seen := make(map[string]int, len(tasks))
 	for i, t := range tasks {
@@ -138,8 +137,8 @@ func checkTasks(path string, tasks []adapters.Task) error {
 	return checkOrder(path, tasks, seen)
 }
 
-// checkOrder finds tasks that depend on themselves; index holds the position of each task,
-// by name. Other dishes, and tasks of dish.toml, are unknown here.
+// checkOrder finds tasks that depend on themselves; index has the position of each task, by name. Tasks of
+// other dishes and of dish.toml are unknown here.
 func checkOrder(path string, tasks []adapters.Task, index map[string]int) error {
 	const waits, done = 1, 2
 	state := make([]int, len(tasks))

@@ -75,8 +75,8 @@ func inputGlobs() *shape.Shape {
 	}))
 }
 
-// globFault returns what is wrong with a pattern, "" for a valid one that matches only inside the
-// directory it is relative to, also after expanding its braces and removing its escapes.
+// globFault returns the fault of a pattern. It returns "" for a valid pattern that matches only inside its
+// base directory, even with its braces expanded and its escapes removed.
 func globFault(pattern string) string {
 	switch {
 	case len(pattern) > maxGlob:

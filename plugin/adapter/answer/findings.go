@@ -10,9 +10,8 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// Findings returns the diagnostics of the plugin with this id as bento reports them: with
-// paths relative to root, the workspace, sorted, without duplicates. For a file outside,
-// the message holds the place.
+// Findings returns the diagnostics of the plugin with this id as bento reports them: with paths relative
+// to root, the workspace, sorted, without duplicates. For a file outside, the message has the place.
 func Findings(list []diagnostics.Diagnostic, root, id string) []diagnostics.Diagnostic {
 	for i := range list {
 		settle(&list[i], root, id)

@@ -47,7 +47,8 @@ func ReadManifest(result json.RawMessage, id string) (m *adapters.Manifest, drop
 	return m, append(dropped, dropMarkers(m)...), nil
 }
 
-// dropMarkers removes the derived paths that match a fingerprint file: no edit of it would count.
+// dropMarkers removes the derived paths that match a fingerprint file, since edits of that file would be
+// ignored.
 func dropMarkers(m *adapters.Manifest) (dropped []string) {
 	kept := m.DerivedPaths[:0]
 	for i, pattern := range m.DerivedPaths {

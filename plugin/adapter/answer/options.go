@@ -96,7 +96,7 @@ type OptionFault struct {
 	Hint    string
 }
 
-// Check returns what is wrong with options, JSON.
+// Check returns the faults of options, a JSON text.
 func (s *OptionsSchema) Check(options json.RawMessage) (faults []OptionFault) {
 	var value any
 	if err := json.Unmarshal(options, &value); err != nil {

@@ -48,7 +48,7 @@ func resolvedShape() *shape.Shape {
 
 func fingerprintShape() *shape.Shape { return text().OrNull() }
 
-// installedShape is that of a result of install that is an object.
+// installedShape returns the shape of a result of install that is an object.
 func installedShape() *shape.Shape {
 	word := text().That("a word without NUL", func(s string) bool { return !strings.Contains(s, "\x00") })
 	return shape.Record(shape.May("commands", shape.List(maxCommands, shape.List(maxTasks, word))))

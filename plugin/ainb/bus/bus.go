@@ -12,10 +12,10 @@ import (
 	"sync"
 )
 
-// Host is the publisher of what bento itself publishes.
+// Host is the publisher of bento's own messages.
 const Host = ""
 
-// uiState is the topic of which each publisher has a slot of its own.
+// uiState is the topic in which each publisher has a separate slot.
 const uiState = "ui.state"
 
 // ErrSlot is wrapped by the error of a publish to the slot of another extension.
@@ -99,8 +99,8 @@ func (b *Bus) Publish(from, topic string, payload []byte) (uint64, error) {
 	return b.version, nil
 }
 
-// Latest returns the latest publish of a topic, as it is named for the reader: ui.state is its own
-// slot. The version is 0 if there is none.
+// Latest returns the latest publish of a topic. For a reader, ui.state means its own slot. The version is
+// 0 if the topic has no publish.
 func (b *Bus) Latest(reader, topic string) Snapshot {
 	if topic == uiState && reader != Host {
 		topic += "/" + reader

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Grant is a capability as a manifest or a configuration has it: everything, what is in a list, or,
-// as the zero value, nothing.
+// Grant is a capability as a manifest or a configuration has it: everything, the items of a list, or, as
+// the zero value, nothing.
 type Grant struct {
 	All  bool
 	Only []string // nil with All
 }
 
-// Granted reports whether the grant is of anything at all.
+// Granted reports whether the grant includes anything.
 func (g Grant) Granted() bool { return g.All || len(g.Only) > 0 }
 
 // Fleet is the prefix of the topics that only the host publishes, and that no pattern grants.
 const Fleet = "fleet."
 
-// HasTopic reports whether the grant of a capability with topics has one: all of them but those of the
-// fleet, or those of its list.
+// HasTopic reports whether a grant includes a topic. A grant of everything excludes the topics of the
+// fleet.
 func (g Grant) HasTopic(topic string) bool {
 	if g.All {
 		return !strings.HasPrefix(topic, Fleet)
@@ -57,15 +57,15 @@ func covers(capability string) func(wide, narrow string) bool {
 	return nil
 }
 
-// coversTopic reports whether a topic, or all topics of a pattern, are those of another pattern: "*" at
-// the end stands for any text.
+// coversTopic reports whether one pattern of topics includes a topic or another pattern: "*" at the end
+// means any text.
 func coversTopic(wide, narrow string) bool {
 	prefix, isPattern := strings.CutSuffix(wide, "*")
 	return wide == narrow || isPattern && strings.HasPrefix(narrow, prefix) && !strings.HasPrefix(narrow, Fleet)
 }
 
-// coversPath reports whether a path is another one or below it, as texts: "~" and "${VAR}" stand for
-// themselves, and a path with ".." is only equal to itself.
+// coversPath reports whether narrow is the path wide or below it, compared as texts: "~" and "${VAR}" are
+// not expanded, and a path with ".." is only equal to itself.
 func coversPath(wide, narrow string) bool {
 	if slices.Contains(strings.Split(wide+"/"+narrow, "/"), "..") {
 		return wide == narrow
@@ -74,8 +74,8 @@ func coversPath(wide, narrow string) bool {
 	return wide == narrow || strings.HasPrefix(narrow, strings.TrimSuffix(wide, "/")+"/")
 }
 
-// Both returns what two grants of a capability allow: of two lists, each entry that one of the other
-// list covers.
+// Both returns the intersection of two grants of a capability. Of two lists it has each entry that an
+// entry of the other list covers.
 func Both(capability string, declared, allowed Grant) Grant {
 	switch {
 	case allowed.All || declared.All && needsList(capability) && allowed.Granted():

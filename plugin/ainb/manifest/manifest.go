@@ -22,7 +22,7 @@ const (
 	MaxSize = 1 << 20
 	// DefaultReap is how long an extension without a setting is idle before it is ended, in seconds.
 	DefaultReap = 600
-	// reserved is the name that stands for bento itself in the contract.
+	// reserved is the name of bento itself in the contract.
 	reserved = "host"
 
 	maxName = 100
@@ -39,7 +39,7 @@ const (
 	RuleExecutable   = "extension_executable"
 )
 
-// Manifest is what an extension says about itself. Lists are nil when they are empty.
+// Manifest is the manifest of an extension. Lists are nil if they are empty.
 type Manifest struct {
 	Plugin       Plugin
 	Capabilities map[string]Grant // all that it declares, also those that bento does not know
@@ -55,7 +55,7 @@ type Plugin struct {
 	ABIVersion                 int
 }
 
-// Provides is what an extension offers. Only CLINamespaces has an effect.
+// Provides lists the offers of an extension. Only CLINamespaces has an effect.
 type Provides struct{ Screens, Commands, CLINamespaces, Snapshots []string }
 
 // Subscribes are the topics that an extension receives. An extension with a topic in Snapshots

@@ -10,7 +10,7 @@ import (
 // maxProblems is the largest number of reported problems of one manifest.
 const maxProblems = 100
 
-// reader reads values of a manifest and collects what is wrong with them.
+// reader reads values of a manifest and collects their problems.
 type reader struct{ problems []diagnostics.Diagnostic }
 
 func (r *reader) add(d diagnostics.Diagnostic) {
@@ -25,8 +25,8 @@ func (r *reader) error(at tomlfile.Pos, rule, format string, args ...any) {
 	r.add(at.Error(rule, format, args...))
 }
 
-// known reports keys of a table beside the known ones: as errors if strict, else as warnings, since
-// later revisions of the contract may add some.
+// known reports unknown keys of a table. They are errors if strict, else warnings, since later revisions
+// of the contract may add some.
 func (r *reader) known(t *tomlfile.Value, strict bool, keys ...string) {
 	isKnown := make(map[string]bool, len(keys))
 	for _, k := range keys {

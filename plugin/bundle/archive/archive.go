@@ -45,7 +45,7 @@ const (
 	maxElement = 255
 )
 
-// contents are the files of a package as they are found.
+// contents are the files of a package that were read so far.
 type contents struct {
 	limits  Limits
 	files   []File
@@ -145,7 +145,7 @@ func (c *contents) add(f File) { c.files = append(c.files, f) }
 // room returns how many bytes further files may have.
 func (c *contents) room() int64 { return c.limits.Expanded - c.size }
 
-// grow counts the bytes of a file.
+// grow adds the bytes of a file to the total.
 func (c *contents) grow(n int64) error {
 	if c.size += n; c.size > c.limits.Expanded || n < 0 {
 		return fmt.Errorf("the files have more than %d bytes", c.limits.Expanded)
@@ -160,7 +160,7 @@ func (c *contents) done() []File {
 }
 
 // Rooted returns the files below the directory that has one of the manifests: the root, or the only
-// directory in it. It returns nil when there is none.
+// directory in it. It returns nil if both have none.
 func Rooted(files []File, manifests ...string) []File {
 	if hasAny(files, manifests) {
 		return files

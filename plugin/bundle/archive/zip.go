@@ -50,7 +50,7 @@ func (c *contents) zipEntry(f *zip.File) error {
 		return fmt.Errorf("entry %.200q: %w", f.Name, err)
 	}
 	defer in.Close()
-	// The size that the entry states may be a lie.
+	// The size in the entry may be wrong.
 	data, err := io.ReadAll(io.LimitReader(in, c.room()+1))
 	if e := c.grow(int64(len(data))); e != nil {
 		return e

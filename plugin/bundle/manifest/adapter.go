@@ -93,8 +93,8 @@ func (a *Adapter) Tag() string {
 	return a.Version + "-" + strings.ReplaceAll(a.Platform, "/", "-")
 }
 
-// Choose returns the tag of the highest version that fulfils the requirement, "" for none. It leaves
-// out those of other platforms, and prefers one for this platform.
+// Choose returns the tag of the highest version that fulfils the requirement, "" for none. It skips tags
+// of other platforms, and prefers a tag for this platform.
 func (r Requirement) Choose(tags []string) string {
 	best, bestVersion, bestOwn := "", "", false
 	for _, tag := range tags {

@@ -75,7 +75,7 @@ func ReadModule(path string, data []byte) (*Module, error) {
 	return m, r.err()
 }
 
-// names checks what names the package and its files.
+// names checks the names of the package and of its files.
 func (r *reader) names(m *Module) {
 	switch {
 	case strings.TrimSpace(m.ID) == "":
@@ -105,7 +105,7 @@ func (r *reader) names(m *Module) {
 // baseName is a name that is the same file on every system.
 var baseName = pattern.New(`^[0-9A-Za-z_][0-9A-Za-z_.+-]{0,198}$`)
 
-// content checks the digest and what the module needs.
+// content checks the digest and the dependencies of the module.
 func (r *reader) content(m *Module) {
 	if !isHex(m.WasmSHA256, 64) {
 		r.fail("wasm_sha256", "plugin wasm_sha256 must be a 64-char hex digest")

@@ -9,9 +9,9 @@ import (
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
-// Reference names an artifact in a registry, or with neither Tag nor Digest its repository.
+// Reference names an artifact in a registry. With neither Tag nor Digest it names the repository.
 type Reference struct {
-	Host   string // with the port, if there is one
+	Host   string // with the port, if it has one
 	Repo   string
 	Tag    string
 	Digest string // "sha256:…"

@@ -74,19 +74,19 @@ func ParseKey(name, text string) (Key, error) {
 	return k, nil
 }
 
-// Result is what signatures say about a file.
+// Result is the result of checking the signatures of a file.
 type Result int
 
 // The results of Check.
 const (
 	None      Result = iota // no signature
 	Untrusted               // by keys that the user does not trust
-	Forged                  // a trusted key is named, and has not signed these bytes
+	Forged                  // the signature names a trusted key, but is not valid for these bytes
 	Valid                   // by a trusted key
 )
 
-// Check checks the signatures of data. It returns the best result, but Forged before all others, and
-// the name of the key, or the id of one that is not trusted; of Forged, the reason.
+// Check checks the signatures of data. It returns Forged if any of them is, else the best result. It also
+// returns the name of the key, the id of an untrusted key, or the reason of Forged.
 func Check(data []byte, signatures []Signature, keys []Key) (result Result, by string) {
 	for _, s := range signatures {
 		signed := data
@@ -126,7 +126,7 @@ func checkMinisign(data, text []byte, keys []Key) (Result, string) {
 	return Untrusted, fmt.Sprintf("%016X", sig.KeyID)
 }
 
-// cosigner returns the name of the key that has signed data, "" for none of keys. Such a signature
+// cosigner returns the name of the key that has signed data, "" if it is none of keys. Such a signature
 // does not name its key.
 func cosigner(data, text []byte, keys []Key) string {
 	sig, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))

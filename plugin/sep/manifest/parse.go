@@ -24,7 +24,7 @@ var (
 	variable   = pattern.New(`^[A-Z_][A-Z0-9_]*$`)
 )
 
-// noLimit is the length limit of a string that has none of its own.
+// noLimit is the length limit of a string without a specific limit.
 const noLimit = MaxSize
 
 const wantTriple = `three numbers with dots, such as "1.0.0"`
@@ -210,8 +210,8 @@ func (r *reader) signing(v value) *Signing {
 	return &s
 }
 
-// PanelProblem returns what is wrong with a panel that an extension registers, and with which
-// member, "" for none.
+// PanelProblem returns the fault of a panel that an extension registers, and the member at fault, "" for
+// none.
 func PanelProblem(p Panel) (member, what string) {
 	switch {
 	case len(p.ID) > 128 || !panelID.MatchString(p.ID):

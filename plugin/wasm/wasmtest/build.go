@@ -31,8 +31,8 @@ type Module struct {
 	custom  []byte
 }
 
-// Answering returns a module that answers every call with the text out. Its memory has one page, out
-// lies at 1024, and az_alloc returns 8192.
+// Answering returns a module that answers every call with the text out. Its memory has one page, out is at
+// 1024, and az_alloc returns 8192.
 func Answering(out string) *Module {
 	m := &Module{}
 	m.Func("az_alloc", "i32->i32", I32(8192))
@@ -45,7 +45,7 @@ func Answering(out string) *Module {
 // Good is the answer of a tool that works.
 const Good = `{"output":"done"}`
 
-// Import imports a function and returns its number. Imports come before functions.
+// Import imports a function and returns its number. Imports must precede functions.
 func (m *Module) Import(module, name, typ string) uint32 {
 	m.imports = append(m.imports, join(text(module), text(name), []byte{0}, U32(m.typ(typ))))
 	m.outside++
@@ -104,7 +104,7 @@ func (m *Module) Rename(name, to string) {
 	m.exports = kept
 }
 
-// Memory declares the memory, in pages, and exports it. A negative max is none.
+// Memory declares the memory, in pages, and exports it. A negative max means no maximum.
 func (m *Module) Memory(min uint32, max int64) {
 	m.memory = join([]byte{0}, U32(min))
 	if max >= 0 {

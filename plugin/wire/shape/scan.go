@@ -8,15 +8,14 @@ import (
 	"github.com/bentobuild/bento/internal/jsontext"
 )
 
-// scanner walks over JSON text once. It checks the grammar, and where it has a Shape also
-// what the shape wants.
+// scanner walks over JSON text once. It checks the grammar, and against a Shape if it has one.
 type scanner struct {
 	data   []byte
 	pos    int
 	depth  int // how many more levels values may nest
 	values int // how many more values a Shape may take
 	unique bool
-	// hidden is data without the names that no Record has; nil while there are none.
+	// hidden is data without the names that no Record has; nil if it has no such names.
 	hidden []byte
 }
 
@@ -219,9 +218,8 @@ func (s *scanner) key() (name, quoted []byte, err error) {
 	return jsontext.Unquote(quoted), quoted, nil
 }
 
-// hide replaces the quoted name of n bytes at start by one that no struct has:
-// encoding/json would match it without regard to case. The caller's bytes stay unchanged,
-// and so do all offsets.
+// hide replaces the quoted name of n bytes at start by a name that no struct has, since encoding/json
+// matches names in any case. The caller's bytes and all offsets stay unchanged.
 func (s *scanner) hide(start, n int) {
 	if s.hidden == nil {
 		s.hidden = bytes.Clone(s.data)

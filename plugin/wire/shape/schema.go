@@ -37,7 +37,7 @@ func (sh *Shape) schema() map[string]any {
 	return bounded(map[string]any{"type": "string"}, "maxLength", sh.max)
 }
 
-// bounded adds a bound that is not that of every value.
+// bounded adds a limit, unless it is math.MaxInt, which means none.
 func bounded(s map[string]any, name string, limit int) map[string]any {
 	if limit != math.MaxInt {
 		s[name] = limit

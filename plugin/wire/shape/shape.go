@@ -20,7 +20,7 @@ type Shape struct {
 	starts string // the first bytes that such a value can have
 	max    int    // bytes of a string, elements of a list, members of a table
 	null   bool
-	why    func(text string) string // what is wrong with a string, "" for nothing
+	why    func(text string) string // the fault of a string, "" for none
 	low    int64
 	fields []Field
 	elem   *Shape // of a list or a table
@@ -37,7 +37,7 @@ type Field struct {
 // preview is how many bytes of a peer a message quotes.
 const preview = 60
 
-// plainly is the fault of a string that is only not what was wanted.
+// plainly is the fault of a string that does not match the description, without a further reason.
 const plainly = "\x00"
 
 // MaxValues is how many values of known shape Decode accepts in one answer.
@@ -66,8 +66,8 @@ func Table(limit int, elem *Shape) *Shape {
 	return &Shape{want: "an object", starts: "{", max: limit, elem: elem, table: true}
 }
 
-// Record returns the shape of an object of known members. It ignores others, also those
-// whose name differs from a known one only in case.
+// Record returns the shape of an object of known members. It ignores other members, even if the name
+// differs from a known one only in case.
 func Record(fields ...Field) *Shape {
 	want := "an object"
 	joint := " with "
@@ -113,8 +113,8 @@ func (sh *Shape) That(want string, test func(text string) bool) *Shape {
 	})
 }
 
-// Unless returns the shape of a string of which fault returns ""; otherwise it says what is wrong.
-// want describes the string.
+// Unless returns the shape of a string for which fault returns "". Otherwise the result of fault is the
+// reason. want describes the string.
 func (sh *Shape) Unless(want string, fault func(text string) string) *Shape {
 	c := *sh
 	c.want, c.why = want, fault
@@ -126,7 +126,7 @@ type Error struct {
 	Path string // "default_tasks[2].run", "" for the value itself
 	Want string
 	Got  string
-	Why  string // what is wrong with Got, "" where Want says it
+	Why  string // the fault of Got, "" if Want describes it
 }
 
 func (e *Error) Error() string {
