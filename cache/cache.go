@@ -39,7 +39,7 @@ type Record struct {
 	Exit        int
 	Log         Digest            // blob of the printed output; zero when the task printed nothing
 	LogSize     int64             // size of Log in bytes
-	Pack        Digest            // blob with the ingredients of keys; zero when there is none
+	Pack        Digest            // blob with the ingredients of keys; zero for none
 	Ingredients Digest            // digest of the ingredients of this key, which are in Pack
 	Small       map[Digest][]byte // blobs stored in the record itself; see With
 	Created     time.Time

@@ -45,7 +45,7 @@ type (
 	DigestError = diskstore.DigestError
 	// Stats is the content of a Disk in numbers.
 	Stats = diskstore.Stats
-	// Bounds limit what Prune leaves in a Disk.
+	// Bounds limit the size and age of a pruned Disk.
 	Bounds = diskstore.Bounds
 	// Removed counts what was removed from a Disk.
 	Removed = diskstore.Removed
@@ -131,8 +131,8 @@ func (s *Disk) Recent(key Key) bool {
 // Use notes a use of a record.
 func (s *Disk) Use(key Key) { s.files.Use(key) }
 
-// WriteUses writes the uses of records so far, as Settle does at the end: other processes that prune
-// the store meanwhile evict the used records last.
+// WriteUses writes the uses of records so far, as Settle does at the end. So other processes that prune
+// the store evict the used records last.
 func (s *Disk) WriteUses() { s.files.WriteUses() }
 
 // Ahead opens the directories that Record needs for key, and makes missing ones, so that Record takes less

@@ -11,8 +11,8 @@ func (ReadOnly) Record(Key, *Record) error { return nil }
 // Add reads r and discards it.
 func (ReadOnly) Add(d Digest, r io.Reader) error { return Nothing{}.Add(d, r) }
 
-// WriteOnly is a Store in which no record is found. Its blobs can be opened: a task reads what
-// another one of the same run has stored.
+// WriteOnly is a Store in which no record is found. Its blobs can be opened: a task reads blobs that
+// another task of the same run has stored.
 type WriteOnly struct{ Store }
 
 // Lookup returns ErrMiss.
@@ -27,7 +27,7 @@ func Keeps(s Store) bool {
 	return true
 }
 
-// DiskOf returns the Disk that s is or limits, nil if there is none.
+// DiskOf returns the Disk that s is or limits, nil for none.
 func DiskOf(s Store) *Disk {
 	switch s := s.(type) {
 	case *Disk:

@@ -16,8 +16,8 @@ const (
 	maxSmallAll = 16 << 10 // size of all blobs in a record
 )
 
-// With returns s as seen by the result r: it also has r's own blobs, and Add puts small blobs into
-// r. No other goroutine may use r meanwhile.
+// With returns s with r's own blobs. Its Add puts small blobs into r. No other goroutine may use r
+// meanwhile.
 func (r *Record) With(s Store) Store { return &withRecord{Store: s, r: r} }
 
 type withRecord struct {

@@ -1,5 +1,5 @@
-// Package diagnostics holds the one record for a problem in a user's file, whatever reports
-// it: bento itself (configuration, selection), a tool whose output was parsed, or a plugin.
+// Package diagnostics has the one record for a problem in a user's file, regardless of its source: bento
+// itself (configuration, selection), a tool whose output was parsed, or a plugin.
 //
 // The JSON form of Diagnostic is the wire payload of the bento adapter protocol v1 (method
 // parseDiagnostics) and of bento's reports.
@@ -91,7 +91,7 @@ func Sorted(list []Diagnostic) []Diagnostic {
 	return slices.Compact(list)
 }
 
-// Errors returns those of list whose severity is Error.
+// Errors returns the elements of list with the severity Error.
 func Errors(list []Diagnostic) []Diagnostic {
 	var errs []Diagnostic
 	for _, d := range list {
@@ -115,7 +115,7 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// AsError returns list as Problems when it holds an error, else nil.
+// AsError returns list as Problems if it has an error, else nil.
 func AsError(list []Diagnostic) error {
 	if len(Errors(list)) == 0 {
 		return nil

@@ -2,9 +2,9 @@ package diagnostics
 
 import "unicode"
 
-// Unprintable reports whether r must not reach a terminal unescaped: it steers it, ends a
-// line, reorders text, or shows nothing, so that two names look alike. A variation
-// selector, as behind an emoji, is printable.
+// Unprintable reports whether r must not reach a terminal unescaped: it controls the terminal, ends a
+// line, reorders text, or is invisible, so that two names look alike. A variation selector, as after an
+// emoji, is printable.
 func Unprintable(r rune) bool {
 	switch {
 	case r < 0x7f:

@@ -78,8 +78,8 @@ func ringEdges(ring []*Dish) (declared map[*Link]bool, inferred []edge) {
 	return declared, append(inferred, dev...)
 }
 
-// findPath returns the names of the dishes on the shortest path over the counting links, both ends
-// included; nil when there is none.
+// findPath returns the names of the dishes on the shortest path over the links for which counts returns
+// true, both ends included; nil for none.
 func findPath(from, to *Dish, counts func(*Link) bool) []string {
 	before := map[*Dish]*Dish{from: nil}
 	for queue := []*Dish{from}; len(queue) > 0; queue = queue[1:] {

@@ -92,7 +92,7 @@ type Dish struct {
 	named       bool     // see finder.name
 	answered    adapters.LinksAnswer
 	warnings    diagnostics.Problems // from its adapter, about its manifests
-	build       *Dish                // stands for the dishes of one build; nil for a build of one dish
+	build       *Dish                // represents the dishes of one build; nil for a build of one dish
 }
 
 // ScopeID identifies the scope in which the dependencies of d are installed: by adapter and
@@ -145,7 +145,7 @@ type Link struct {
 type Options struct {
 	Tree     *tree.Tree
 	Clone    *clone.Clone       // the same workspace, as adapters read it
-	Snapshot *adapters.Snapshot // of the adapters; it holds Tree from now on
+	Snapshot *adapters.Snapshot // of the adapters; from now on it has Tree
 	Config   *config.Workspace
 	Registry *adapters.Registry
 	Memory   *config.ParseCache // source of Config; may be nil
@@ -252,7 +252,7 @@ func (w *Workspace) Owner(path string) *Dish {
 // outside.
 func (w *Workspace) Relative(path string) (rel string, ok bool) { return relative(w.Root, path) }
 
-// Members returns the dishes that the manifest of d names as members, and theirs in turn, by path.
+// Members returns the members in the manifest of d, and their members in turn, by path.
 func (w *Workspace) Members(d *Dish) []*Dish {
 	seen := map[*Dish]bool{d: true}
 	var list []*Dish

@@ -17,9 +17,9 @@ import (
 type Embed struct {
 	Path string     // relative to the root; of a directory everything below it
 	Glob string     // of files below Path, in place of everything
-	Pos  config.Pos // of the line that takes it in
-	// Owner is the dish that the path belongs to, nil for none. Ignored says that git ignores
-	// it, files like those of Glob, or files there.
+	Pos  config.Pos // of the line in the source
+	// Owner is the dish that the path belongs to, nil for none. Ignored is true if git ignores the path,
+	// files like those of Glob, or existing files there.
 	Owner   *Dish
 	Ignored bool
 	Named   bool // it may not take it in

@@ -48,8 +48,8 @@ func (f *pluginFailures) ByID() map[string]*adapters.Failure {
 	return byID
 }
 
-// Warnings returns one warning for each plugin and code: the failure that caused the others, or
-// else the first by path, with the paths of the others.
+// Warnings returns one warning for each plugin and code. It is about the failure that caused the others,
+// or else the first by path, and has the paths of the others.
 func (f *pluginFailures) Warnings() []diagnostics.Diagnostic {
 	var list []diagnostics.Diagnostic
 	for _, of := range f.byKind {

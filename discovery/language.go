@@ -15,7 +15,7 @@ import (
 // RuleUnknownLanguage is the rule of a language without an adapter.
 const RuleUnknownLanguage = "unknown_language"
 
-// byLanguage returns the adapter that dish.toml names, or reports why there is none.
+// byLanguage returns the adapter that dish.toml names, or reports why it has none.
 func (f *finder) byLanguage(ctx context.Context, language config.Text) (adapters.Adapter, []diagnostics.Diagnostic) {
 	id := language.Text
 	if id == config.NoLanguage {

@@ -65,7 +65,7 @@ func (s *linkSet) clear() {
 	clear(s.byDish)
 }
 
-// of returns the link to a dish, nil when there is none. It is valid until the next put.
+// of returns the link to a dish, nil for none. It is valid until the next put.
 func (s *linkSet) of(to *Dish) *Link {
 	if i, ok := s.byDish[to]; ok {
 		return &s.list[i]
@@ -104,8 +104,8 @@ func (f *finder) declared(d *Dish, byName map[string]*Dish, links *linkSet) {
 	}
 }
 
-// meant returns the dishes that an entry of depends_on means by the name of to. In its own directory
-// that is just the other dish: all of the directory have the entry.
+// meant returns the dishes that an entry of depends_on means by the name of to. In its own directory that
+// is only the other dish, because all dishes of the directory have the entry.
 func (f *finder) meant(d, to *Dish) []*Dish {
 	switch {
 	case to.Path != d.Path:
@@ -196,8 +196,8 @@ func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, l
 	})
 }
 
-// deepen adds the private links of the targets of deep links: what runs the tests of another dish
-// uses what these use.
+// deepen adds the private links of the targets of deep links: a dish that runs the tests of another dish
+// also needs the private links of that dish.
 func (f *finder) deepen() {
 	for changed := true; changed; {
 		changed = false

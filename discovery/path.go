@@ -27,12 +27,12 @@ const PluginPrefix = "bento-adapter-"
 type Places struct {
 	Path      string      // the value of $PATH
 	Installed []Installed // in order of precedence, after all of Path
-	Named     []Named     // that the user names; each goes before all others of its id
+	Named     []Named     // named by the user; each precedes all others of its id
 }
 
 // Named is an adapter whose file the user names: a build in progress, which need not be on PATH.
 type Named struct {
-	By   string // what names it, "your environment"
+	By   string // the setting that names it, "your environment"
 	Path string
 }
 
@@ -42,13 +42,13 @@ type Installed struct {
 	Active bool   // if false, it is used only if its digest is pinned
 }
 
-// Adapters lists the executables in places that may be adapters, in the order in
-// which they count. It starts none. Of several with one id, the one that has the pinned digest counts. It lists with a reason those that the configuration forbids,
-// that the repository may have brought, that users other than the user, root and the owner of the
-// workspace can replace, and that are not executable. Of two with one id the later is started only
-// if the earlier fails. It returns a warning for a bad file. digest returns the SHA-256 of a file
-// in hexadecimal, or else the reason why it cannot; Adapters calls it for pinned files. st saves
-// the names in the directories of PATH; it may be nil.
+// Adapters lists the executables in places that may be adapters, in order of precedence. It starts none.
+// If several have the same id, the one with the pinned digest is used; otherwise a later one is started
+// only if the earlier ones fail. It lists some executables with the reason why they are skipped: those
+// that the configuration forbids, that the repository may have brought, that users other than the user,
+// root and the owner of the workspace can replace, and that are not executable. It returns a warning for a
+// bad file. digest returns the SHA-256 of a file in hexadecimal, or else the reason why it cannot;
+// Adapters calls it for pinned files. st saves the names in the directories of PATH; it may be nil.
 func Adapters(in Places, cfg *config.Workspace, st *state.Dir, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
 	p := &cfg.Plugins
 	s := &search{rules: rules{
@@ -140,7 +140,7 @@ func (s *search) choosePinned() {
 	}
 }
 
-// rules say which files are found, and which of them are used.
+// rules decide which files are found, and which of them are used.
 type rules struct {
 	prefix, noun, table, ids string
 	rule                     string // of the problems
@@ -150,7 +150,7 @@ type rules struct {
 	restrict                 bool
 	pin                      func(id string) config.Text
 	lock                     string // the command that pins
-	consent                  string // what to do about a file that the repository may have brought
+	consent                  string // the advice about a file that the repository may have brought
 }
 
 // search is one search of PATH.
@@ -224,7 +224,7 @@ func (s *search) seen(id string, fi fs.FileInfo) bool {
 	return false
 }
 
-// forbid sets the reason why c must not be started, if there is one.
+// forbid sets the reason why c must not be started, if it has one.
 func (s *search) forbid(c *adapters.Candidate) {
 	byID := func(t config.Text) bool { return t.Text == c.ID }
 	switch i := slices.IndexFunc(s.disable, byID); {
@@ -301,7 +301,7 @@ func (s *search) differs(path string, pin config.Text) string {
 	}
 }
 
-// mendPin returns what to do about a candidate with another digest than its pin.
+// mendPin returns the advice about a candidate whose digest differs from its pin.
 func (s *search) mendPin(c *adapters.Candidate, pin config.Text) string {
 	if pin.Pos.File != config.LockFile {
 		return "if you trust its present content, change the sha256 there"

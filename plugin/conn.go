@@ -56,7 +56,7 @@ func (m message) encode() []byte {
 	m.Version = "2.0"
 	data, err := json.Marshal(m)
 	if err != nil {
-		panic(err) // its parts come from valid JSON
+		panic(err) // its parts are valid JSON
 	}
 	return data
 }

@@ -14,12 +14,13 @@ import (
 // exported is the module's adapter: the functions that bento calls have no other way to it.
 var exported adapters.Adapter
 
-// held are the texts whose addresses bento has. Nobody frees them: the instance ends with the call.
+// held are the texts whose addresses bento has. They are never freed, since the instance ends with the
+// call.
 var held [][]byte
 
-// Export makes a the adapter of a WebAssembly module, bento-adapter-<id>.wasm. It takes the place of
-// Main in a program that is built with GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared, whose
-// main function does not run. It returns nothing of use:
+// Export makes a the adapter of a WebAssembly module, bento-adapter-<id>.wasm. It replaces Main in a
+// program that is built with GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared, whose main function
+// does not run. Its result has no use:
 //
 //	var _ = plugin.Export(zig{})
 //

@@ -75,7 +75,7 @@ func (s *server) call(name string) jrpc2.Handler {
 // log returns the function that sends progress to bento.
 func (s *server) log(ctx context.Context) adapters.LogFunc {
 	return func(l adapters.Log) {
-		_ = s.rpc.Notify(ctx, wire.NotifyLog, l) // the host may be gone
+		_ = s.rpc.Notify(ctx, wire.NotifyLog, l) // the host may have ended
 	}
 }
 
@@ -90,7 +90,7 @@ func rpcError(name string, err error) error {
 	return &jrpc2.Error{Code: jrpc2.Code(e.Code), Message: e.Message, Data: e.Data}
 }
 
-// cancel ends a call. The server knows every request that came before this notification.
+// cancel ends a call. The server knows every request that arrived before this notification.
 func (s *server) cancel(_ context.Context, req *jrpc2.Request) (any, error) {
 	var p wire.Cancel
 	if err := methods.Decode(paramsOf(req), &p); err != nil {

@@ -16,9 +16,9 @@ import (
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// The name of a compressed blob has this suffix. The file is zMagic, the size of the blob in 8
-// bytes (little endian), and one zstd frame; or of a small blob, below sampleSize, sMagic, the size,
-// and one S2 block, which takes a third more room and a tenth of the time.
+// A compressed blob has a name with this suffix. The file is zMagic, the size of the blob in 8 bytes
+// (little endian), and one zstd frame. For a small blob, below sampleSize, it is sMagic, the size, and one
+// S2 block, which takes a third more space and a tenth of the time.
 const (
 	compressed = ".z"
 	zMagic     = "bentoz\x00\x01"

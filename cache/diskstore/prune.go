@@ -39,7 +39,7 @@ type Stats struct {
 	OlderBytes int64
 }
 
-// Bounds limit what Prune leaves. Zero is no limit.
+// Bounds limit the size and age of a pruned store. Zero is no limit.
 type Bounds struct {
 	MaxSize int64         // in bytes, as Stats counts them
 	MaxAge  time.Duration // time since the last use

@@ -1,16 +1,16 @@
 // Package diskstore keeps the files of a cache in a directory that any number of processes share:
 // records by key, with any content, and blobs by the BLAKE3 hash of their content.
 //
-// The subdirectory v5 contains blobs/ab/<62 digits>, with the suffix .z when compressed, and
-// records/ab/<62 digits>. Files are written in tmp, renamed, and never changed, so no reader or
-// writer needs a lock. The last use of a record is its modification time or, if that is later, its
-// time in the file used; its blobs stay as long as a record needs them. The modification time of a blob is the last time that it was stored or
-// touched, and counts until a record needs the blob. The file tally contains the approximate total
-// size. The file made-by-bento says that bento made the directory: without it nothing is written or removed.
+// The subdirectory v5 contains blobs/ab/<62 digits>, with the suffix .z if compressed, and records/ab/<62
+// digits>. Files are written in tmp, renamed, and never changed, so no reader or writer needs a lock. The
+// last use of a record is its modification time or, if that is later, its time in the file used. Its blobs
+// stay as long as a record needs them. The modification time of a blob is the last time that it was stored
+// or touched. It matters only until a record needs the blob. The file tally contains the approximate total
+// size. The file made-by-bento marks the directory as made by bento: without it nothing is written or
+// removed.
 //
-// Another format of these files, or of the content of records, has its own directory beside v5: an
-// older or newer bento neither reads nor damages v5, and unused formats are pruned with other old
-// entries.
+// Another format of these files, or of the content of records, has a separate directory beside v5. An
+// older or newer bento neither reads nor damages v5, and unused formats are pruned with other old entries.
 package diskstore
 
 import (
@@ -77,8 +77,8 @@ type Store struct {
 
 // Options are the settings of a Store.
 type Options struct {
-	// Root is the root of the workspace. A store inside the workspace may come from its repository,
-	// so New follows no link below Root and checks owners. "" is no workspace.
+	// Root is the root of the workspace. A store inside the workspace may come from its repository, so New
+	// follows no link below Root and checks owners. "" means no workspace.
 	Root string
 	// Unnamed is true if no setting names the directory. The user, root or the owner of the workspace's
 	// root directory must own it then.

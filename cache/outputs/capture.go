@@ -38,11 +38,11 @@ type Reader struct {
 // them sorted by path. With a nil Store it only computes the digests. A directory does not include
 // its content.
 //
-// It returns a *cache.RefusedError for what cannot be an output: a device, a socket, a link out of
-// the workspace, a path behind a link or in a .git. It returns fs.ErrNotExist for a missing path,
-// and any error of s.
+// It returns a *cache.RefusedError for a path that cannot be an output: a device, a socket, a link out of
+// the workspace, a path behind a link or in a .git. It returns fs.ErrNotExist for a missing path, and any
+// error of s.
 //
-// Once stop is closed it returns context.Canceled, also in the middle of a file. stop may be nil.
+// Once stop is closed it returns context.Canceled, even in the middle of a file. stop may be nil.
 func (r *Reader) Capture(stop <-chan struct{}, s cache.Store, root string, paths []string) ([]cache.Output, error) {
 	if len(paths) == 0 {
 		return []cache.Output{}, nil

@@ -18,7 +18,7 @@ type Made struct {
 	Files []cache.Output
 
 	work  *Root
-	mode  fs.FileMode     // of the directory itself: what a new one gets
+	mode  fs.FileMode     // of the directory itself, for a new one
 	whole map[string]bool // directories that are as a restore would make them; see List
 	moves bool            // nothing else can change the files
 	buf   copier
@@ -27,8 +27,8 @@ type Made struct {
 // List lists the directory at dir, an absolute path. accept is called with every entry below it and
 // may refuse it. The caller closes the result.
 //
-// alone says that no process can change the files any more. Then Place moves them, and a directory that
-// the workspace does not have yet in one step. Else it copies them.
+// If no process can change the files any more, alone is true. Then Place moves files, and it moves a
+// directory that the workspace does not have in one step. Otherwise it copies files.
 func List(dir string, alone bool, accept func(p string, mode fs.FileMode, size int64) error) (*Made, error) {
 	w, err := Open(dir)
 	if err != nil {
@@ -160,8 +160,8 @@ func (r *Restorer) Place(m *Made, into string, o Options) error {
 	return nil
 }
 
-// moveDirs moves whole directories to where the workspace has none. The steps of their files are done
-// then.
+// moveDirs moves whole directories that are missing in the workspace. The steps of their files are then
+// done.
 func (r *restore) moveDirs() error {
 	left, moved := r.steps[:0], ""
 	for _, s := range r.steps {

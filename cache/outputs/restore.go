@@ -40,7 +40,7 @@ type Options struct {
 // Stats counts the work of a Restore.
 type Stats struct {
 	Written int   // files, links and directories that Restore made or replaced
-	Kept    int   // unchanged ones, and those whose mode alone changed
+	Kept    int   // unchanged ones, and those of which only the mode changed
 	Removed int   // stale ones, removed
 	Bytes   int64 // size of the written files
 }
@@ -104,7 +104,7 @@ func (r *Restorer) Restore(s cache.Store, want []cache.Output, o Options) (Stats
 	return one.stats, nil
 }
 
-// hands are the buffers and directories of one restore; restores reuse them in turn.
+// hands are the buffers and directories of one restore. Later restores reuse them.
 type hands struct {
 	work     *Root
 	stageDir func() (*rawfile.File, error)

@@ -18,8 +18,8 @@ type finder struct {
 	crates []string
 }
 
-// add keeps a diagnostic whose file is written as the tool wrote it. It drops one without a
-// usable file, and shortens the texts of others. See settled for files outside the workspace.
+// add keeps a diagnostic whose file is in the notation of the tool. It drops a diagnostic without a usable
+// file, and shortens the texts of others. See settled for files outside the workspace.
 func (f *finder) add(d diagnostics.Diagnostic) {
 	f.addAt(f.base(), d)
 }
@@ -97,8 +97,7 @@ func (f *finder) place(base, name string) string {
 	return name
 }
 
-// ours reports whether a path of the output leads into the workspace, and not into an
-// installed package.
+// ours reports whether a path of the output is in the workspace, and not in an installed package.
 func (f *finder) ours(name string) bool {
 	placed := f.place(f.base(), name)
 	return placed != "" && !absolute(placed) && !strings.HasPrefix(placed, "../") &&

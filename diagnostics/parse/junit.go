@@ -10,8 +10,8 @@ import (
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
-// junit walks a report. The format has no owner: junit reads what the tools have in common.
-// https://github.com/testmoapp/junitxml
+// junit walks a report. The format has no official definition, so junit reads the parts that the tools
+// have in common. https://github.com/testmoapp/junitxml
 type junit struct {
 	finder *finder
 	suite  string // file of the suite
@@ -40,8 +40,7 @@ func parseJUnit(f *finder) {
 	}
 }
 
-// read reads tags one by one without checking their nesting, so it reads a report that was
-// cut as far as it goes.
+// read reads tags one by one without checking their nesting. So it reads a cut report up to its end.
 func (j *junit) read(text []byte) {
 	dec := xml.NewDecoder(bytes.NewReader(text))
 	dec.Strict = false

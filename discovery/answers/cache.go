@@ -36,7 +36,7 @@ type Options struct {
 	Marks    []Mark // files and directories whose names an adapter looks for
 }
 
-// Cache holds saved answers. It is safe for concurrent use. A nil Memory saves nothing.
+// Cache has saved answers. It is safe for concurrent use. A nil Cache saves nothing.
 type Cache struct {
 	o      Options
 	looker *looker
@@ -88,8 +88,8 @@ func Open(o Options) *Cache {
 	return m
 }
 
-// about returns what saves the answers of a. It returns nil for adapters in a process that answers
-// itself each time.
+// about returns the Cache for the answers of a. It returns nil for an adapter in a process that answers
+// each time itself.
 func (m *Cache) about(a adapters.Adapter) *Cache {
 	if _, process := a.(adapters.Starter); process {
 		return nil
@@ -169,7 +169,7 @@ func (m *Cache) Nested(ctx context.Context, a adapters.Adapter, dir, outer strin
 	return nested, err
 }
 
-// recall returns the answer to a question, nil when there is none, and marks it as used.
+// recall returns the answer to a question, nil for none, and marks it as used.
 func (m *Cache) recall(q question) *answered {
 	m.mu.Lock()
 	defer m.mu.Unlock()

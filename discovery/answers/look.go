@@ -25,7 +25,7 @@ type pathState struct {
 	others []int // the same for other states of the path
 }
 
-// look adds the paths that an answer depends on, unless they are known; ok is false when one of them
+// look adds the paths that an answer depends on, unless they are known; ok is false if one of them has
 // changed meanwhile.
 func (l *pathLooker) look(a *answered) (on []int, ok bool) {
 	l.answer++

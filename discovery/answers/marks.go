@@ -22,7 +22,7 @@ type Mark struct {
 type marks struct {
 	who    [32]byte            // digest of the adapters
 	own    map[string][32]byte // by directory relative to the root: digest of the marks directly in it
-	inside map[string]span     // by directory: what text has of the marks in it and below it
+	inside map[string]span     // by directory: the part of text with the marks in it and below it
 	text   pack.Writer
 	unsure map[string]bool // directories that directly contain a link, which may lead anywhere
 	sums   map[string]markSum

@@ -77,7 +77,7 @@ func (s *saved) trace(i int) (t trace) {
 	return t
 }
 
-// take takes over the saved answers that still hold.
+// take keeps the saved answers that still hold.
 func (m *Cache) take(s saved) {
 	m.saved = s
 	holds := make([]bool, len(s.Spots))
@@ -100,8 +100,8 @@ func (m *Cache) take(s saved) {
 	m.news = m.news || len(m.answered) != len(s.Answers) || len(m.detected) != len(s.Detected)
 }
 
-// takeDetected takes over the saved answers of Detect. It drops all answers about a directory where
-// one no longer holds: the order of the adapters matters.
+// takeDetected keeps the saved answers of Detect. If one answer about a directory no longer holds, it
+// drops all answers about that directory, since the order of the adapters matters.
 func (m *Cache) takeDetected(list []savedDetect) {
 	changed := make(map[string]bool) // directories
 	for i := range m.saved.Answers {

@@ -202,7 +202,7 @@ func (p *Project) foreign(file string) bool {
 	return false
 }
 
-// passedOver reports whether a file is a fixture, or a copy of the sources of others.
+// passedOver reports whether a file is a fixture, or a copy of the sources of another project.
 func (p *Project) passedOver(file string) bool {
 	rest := file
 	if below, ok := strings.CutPrefix(file, p.Path); ok && strings.HasPrefix(below, "/") {

@@ -87,15 +87,16 @@ func (e *Evaluator) looked(t *plan.Task) {
 	e.clock.looked[t.Dish.Path] = e.clock.now
 }
 
-// LookAgain refreshes the tree below the dish of t if a task has made or removed a file there since it was
-// last looked at. It reports whether the sources of a dish have changed.
-func (e *Evaluator) LookAgain(ctx context.Context, t *plan.Task) (changed bool) {
+// LookAgain refreshes the tree below the dish of t if a task may have written there since it was last looked
+// at: if it has made or removed a file there or, with files, in any case. It reports whether the sources of a
+// dish have changed.
+func (e *Evaluator) LookAgain(ctx context.Context, t *plan.Task, files bool) (changed bool) {
 	at := t.Dish.Path
 	if e.clock.ran <= e.clock.looked[at] {
 		return false
 	}
 	e.looked(t)
-	if !e.tree.Altered(at) {
+	if !files && !e.tree.Altered(at) {
 		return false
 	}
 	before := e.Sources(t)

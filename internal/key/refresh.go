@@ -59,7 +59,7 @@ func (ev *Evaluation) eachSet(seen Seen, f func(*sourceSet)) {
 // an execution or a restore. It reports whether the sources of a dish have changed.
 func (e *Evaluator) Refresh(ctx context.Context, t *plan.Task) (changed bool) {
 	dirs, dishes := []string{t.Dish.Path}, []*discovery.Dish{t.Dish}
-	for _, at := range outside(t) {
+	for _, at := range append(outside(t), rewrites(t)...) {
 		dirs = append(dirs, at)
 		if d := e.plan.Workspace.Owner(at); d != nil && !slices.Contains(dishes, d) {
 			dishes = append(dishes, d)
@@ -79,6 +79,16 @@ func outside(t *plan.Task) (list []string) {
 	for _, o := range t.Outputs {
 		if strings.HasPrefix(o.Glob, "//") {
 			list = append(list, prefix(t.Dish.Path, o.Glob))
+		}
+	}
+	return list
+}
+
+// rewrites returns the literal prefixes of what t declares to rewrite outside of its dish.
+func rewrites(t *plan.Task) (list []string) {
+	for _, glob := range t.Rewrites {
+		if at := prefix(t.Dish.Path, glob); !Inside(at, t.Dish.Path) {
+			list = append(list, at)
 		}
 	}
 	return list

@@ -212,7 +212,7 @@ func (e *engine) enqueue(ctx context.Context) {
 		n := e.free[0]
 		e.free = e.free[1:]
 		ev := e.keys.Of(n.task)
-		if n.result != nil || e.stopped(ctx) == "" && !e.outdated(n) && e.endIfInPlace(ev) {
+		if n.result != nil || e.stopped(ctx) == "" && !e.outdated(n) && !e.isBehind(n) && e.endIfInPlace(ev) {
 			continue
 		}
 		e.queue.Add(n.task)
@@ -258,11 +258,8 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 	}
 	n.begun = true
 	ev := e.evaluated(ctx, n)
-	if ev.Status == key.Miss && ev.Err == nil && !t.Held {
-		if e.keys.LookAgain(ctx, t) {
-			e.staleAll()
-		}
-		ev = e.evaluated(ctx, n)
+	if ev.Err == nil {
+		ev = e.lookAgain(ctx, n)
 	}
 	switch {
 	case e.endIfInPlace(ev):
@@ -279,21 +276,6 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 		}
 		e.restoreOrExecute(ctx, ev)
 	}
-}
-
-// evaluated returns the evaluation of the task of n, as it is by now.
-func (e *engine) evaluated(ctx context.Context, n *node) *key.Evaluation {
-	if e.outdated(n) {
-		n.stale = false
-		return e.keys.Task(ctx, n.task)
-	}
-	return e.keys.Of(n.task)
-}
-
-// outdated reports whether the task of n has to be evaluated again, or for the first time.
-func (e *engine) outdated(n *node) bool {
-	ev := e.keys.Of(n.task)
-	return ev == nil || n.stale || ev.Reason == key.MissPending || !e.keys.Holds(ev)
 }
 
 // endIfInPlace ends the task of a hit whose outputs are in place, and reports whether it is one.

@@ -5,9 +5,9 @@ import "context"
 // asInstaller calls do with a process of the plugin that may write dirs and use the
 // network.
 //
-// A process can neither regain a right nor lose one. So an install runs in a process that
-// is started for it, with the same manifest, and ended after it. The process that answers
-// questions never has its rights.
+// A process can neither regain a right nor lose one. So asInstaller starts a separate process with the
+// same manifest for an install, and ends it afterwards. The process that answers questions never has the
+// rights of an install.
 func (p *Process) asInstaller(ctx context.Context, dirs []string, do func(*Process) error) error {
 	p.idle.isBusy()
 	box := p.o.Sandbox[p.id]

@@ -9,9 +9,9 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// Keep lets plugins run on from one Set to the next. It starts a plugin again only when its
-// executable or its rights have changed, or when it stopped working. Each Set asks it
-// again. The zero Keep is ready; a nil one keeps nothing. It is safe for concurrent use.
+// Keep keeps plugins running from one Set to the next. It starts a plugin again only if its executable or
+// its rights have changed, or if it stopped working. Each Set sends its questions again. The zero Keep is
+// ready; a nil one keeps nothing. It is safe for concurrent use.
 type Keep struct {
 	mu     sync.Mutex
 	kept   map[string]*lasting
@@ -27,8 +27,8 @@ type lasting struct {
 	stale bool     // the last Set does not use it
 }
 
-// basis returns the key of what c is started from and of its rights: two starts with the
-// same basis start the same plugin. It is empty for a nil Keep.
+// basis returns the key of the files and rights that c is started with. Two starts with the same basis
+// start the same plugin. The key is empty for a nil Keep.
 func (k *Keep) basis(c adapters.Candidate, o *Options) string {
 	if k == nil {
 		return ""
@@ -40,8 +40,8 @@ func (k *Keep) basis(c adapters.Candidate, o *Options) string {
 	return fmt.Sprintf("%s %q %s %q %s %q", c.ID, c.Path, o.digest(c), o.PassEnv[c.ID], granted, o.Settings[c.ID])
 }
 
-// again returns the plugin that runs on, as a Process without answers. If there is none it
-// returns nil, and the failure if that is known.
+// again returns a kept plugin as a Process without answers. If no process is kept it returns nil, and the
+// failure if that is known.
 func (k *Keep) again(at string, c adapters.Candidate, o Options) (*Process, error) {
 	if k == nil {
 		return nil, nil
@@ -88,8 +88,8 @@ func (k *Keep) keep(at string, p *Process, err error) {
 	k.kept[at] = l
 }
 
-// release records that a set no longer needs a plugin. It reports whether the plugin runs
-// on; otherwise the set has to end it.
+// release records that a set no longer needs a plugin. It reports whether the plugin keeps running;
+// otherwise the set must end it.
 func (k *Keep) release(p *Process, plugin *host.Plugin) (runsOn bool) {
 	if k == nil {
 		return false

@@ -203,11 +203,11 @@ func (p *Process) note() {
 	}
 }
 
-// Remember lets the next invocation skip the plugins without a dish, as long as they and
-// the directories that they refused do not change, and the modules, as long as the files do not
-// change that they have looked at. Callers call it at the end of a discovery, and once more at the
-// end for later answers. Without Options.Notes and Options.Modules it does nothing. The error is that
-// of writing the notes.
+// Remember saves notes for the next invocation, which then skips two kinds of plugins. A plugin without a
+// dish is skipped while it and the directories that it refused do not change. A module is skipped while
+// the files that it has looked at do not change. Callers call it at the end of a discovery, and again at
+// the end for later answers. Without Options.Notes and Options.Modules it does nothing. The error is about
+// writing the notes.
 func (s *Set) Remember() error {
 	var all []*host.Notes
 	for _, e := range s.entries {

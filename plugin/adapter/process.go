@@ -28,7 +28,7 @@ type Process struct {
 	o       Options
 
 	manifest   *adapters.Manifest
-	raw, text  []byte   // of the manifest: as it came, and the members that bento uses
+	raw, text  []byte   // of the manifest: as received, and the members that bento uses
 	dropped    []string // descriptions of the members that bento ignores
 	executable string   // the digest
 

@@ -123,7 +123,7 @@ func (o *Options) digest(c adapters.Candidate) string {
 	return o.Digests.Executable(c.Path)
 }
 
-// pin returns the digest that an exposed candidate is started with, "" for others.
+// pin returns the digest that an exposed candidate must have, "" for others.
 func pin(c adapters.Candidate) string {
 	if c.Exposed {
 		return c.SHA256

@@ -12,7 +12,7 @@ type Frame struct {
 	ID, Path string // of the plugin
 	Time     time.Time
 	Sent     bool   // by bento; else by the plugin
-	Body     []byte // valid during the call only; from a plugin it may hold any bytes
+	Body     []byte // valid during the call only; a plugin may send any bytes
 }
 
 // TraceFunc receives frames, on several goroutines at once.

@@ -258,10 +258,10 @@ func (s *session) invoke(ctx context.Context, method string, raw json.RawMessage
 	return map[string]Bytes{"payload": some(result)}, nil
 }
 
-// forever is the timeout of an action without one: the end of the process that asked.
+// forever is the timeout of an action without one. The action ends with the process of its caller.
 const forever = 24 * time.Hour
 
-// milliseconds reads a timeout; 0 is none.
+// milliseconds reads a timeout; 0 means none.
 func milliseconds(raw json.RawMessage) (time.Duration, *wire.RPCError) {
 	if len(raw) == 0 {
 		return 0, nil

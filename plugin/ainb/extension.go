@@ -28,7 +28,7 @@ type extension struct {
 	h        *Host
 	e        Extension
 	name     string
-	granted  map[string]manifest.Grant // what it has
+	granted  map[string]manifest.Grant // its capabilities
 	resident *host.Resident            // set before made is closed
 	made     chan struct{}
 	stderr   *lines
@@ -148,8 +148,8 @@ func (x *extension) session() *session {
 	return x.current
 }
 
-// keep reports whether an idle process has to stay: its screen is shown, or it follows a topic of
-// which it needs every event.
+// keep reports whether an idle process must stay: its screen is shown, or it follows a topic of which it
+// needs every event.
 func (x *extension) keep() bool {
 	m := x.e.Manifest
 	blocking := slices.ContainsFunc(m.Subscribes.Snapshots, func(topic string) bool { return x.needsAll(topic) && x.mayUse(topic) })

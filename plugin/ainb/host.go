@@ -38,7 +38,7 @@ type Options struct {
 	Audit   func(host.Decision)
 	Changed func(id string, s host.State, f *adapters.Failure)
 	Trace   func(id string, sent bool, body []byte)
-	// Secret returns a secret. ok is false if there is none.
+	// Secret returns a secret; ok is false if it is missing.
 	Secret    func(ctx context.Context, scope, workspace, key string) (value []byte, ok bool, err error)
 	Transport http.RoundTripper // for host/network/fetch; nil: the network
 }
@@ -55,7 +55,7 @@ type Extension struct {
 	WorkDir  string          // "": the host's own
 	Launcher host.Launcher   // nil: a process of the executable
 	Eager    bool            // it starts at once, whatever the manifest says
-	Without  []string        // topics that it may not use, whatever it is granted
+	Without  []string        // topics that it may not use, regardless of its grants
 }
 
 // Line is one line of the log of an extension: from host/log, or from its standard error with the stream
@@ -162,7 +162,7 @@ func (h *Host) Publish(topic string, payload []byte) error {
 	return err
 }
 
-// Snapshot returns the latest payload of a topic. Its version is 0 if there is none.
+// Snapshot returns the latest payload of a topic. Its version is 0 if the topic has none.
 func (h *Host) Snapshot(topic string) (payload []byte, version uint64) {
 	s := h.bus.Latest(bus.Host, topic)
 	return s.Payload, s.Version
@@ -174,8 +174,8 @@ type Status struct {
 	State   host.State
 	Failure *adapters.Failure // the last one
 	PID     int               // 0 without a process
-	Dropped uint64            // events that it did not get, since it took others too slowly
-	Wedged  bool              // its last screen did not come in time
+	Dropped uint64            // dropped events, since it read too slowly
+	Wedged  bool              // its last screen was late
 }
 
 // Statuses returns the states of all extensions, in the order of Options.

@@ -22,7 +22,7 @@ const (
 	childGrace  = 2 * time.Second // from SIGTERM to SIGKILL
 )
 
-// listed checks a value against a capability that has to be granted as a list.
+// listed checks a value against a capability whose grant must be a list.
 func (x *extension) listed(method, capability, member, value string, has func(listed string) bool) *wire.RPCError {
 	g := x.granted[capability]
 	switch {

@@ -33,7 +33,7 @@ type Coord struct {
 	Y uint16 `json:"y"`
 }
 
-// Cell is what one place shows. Its symbol may have several code points, and is not safe to print
+// Cell is the content of one place. Its symbol may have several code points, and must not be printed
 // before control characters are removed.
 type Cell struct {
 	Symbol   string `json:"symbol"`

@@ -17,7 +17,7 @@ const (
 	maxRedacted = 256 // secrets of one process that its trace hides
 )
 
-// secret answers host/secret_store_get. The key has to be in the list of the grant, unless that is
+// secret answers host/secret_store_get. The key must be in the list of the grant, unless the grant is
 // true.
 func (s *session) secret(ctx context.Context, method string, raw json.RawMessage) (any, *wire.RPCError) {
 	g := s.x.granted[readSecrets]

@@ -76,7 +76,7 @@ func (x *extension) connect(ctx context.Context, stream *host.Stream, limits wir
 	return peer
 }
 
-// bury ends what belongs to a process that has ended.
+// bury releases the session, sockets and inbox of a process that has ended.
 func (x *extension) bury(p *wire.Peer) {
 	s := x.session()
 	s.stop()

@@ -67,7 +67,7 @@ type hostInfo struct {
 
 type eventParams struct {
 	Topic   string `json:"topic"`
-	Payload []byte `json:"payload"` // not nil; Bytes would be checked once more
+	Payload []byte `json:"payload"` // not nil; with the type Bytes it would be checked again
 }
 
 type keyParams struct {

@@ -17,8 +17,8 @@ import (
 	"github.com/bentobuild/bento/plugin/bundle/seal"
 )
 
-// loadAdapter checks the package of an adapter. It contains one program: the digest of that is what
-// lock files pin and keys contain, so it must be all that runs.
+// loadAdapter checks the package of an adapter. It has one program. Lock files pin the digest of the
+// program, and keys contain it, so no other file may run.
 func (p *Package) loadAdapter() error {
 	m, err := manifest.ReadAdapter(manifest.AdapterFile, p.file(manifest.AdapterFile).Data)
 	if err != nil {

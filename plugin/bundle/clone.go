@@ -70,8 +70,8 @@ func (f *Fetcher) runClone(ctx context.Context, temp string, spec proc.Spec) err
 	return nil
 }
 
-// maxClone bounds what git may write: the files twice, as objects and in the work tree, with room
-// for a pack.
+// maxClone bounds the bytes that git may write: the files twice, as objects and in the work tree, with
+// space for a pack.
 const maxClone = 4 * archive.MaxSize
 
 // watchSize cancels when the files below dir have more than limit bytes. It ends with ctx and then

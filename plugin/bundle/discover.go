@@ -20,16 +20,15 @@ import (
 	"github.com/bentobuild/bento/plugin/bundle/manifest"
 )
 
-// Tier is a directory with packages. In a list of tiers a later one takes the place of an earlier
-// one, by id.
+// Tier is a directory with packages. In a list of tiers a later one overrides an earlier one, by id.
 type Tier struct {
 	Name string // "global", "project" or "dev", for messages
 	// Base is an absolute path that the user has named, and Rel the directory below it, with "/";
 	// "" is Base. bento follows no link from Base on.
 	Base, Rel string
-	// Programs are read only where this is set: a repository must not bring some by being cloned.
+	// Programs are read only if this is set: a clone of a repository must not install programs.
 	Programs bool
-	Plugins  bool // packages of adapters, and no others
+	Plugins  bool // only packages of adapters
 }
 
 const globalTier = "global"
@@ -51,7 +50,7 @@ type Found struct {
 	Digest            string // of the package, as far as its small files state it
 	Dir               string // absolute
 	Tier              string
-	Source            string // where it came from; "" if unknown
+	Source            string // its source; "" if unknown
 	Active            bool   // a reference without a version selects it
 	Enabled           bool
 	InstalledAt       string // RFC 3339; "" if unknown
@@ -174,7 +173,7 @@ func (s *scan) ids(root *owndir.Dir) {
 	}
 }
 
-// names lists what may be ids or versions in a directory, sorted.
+// names lists the possible ids or versions in a directory, sorted.
 func (s *scan) names(dir *owndir.Dir) []string {
 	entries, err := dir.Names()
 	if err == nil && len(entries) > maxVersions {

@@ -34,7 +34,7 @@ func (f *Fetcher) client(ctx context.Context) (*registry.Client, context.Context
 	return &registry.Client{HTTP: &http.Client{Transport: f.Transport, CheckRedirect: checkRedirect}, Login: f.login}, ctx, cancel
 }
 
-// fromRegistry reads the package of an adapter from a registry. Without a tag and a digest it takes the
+// fromRegistry reads the package of an adapter from a registry. Without a tag and a digest it chooses the
 // best tag.
 func (f *Fetcher) fromRegistry(ctx context.Context, text, id string, want manifest.Requirement) (*Package, error) {
 	source := "oci://" + text
@@ -173,7 +173,7 @@ func unpublished(ctx context.Context, c *registry.Client, ref registry.Reference
 // maxLogins is the largest size of the file that docker login writes, in bytes.
 const maxLogins = 1 << 20
 
-// login returns what docker login has written for a registry.
+// login returns the login that docker login has stored for a registry.
 func (f *Fetcher) login(host string) (name, password string) {
 	dir := f.lookup("DOCKER_CONFIG")
 	if dir == "" {

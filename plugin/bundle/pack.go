@@ -16,9 +16,8 @@ type PackOptions struct {
 	Key     ed25519.PrivateKey
 }
 
-// Pack makes the package of a directory and returns it as a tar. For a module it computes
-// wasm_sha256, and takes no files but the manifest and the module. The same directory makes the same
-// bytes.
+// Pack makes the package of a directory and returns it as a tar. For a module it computes wasm_sha256, and
+// includes only the manifest and the module. The same directory gets the same bytes.
 func Pack(dir string, o PackOptions) (*Package, []byte, error) {
 	files, err := archive.ReadDir(dir, archive.Limits{})
 	if err != nil {

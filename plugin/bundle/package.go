@@ -119,7 +119,7 @@ func (p *Package) loadModule() error {
 	return nil
 }
 
-// coreModule refuses what no engine for core modules loads.
+// coreModule refuses a module that no engine for core modules can load.
 func coreModule(name string, data []byte) error {
 	const core = "\x00asm\x01\x00\x00\x00"
 	switch {

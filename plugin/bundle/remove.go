@@ -93,8 +93,8 @@ func discard(root *owndir.Dir, id, version string) error {
 	return versions.Move(version, temp.Dir, "package")
 }
 
-// forget updates the state file after a removal: the highest version that is left becomes the
-// active one if the active one is gone.
+// forget updates the state file after a removal. If the active version was removed, the highest remaining
+// version becomes the active one.
 func forget(root *owndir.Dir, id string, removed []string) error {
 	there, err := versionsAt(root, id)
 	if err != nil {

@@ -42,9 +42,9 @@ type Resolved struct {
 	Requires []Found
 }
 
-// Resolve returns the package that a reference selects. Of the versions in the last tier that has
-// the id it takes the pinned one, else the active one if that fulfils the requirement, else the
-// highest that does. It reads manifests and no other content.
+// Resolve returns the package that a reference selects, from the last tier that has the id. It takes the
+// pinned version, else the active one if that fulfils the requirement, else the highest that does. It
+// reads manifests and no other content.
 func Resolve(q Query) (*Resolved, []diagnostics.Diagnostic, error) {
 	id, want, err := manifest.ParseReference(q.Ref)
 	if err != nil {
@@ -149,7 +149,7 @@ func versionsOf(list []Found) string {
 	return diagnostics.Few(names)
 }
 
-// require finds the dependencies of a package. way is how it was reached, its own id last.
+// require finds the dependencies of a package. way has the ids that led to it, its own last.
 func (r *resolver) require(f Found, way []string) error {
 	if f.Module == nil {
 		return nil

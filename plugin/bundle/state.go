@@ -18,7 +18,7 @@ const maxState = 4 << 20
 type entry struct {
 	Version     string `json:"version"` // the active one
 	Enabled     bool   `json:"enabled"`
-	InstalledAt string `json:"installed_at"` // RFC 3339; others write seconds since 1970 in decimal
+	InstalledAt string `json:"installed_at"` // RFC 3339; other programs write decimal seconds since 1970
 	Source      string `json:"source"`
 }
 
@@ -65,8 +65,8 @@ func parseState(data []byte) (states, error) {
 	return list, nil
 }
 
-// installedAt reads a time in any of its forms: RFC 3339, or seconds since 1970 as a string or a
-// number. In UTC its year has to have four digits: RFC 3339 has no others.
+// installedAt reads a time in any of its forms: RFC 3339, or seconds since 1970 as a string or a number.
+// In UTC its year must have four digits, since RFC 3339 allows no others.
 func installedAt(raw json.RawMessage) (time.Time, bool) {
 	text := string(raw)
 	_ = json.Unmarshal(raw, &text) // a number stays as it is

@@ -38,8 +38,8 @@ type Store struct {
 	Waiting func(lock string)
 }
 
-// DataDir returns the directory of a Store for the user with that environment: below
-// $XDG_DATA_HOME, or ~/.local/share. It returns "" where neither variable is an absolute path.
+// DataDir returns the directory of a Store for the user with that environment: below $XDG_DATA_HOME, or
+// ~/.local/share. It returns "" if neither variable is an absolute path.
 func DataDir(getenv func(string) string) string {
 	dir := getenv("XDG_DATA_HOME")
 	if home := getenv("HOME"); !filepath.IsAbs(dir) {
@@ -180,7 +180,7 @@ func (s *Store) change(ctx context.Context, create bool, do func(*owndir.Dir) er
 	return do(root)
 }
 
-// acquire takes the lock. It looks again at ever longer intervals.
+// acquire takes the lock. It tries again at ever longer intervals.
 func (s *Store) acquire(ctx context.Context, lock *rawfile.File) error {
 	waiting := s.Waiting
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
@@ -265,7 +265,7 @@ func write(dir *owndir.Dir, f archive.File) error {
 	return cmp.Or(err, out.Close())
 }
 
-// digestAt returns the digest of an installed package, fs.ErrNotExist when there is none.
+// digestAt returns the digest of an installed package, fs.ErrNotExist if it is missing.
 func (s *Store) digestAt(root *owndir.Dir, id, version string) (string, error) {
 	dir, err := root.Below(id+"/"+version, false)
 	if err != nil {

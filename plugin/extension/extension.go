@@ -30,8 +30,8 @@ import (
 	"github.com/bentobuild/bento/plugin/signature"
 )
 
-// Extension is what every extension has. The interfaces Starter, Commander, Screen, Keyer
-// and Mouser are optional.
+// Extension has the methods of every extension. The interfaces Starter, Commander, Screen, Keyer and
+// Mouser are optional.
 type Extension interface {
 	Info() Info // constant
 	// Event handles one event. Its error is logged.
@@ -120,11 +120,11 @@ func Main(x Extension) {
 	}
 }
 
-// Serve serves x as Main does. It returns nil after a shutdown or at the end of In, once the
-// events that came before were handled, for at most 2 s; then it cancels the context of the
-// running handler and waits for no handler that ignores it. It closes In and Out.
+// Serve serves x as Main does. It returns nil after a shutdown or at the end of In. Before that it handles
+// the events that have arrived, for at most 2 s. Then it cancels the context of the running handler, and
+// does not wait for a handler that ignores it. It closes In and Out.
 //
-// An extension that has an optional method with another signature than its interface is refused.
+// An extension is refused if the signature of an optional method differs from that of its interface.
 func Serve(ctx context.Context, x Extension, o *Options) error {
 	err := signature.Check(x, "extension.Main",
 		reflect.TypeFor[Starter](), reflect.TypeFor[Commander](), reflect.TypeFor[Screen](),

@@ -22,7 +22,7 @@ const (
 	codeShuttingDown   = -32017
 )
 
-// errEnded is the error of a call whose answer cannot come any more.
+// errEnded is the error of a call whose answer can no longer arrive.
 var errEnded = errors.New("the connection to bento ended")
 
 // Error is an error that bento answered. A handler of a command or a screen may return one,

@@ -49,7 +49,7 @@ func (s *server) initialize(m *message) error {
 	}
 	s.client.session.Store(session)
 	s.ready = true
-	_ = m.in.Reply(result)          // before what Start asks for
+	_ = m.in.Reply(result)          // before the requests of Start
 	if x, ok := s.x.(Starter); ok { // in the queue before any event
 		s.queue.add(item{handler: func(ctx context.Context, _ int) { s.start(ctx, x) }})
 	}

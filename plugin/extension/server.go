@@ -20,7 +20,7 @@ const (
 	maxBody  = 16 << 20
 	maxDepth = 1000 // of bento's messages: configuration may nest
 
-	drain = 2 * time.Second        // for what waits at a shutdown
+	drain = 2 * time.Second        // for queued messages at a shutdown
 	yield = 500 * time.Millisecond // for a handler whose context is cancelled
 )
 
@@ -151,7 +151,7 @@ func (s *server) take(m *message) {
 	}
 }
 
-// route answers a message of the connection itself, and queues the others for handlers.
+// route answers messages about the connection, and queues the others for handlers.
 func (s *server) route(m *message) error {
 	prefix := "plugin/"
 	if s.o.SEP {

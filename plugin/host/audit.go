@@ -19,7 +19,7 @@ type Audit struct {
 	Handshake time.Duration `json:"handshake"` // 0 for a contract without one
 	Answer    time.Duration `json:"answer"`    // from the request to the answer
 	Exit      time.Duration `json:"exit"`      // from the answer to the end
-	Took      time.Duration `json:"took"`      // all of it, in nanoseconds as the others
+	Took      time.Duration `json:"took"`      // the whole call, in nanoseconds
 
 	Sent     int64 `json:"sent"`     // bytes
 	Received int64 `json:"received"` // bytes, without Trailing

@@ -1,11 +1,11 @@
 // Package host runs one plugin and talks to it, so that the plugin can neither hang its
 // caller nor outlive it.
 //
-// A Plugin is one process after another: a process that exits is started again, after a
-// pause that grows, until it has exited too often. A process that times out or breaks the
-// protocol is ended and not started again. Every call ends by its timeout with an answer or
-// a failure with a code, and Close leaves no process behind. The packages above define the
-// handshake and the methods. A Resident is the same for an extension, which also asks.
+// A Plugin runs one process after another. A process that exits is started again, after a pause that
+// grows, until too many have exited. A process that times out or breaks the protocol is ended and not
+// started again. Every call ends by its timeout with an answer or a failure with a code, and Close leaves
+// no process behind. The packages above define the handshake and the methods. A Resident is the same for
+// an extension, which also sends requests.
 package host
 
 import (

@@ -98,7 +98,7 @@ type confinable interface {
 	Wait(context.Context) proc.Result
 }
 
-// start starts the process, in the sandbox if there is one.
+// start starts the process, in the sandbox if it has one.
 func (c *Command) start(ctx context.Context, s proc.Spec) (confinable, error) {
 	if c.Check != nil && !errors.Is(ctx.Err(), context.Canceled) {
 		if err := c.Check(); err != nil {

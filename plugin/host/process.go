@@ -48,7 +48,7 @@ func (e *ended) Error() string { return e.what }
 // over reports whether the process and its streams have ended.
 func (p *process) over() bool { return closed(p.done) }
 
-// exited reports whether the process has ended; its output may still have to be read.
+// exited reports whether the process has ended. Its output may still be unread.
 func (p *process) exited() bool { return closed(p.stream.Exited) }
 
 func closed(c <-chan struct{}) bool {
@@ -84,7 +84,7 @@ func (p *process) watch(l link, quiet func()) {
 	p.conclude(l.Err())
 }
 
-// blame ends the process for an error of its connection that is its fault.
+// blame ends the process because of an error of its connection, if the process is at fault.
 func (p *process) blame(err error) {
 	switch {
 	case errors.Is(err, wire.ErrMalformed):

@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// recheck is how long an idle process that has to stay is left alone.
+// recheck is the time until an idle process that must stay is checked again.
 const recheck = 5 * time.Second
 
 // residence is the life of a resident: its goroutine alone has it, and alone changes the state.
@@ -46,7 +46,7 @@ func (r *Resident) live(ctx context.Context) {
 	l.set(Stopped, nil, nil)
 }
 
-// rest waits for a call, and reports whether there is one.
+// rest waits for a call, and reports whether one has arrived.
 func (l *residence) rest(ctx context.Context) bool {
 	if state, f := l.State(); state != Idle {
 		l.set(Idle, nil, f)
@@ -68,8 +68,8 @@ func (l *residence) reset(done chan<- struct{}) {
 	close(done)
 }
 
-// recover waits after a failure: for the pause, or, if there were too many or the program must not
-// start, for a reload. A program that cannot be started at all is not waited for.
+// recover waits after a failure: for the pause, or, after too many failures or if the program must not
+// start, for a reload. It does not wait for a program that cannot be started at all.
 func (l *residence) recover(ctx context.Context, f *adapters.Failure) {
 	n := l.o.Numbers
 	var over <-chan time.Time
@@ -148,7 +148,7 @@ func (l *residence) launch(ctx context.Context) (*companion, *adapters.Failure) 
 	k := &companion{newProcess(stream, l.o.Numbers), peer}
 	go k.watch(peer, func() {})
 	l.set(Starting, k, before)
-	if err = l.o.Hello(ctx, peer); err == nil { // attend finds one that has ended since
+	if err = l.o.Hello(ctx, peer); err == nil { // if it has ended since, attend reports that
 		return k, nil
 	}
 	return nil, l.refuse(ctx, k, err)

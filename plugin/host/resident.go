@@ -14,8 +14,8 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// ResidentOptions describe one resident. The functions that may be nil say so; the resident's
-// own goroutine calls all of them, one at a time.
+// ResidentOptions describe one resident. Functions that may be nil are marked. The resident's own
+// goroutine calls all of them, one at a time.
 type ResidentOptions struct {
 	ID       string // for failures
 	Path     string // for failures: of the executable
@@ -32,11 +32,11 @@ type ResidentOptions struct {
 	// Ended is called after a connected process has ended, before calls fail and before the
 	// next start. It may be nil.
 	Ended func(p *wire.Peer)
-	// Shutdown returns the last request. Behind it, or behind its answer if that comes within Await, the
-	// stream to the process is closed.
+	// Shutdown returns the last request. The stream to the process is closed after the request, or after
+	// its answer if that arrives within Await.
 	Shutdown func(why Ending) (method string, params any)
 	Await    time.Duration
-	// Keep reports whether an idle process has to stay. It may be nil.
+	// Keep reports whether an idle process must stay. It may be nil.
 	Keep func() bool
 	// Changed receives each new state, with the failure behind it. It may be nil.
 	Changed func(s State, f *adapters.Failure)
@@ -55,9 +55,9 @@ const (
 	Idling    Ending = "idling" // after Numbers.Idle without use
 )
 
-// Resident is a long-lived extension: one process after another, which also asks. It starts
-// with the first call, and ends when nothing uses it. After a failure it starts again after a
-// pause, until it has failed too often: then only Reload helps. Its methods may be called
+// Resident is a long-lived extension: it runs one process after another, which also sends requests. It
+// starts a process at the first call, and ends it when nothing uses it. After a failure it starts the next
+// one after a pause, until too many have failed. Then only Reload helps. Its methods may be called
 // concurrently.
 type Resident struct {
 	o      ResidentOptions
@@ -74,7 +74,7 @@ type Resident struct {
 	since   time.Time         // of the state
 	current *companion        // from its connection to its end
 	failure *adapters.Failure // the last one, until Ready or Reload
-	failed  int               // how many there were
+	failed  int               // the number of failures
 	changed chan struct{}     // closed at the next change
 	calls   int               // in flight
 	used    time.Time
@@ -86,8 +86,7 @@ type companion struct {
 	peer *wire.Peer
 }
 
-// Reside returns a resident. The caller has to close it. It lives until then, not until ctx is
-// done.
+// Reside returns a resident. The caller must close it. It lives until then, even after ctx is done.
 func Reside(ctx context.Context, o ResidentOptions) *Resident {
 	o.Numbers = o.Numbers.withDefaults()
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -123,7 +122,7 @@ func (r *Resident) Pid() int {
 	return r.current.stream.Pid
 }
 
-// Peer returns the connection with a ready process, nil if there is none.
+// Peer returns the connection with a ready process, nil for none.
 func (r *Resident) Peer() *wire.Peer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -169,11 +168,12 @@ func (r *Resident) End(p *wire.Peer, code adapters.Code, what string) {
 	}
 }
 
-// Call starts the process if there is none, asks it and returns the result. Of c only Method,
-// Params and Within count; the timeout begins when the process is ready, and does not end it.
+// Call starts the process if none is running, sends it the request and returns the result. Of c it uses
+// only Method, Params and Within. The timeout begins when the process is ready, and does not end the
+// process.
 //
-// The error is a *wire.RPCError if the process answered with one, the error of ctx if that is
-// done first, else a *adapters.Failure.
+// The error is a *wire.RPCError if the process answered with one, the error of ctx if that is done first,
+// else a *adapters.Failure.
 func (r *Resident) Call(ctx context.Context, c Call) (json.RawMessage, error) {
 	k, err := r.wait(ctx)
 	if err != nil {
@@ -239,8 +239,8 @@ func (r *Resident) Wait(ctx context.Context) (*wire.Peer, error) {
 	return k.peer, nil
 }
 
-// wait waits for a process that can answer, which it starts if there is none. It returns the first
-// failure that comes meanwhile.
+// wait waits for a process that can answer, and starts one if none is running. It returns the first
+// failure that occurs meanwhile.
 func (r *Resident) wait(ctx context.Context) (*companion, error) {
 	before := -1
 	for {

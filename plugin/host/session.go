@@ -100,7 +100,7 @@ func (s *session) endWrites() {
 	s.writes.Wait()
 }
 
-// last returns an answer that came before the end, or the reason of the end.
+// last returns an answer that arrived before the end, or the reason of the end.
 func (s *session) last(call *wire.Call) (json.RawMessage, error) {
 	select {
 	case a := <-call.Answered():

@@ -19,8 +19,8 @@ type sinks struct {
 	list []*sink // of the running calls with a Log, oldest first
 }
 
-// sink is the receiver of one call. Its lock is held while it runs, so that no progress
-// comes after the call has returned.
+// sink is the receiver of one call. It runs with its lock held, so that no progress arrives after the call
+// has returned.
 type sink struct {
 	mu   sync.Mutex
 	to   adapters.LogFunc

@@ -90,7 +90,7 @@ func shortened(id string) string {
 	return wire.Plain(id[:most]) + "…"
 }
 
-// hint returns what to do about a failure.
+// hint returns the advice about a failure.
 func hint(code adapters.Code, id string) string {
 	test := "bento tool test " + id + " "
 	switch code {

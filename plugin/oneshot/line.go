@@ -15,7 +15,7 @@ const maxLine = 1 << 20
 // blanks are the white space that may surround an object.
 const blanks = " \t\r\n"
 
-// lines is how many lines an exchange reads; what follows is drained.
+// lines is how many lines an exchange reads. Later lines are drained.
 const lines = 2
 
 // line is one line of a tool, or the error in its place.

@@ -24,14 +24,14 @@ const Protocol = "rterm.plugin.v1"
 
 // Options describe one tool.
 type Options struct {
-	ID   string   // the plugin_id that its manifest has to have
+	ID   string   // the plugin_id that its manifest must have
 	Argv []string // Argv[0] with a separator is a path, relative to Dir; else a name on bento's PATH
 	Dir  string   // working directory; "": bento's own
 	Env  []string // the whole environment
 	// SHA256 is the digest of the executable, as of host.Command; "" for any.
 	SHA256       string
 	Protocol     string   // the requested version; "": Protocol
-	Capabilities []string // that the manifest may declare; with any, it has to declare some
+	Capabilities []string // that the manifest may declare; if not empty, it must declare some
 
 	// The deadlines; zero and negative ones mean the default.
 	Timeout   time.Duration // of the call, from the launch to the exit; 5 s

@@ -22,8 +22,8 @@ const tailSize = 64 << 10
 // reaping is the longest wait for the end of a process after SIGKILL.
 const reaping = 2 * time.Second
 
-// run is one call: a process from its launch to its end. One goroutine owns it, except for what
-// its goroutines get.
+// run is one call: a process from its launch to its end. One goroutine owns it, except for the values that
+// its other goroutines receive.
 type run struct {
 	o        *Options
 	function string
@@ -95,8 +95,8 @@ func phase(d *time.Duration) (over func()) {
 	return func() { *d = time.Since(began) }
 }
 
-// launch starts the process. A launch that takes too long is not waited for; its process is ended
-// as soon as there is one.
+// launch starts the process. It does not wait for a launch that takes too long. Such a process is ended as
+// soon as it exists.
 func (r *run) launch(ctx context.Context) error {
 	defer phase(&r.audit.Launch)()
 	if ctx.Err() != nil {
@@ -179,7 +179,7 @@ func (r *run) goes(f func()) {
 	}()
 }
 
-// attach takes over a launched process.
+// attach makes a launched process the one of the run.
 func (r *run) attach(s *host.Stream) {
 	r.stream, r.audit.Pid = s, s.Pid
 	r.goes(func() { r.in.read(s.Stdout, r.trace) })
@@ -298,7 +298,7 @@ func (r *run) await(ctx context.Context, written <-chan error, w awaited) ([]byt
 	}
 }
 
-// overdue returns the fault of a line that did not come in time.
+// overdue returns the fault of a line that was late.
 func (r *run) overdue(w awaited) error {
 	what := fmt.Sprintf("timed out after %v without %s", w.within, w.what)
 	if n := r.in.begun.Load(); n > 0 {

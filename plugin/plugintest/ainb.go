@@ -31,8 +31,8 @@ type AinbOptions struct {
 	Frame func(axis string, sent bool, body []byte)
 }
 
-// RunAinb drives the extension in dir through the axes of the ainb contract v2. Axes of what its
-// manifest does not offer are skipped. It has every capability that it declares, in an empty home
+// RunAinb tests the extension in dir on the axes of the ainb contract v2. It skips axes of surfaces that
+// the manifest does not offer. The extension has all capabilities that it declares, in an empty home
 // directory and without a network.
 func RunAinb(ctx context.Context, dir string, o AinbOptions) (*Report, error) {
 	began := time.Now()

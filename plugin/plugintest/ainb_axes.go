@@ -160,8 +160,8 @@ func fillsItsBuffer(ctx context.Context, s *ainbSuite, axis string) outcome {
 	})
 }
 
-// settle is how many screens an extension may draw before they are equal, and equal how many of
-// them then have to be.
+// settle is how many screens an extension may draw before they stay equal; equal is how many equal ones
+// are required.
 const (
 	settle = 20
 	equal  = 3

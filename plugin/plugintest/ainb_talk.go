@@ -107,8 +107,8 @@ func refusesMethods(ctx context.Context, s *ainbSuite, axis string) outcome {
 	})
 }
 
-// takes sends events of all topics, then asks, then shuts the extension down, which it does after it
-// has handled them.
+// takes sends events of all topics, then a request, then the shutdown. The extension shuts down after it
+// has handled all of them.
 func takes(payloads ...[]byte) func(ctx context.Context, s *ainbSuite, axis string) outcome {
 	return func(ctx context.Context, s *ainbSuite, axis string) outcome {
 		return s.greeted(ctx, axis, func(ctx context.Context, t *ainbTalk) outcome {

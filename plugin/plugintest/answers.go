@@ -61,8 +61,8 @@ func additionAxes() []axis {
 	}
 }
 
-// once sends another question after run: a second response to the same request would come
-// before the answer. Other axes report other errors.
+// once sends another question after run: a second response to the first request would arrive before its
+// answer. It ignores errors that other axes report.
 func once(run func(context.Context, *peer) outcome) func(context.Context, *peer) outcome {
 	return func(ctx context.Context, p *peer) outcome {
 		o := run(ctx, p)

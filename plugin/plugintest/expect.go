@@ -129,7 +129,7 @@ func jsonText(v any) string {
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic(err) // it comes from JSON
+		panic(err) // it was JSON
 	}
 	return strings.TrimSpace(text.String())
 }

@@ -74,8 +74,8 @@ type oneshotSuite struct {
 	kind     string          // its type
 	manifest oneshot.Manifest
 	shape    error // the fault of the types of the manifest
-	greeted  error // why there is no manifest
-	replied  error // why there is no response
+	greeted  error // why the manifest is missing
+	replied  error // why the response is missing
 }
 
 func newOneshotSuite(argv []string, scratch string, o OneshotOptions) *oneshotSuite {

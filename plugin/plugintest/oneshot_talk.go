@@ -131,7 +131,7 @@ func (t *talk) ended(what string) error {
 	return fmt.Errorf("it ended before %s (%s)", what, t.status())
 }
 
-// exits reports whether the process ends by itself within this time.
+// exits reports whether the process ends within this time.
 func (t *talk) exits(within time.Duration) bool {
 	timer := time.NewTimer(within)
 	defer timer.Stop()

@@ -273,7 +273,7 @@ func (p *peer) unfinished() string {
 	return ""
 }
 
-// exits reports whether the process ends by itself within this time.
+// exits reports whether the process ends within this time.
 func (p *peer) exits(within time.Duration) bool {
 	timer := time.NewTimer(within)
 	defer timer.Stop()

@@ -19,7 +19,7 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// fill makes the directory of the project: what scaffold answers, else an empty file for each
+// fill makes the directory of the project from the answer of scaffold, else from an empty file for each
 // fingerprint file that is no pattern.
 func (s *suite) fill(ctx context.Context, p *peer) error {
 	dir := filepath.Join(s.scratch, "projekt")

@@ -76,7 +76,7 @@ func exchanges(r io.Reader, o ReplayOptions) ([]*trace.Exchange, error) {
 	return trace.Exchanges(lines), err
 }
 
-// inJSON returns text as it is escaped in a string of JSON.
+// inJSON returns text escaped as in a string of JSON.
 func inJSON(text string) []byte {
 	quoted := encoded(text)
 	return quoted[1 : len(quoted)-1]

@@ -37,7 +37,7 @@ func (s *seen) in(test, clause, format string, args ...any) {
 	}
 }
 
-// testOf returns the test in which the error of a clause was found, "" if there is none.
+// testOf returns the test in which the error of a clause was found, "" for none.
 func (s *seen) testOf(clause string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,8 +104,8 @@ func (r *recorder) Read(p []byte) (int, error) {
 
 func (r *recorder) Close() error { return r.r.Close() }
 
-// oddHeader reports whether a header line among the kept bytes ends with LF alone. It stops
-// where the frames do.
+// oddHeader reports whether a header line among the kept bytes ends with LF alone. It reads until the end
+// of the frames.
 func (r *recorder) oddHeader() bool {
 	rest := r.kept
 	for length := 0; ; {

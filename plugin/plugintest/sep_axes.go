@@ -251,7 +251,7 @@ func sepLongSeq(ctx context.Context, t *sepTalk) outcome {
 	return without(t.healthy(ctx, 1<<63+1))
 }
 
-// storm is how many events come at once.
+// storm is the number of events that arrive at once.
 const storm = 1000
 
 // event sends an event.

@@ -35,7 +35,7 @@ type sepTalk struct {
 	odd     []string // messages that no request asked for
 	expect  string   // an id that an answer may have besides those of requests
 	lenient bool     // a request may have got an error in place of its answer
-	asked   []string // methods that the extension asked for
+	asked   []string // methods that the extension has called
 	asks    []time.Time
 }
 
@@ -115,7 +115,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// notified takes a notification: sep.hello is the only one.
+// notified handles a notification: sep.hello is the only one.
 func (t *sepTalk) notified(method string, params json.RawMessage) {
 	var p struct {
 		Token string `json:"token"`
@@ -301,7 +301,7 @@ func (t *sepTalk) answer(ctx context.Context, q *wire.Question, method string, w
 		return nil, ctx.Err()
 	}
 	select {
-	case a := <-q.Answered(): // it came before the end
+	case a := <-q.Answered(): // it arrived before the end
 		return a.Result, a.Err
 	default:
 		return nil, fmt.Errorf("%s: %w", method, t.gone())
@@ -321,7 +321,7 @@ func (t *sepTalk) gone() error {
 	return fmt.Errorf("it exited (%s)", t.p.Close())
 }
 
-// exits reports whether the process ends by itself within this time.
+// exits reports whether the process ends within this time.
 func (t *sepTalk) exits(within time.Duration) bool {
 	timer := time.NewTimer(within)
 	defer timer.Stop()

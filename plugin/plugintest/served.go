@@ -13,8 +13,8 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// Served launches an adapter of this process as a plugin. The server of the SDK is not used: it is
-// made for a process of its own, and what it links would be part of every bento.
+// Served launches an adapter of this process as a plugin. It does not use the server of the SDK, which
+// requires a separate process and would link its packages into every bento.
 type Served struct{ Adapter adapters.Adapter }
 
 // Launch implements host.Launcher.
@@ -78,7 +78,7 @@ func (s *serving) serve(ctx context.Context, in io.ReadCloser, out io.WriteClose
 	stop()
 	s.calls.Wait()
 	if s.last != nil {
-		_ = s.last.Reply(nil) // the host may be gone
+		_ = s.last.Reply(nil) // the host may have ended
 	}
 	s.peer.Drain()
 }
@@ -114,7 +114,7 @@ func (s *serving) answer(ctx context.Context, in *wire.Incoming) {
 	var err error
 	select {
 	case s.slots <- struct{}{}:
-		log := func(l adapters.Log) { _ = s.peer.Notify(wire.NotifyLog, l) } // the host may be gone
+		log := func(l adapters.Log) { _ = s.peer.Notify(wire.NotifyLog, l) } // the host may have ended
 		result, err = s.methods.Do(ctx, &methods.Call{Method: in.Method, Params: in.Params, Log: log})
 		<-s.slots
 	case <-ctx.Done():
@@ -124,11 +124,11 @@ func (s *serving) answer(ctx context.Context, in *wire.Incoming) {
 		err = in.Reply(result)
 	}
 	if err != nil {
-		_ = in.Refuse(methods.Refusal(in.Method, err)) // the host may be gone
+		_ = in.Refuse(methods.Refusal(in.Method, err)) // the host may have ended
 	}
 }
 
-// notified cancels a call. Every request that came before this notification has been taken.
+// notified cancels a call. Every request that arrived before this notification has been taken.
 func (s *serving) notified(method string, params json.RawMessage) {
 	var p wire.Cancel
 	if method != wire.NotifyCancel || methods.Decode(params, &p) != nil {

@@ -2,8 +2,8 @@
 // drives it through the contract one clause at a time. The numbers are those of
 // docs/PROTOCOL.md and docs/TOOL-PROTOCOL.md.
 //
-// Each axis has a process of its own, so that a failure does not affect other axes. The
-// package talks to the plugin without the host, which tolerates too much.
+// Each axis has a separate process, so that a failure does not affect other axes. The package talks to the
+// plugin without the host, which tolerates too much.
 package plugintest
 
 import (

@@ -12,7 +12,7 @@ type bucket struct {
 
 func newBucket(rate int, now time.Time) *bucket { return &bucket{rate, float64(rate), now} }
 
-// take takes a token, or returns how long it takes until there is one.
+// take takes a token, or returns the time until the next one.
 func (b *bucket) take(now time.Time) (wait time.Duration) {
 	if passed := now.Sub(b.at); passed > 0 {
 		b.tokens = min(float64(b.rate), b.tokens+passed.Seconds()*float64(b.rate))

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Counters count what happened with one extension since bento started it.
+// Counters count starts, failures and other incidents of one extension since bento started it.
 type Counters struct {
 	Starts       int `json:"starts"`
 	Exits        int `json:"exits"`

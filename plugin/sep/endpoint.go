@@ -25,7 +25,7 @@ type endpoint struct {
 	startup time.Duration
 	command host.Command
 	env     func(set map[string]string) []string
-	user    int // that has to connect
+	user    int // the user that must connect
 
 	token    string
 	dir      string
@@ -244,7 +244,7 @@ func (e *endpoint) remove() {
 	e.dir = ""
 }
 
-// finish ends what belongs to a process that has ended.
+// finish releases the socket and the output of a process that has ended.
 func (e *endpoint) finish() {
 	e.remove()
 	if e.stdout != nil {
@@ -259,7 +259,7 @@ type Process struct {
 	*host.Stream
 	In    io.ReadCloser
 	Out   io.WriteCloser
-	Token string // that sep.hello has to have; "" for inherited streams
+	Token string // that sep.hello must have; "" for inherited streams
 
 	endpoint *endpoint
 	once     sync.Once

@@ -53,7 +53,7 @@ type Options struct {
 // State is the state of an extension.
 type State string
 
-// The states. An extension that is not started at all has none.
+// The states of an extension. One that is never started has no state.
 const (
 	Waiting     State = "waiting"  // for its first event
 	Starting    State = "starting" // until sep.initialize is answered
@@ -65,7 +65,7 @@ const (
 	Stopped     State = "stopped"
 )
 
-// Status is the state of an extension with what led to it.
+// Status is the state of an extension with its causes.
 type Status struct {
 	State    State             `json:"state"`
 	Failure  *adapters.Failure `json:"-"`                // the last one, nil for none
@@ -212,7 +212,7 @@ func (x *Extension) current() *session {
 	return x.session
 }
 
-// failureOf returns the failure of a fault, and any other error as it is.
+// failureOf returns the failure of a fault, and any other error unchanged.
 func failureOf(err error) error {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return &adapters.Failure{Code: f.Code, Message: f.What}
@@ -416,8 +416,8 @@ func (x *Extension) Close() {
 	x.gone()
 }
 
-// Finish sends what waits and closes the extension. It waits for the process only while that follows, and
-// at most for wait, as host.Resident.Finish does, and not when ctx is done.
+// Finish sends the queued events and closes the extension. It waits for the process only while that keeps
+// reading, and at most for wait, as host.Resident.Finish does. It does not wait once ctx is done.
 func (x *Extension) Finish(ctx context.Context, wait time.Duration) {
 	x.mu.Lock()
 	r := x.resident
@@ -434,7 +434,7 @@ func (x *Extension) Finish(ctx context.Context, wait time.Duration) {
 	x.Close()
 }
 
-// leave closes the extension for events, and returns its resident, nil if there is none.
+// leave closes the extension for events, and returns its resident, nil for none.
 func (x *Extension) leave() *host.Resident {
 	x.mu.Lock()
 	defer x.mu.Unlock()

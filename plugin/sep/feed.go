@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// Feed is the Provider of a run. Its messages are what Add was called with: the findings and the ends of
-// tasks, with the task as conversation. Its contacts are the code owners of the workspace. It is
-// read-only: Send is unavailable. Several extensions may share one.
+// Feed is the Provider of a run. Its messages are those of Add: the findings and the ends of tasks, with
+// the task as conversation. Its contacts are the code owners of the workspace. It is read-only: Send is
+// unavailable. Several extensions may share one.
 type Feed struct {
 	owners func() []Contact // by id
 
@@ -131,9 +131,8 @@ const (
 	maxOwner      = 256
 )
 
-// ParseOwners returns the owners of a CODEOWNERS file, sorted, each once: @user, @group/team and
-// addresses of mail. Lines that are no rules are ignored, and so is what follows 3 MiB or 5,000
-// owners.
+// ParseOwners returns the owners of a CODEOWNERS file, sorted, without duplicates: @user, @group/team and
+// mail addresses. It ignores lines that are no rules, and everything after 3 MiB or 5,000 owners.
 func ParseOwners(data []byte) []string {
 	seen := make(map[string]bool)
 	for line := range strings.Lines(string(data[:min(len(data), maxOwnersFile)])) {

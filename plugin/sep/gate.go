@@ -57,8 +57,8 @@ func (s *session) judgeRequest(in *wire.Incoming) (m *method, id string, e *wire
 	return m, id, e
 }
 
-// envelope checks the parts of a request that JSON-RPC leaves open, and returns the id, equal for equal
-// ids however they are written.
+// envelope checks the parts of a request that JSON-RPC leaves open, and returns the id. Ids with the same
+// value are equal in any notation.
 func (s *session) envelope(in *wire.Incoming) (id string, e *wire.RPCError) {
 	id, ok := canonical(in.ID)
 	if !ok {

@@ -41,8 +41,8 @@ func (s *session) stranger(what string) {
 	s.fail(adapters.HandshakeFailed, notAuthenticated, "%s", what)
 }
 
-// initialized reports whether the extension has answered sep.initialize well. The answer may have
-// come just before the message for which the reader asks.
+// initialized reports whether the extension has answered sep.initialize well. The answer may have arrived
+// just before the message that the reader handles.
 func (s *session) initialized() bool {
 	s.mu.Lock()
 	q, ready := s.question, s.ready
@@ -148,7 +148,7 @@ func (s *session) await(ctx context.Context, p *wire.Peer, greeted <-chan struct
 	case <-s.failed:
 	case <-p.Done():
 		select {
-		case a := <-answered: // it came before the end
+		case a := <-answered: // it arrived before the end
 			s.judge(a)
 		default:
 			return s.lost(p.Err())

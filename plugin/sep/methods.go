@@ -15,7 +15,7 @@ import (
 type method struct {
 	name       string
 	permission string // "" for none
-	since      uint64 // the minor version that it came with
+	since      uint64 // the minor version that introduced it
 	run        func(ctx context.Context, s *session, params json.RawMessage) (any, *wire.RPCError)
 }
 

@@ -13,7 +13,7 @@ type panels struct {
 	list []manifest.Panel
 }
 
-// add adds a panel, or replaces the one with its id. It reports whether there was room.
+// add adds a panel, or replaces the one with its id. It reports whether the panel fitted.
 func (p *panels) add(panel manifest.Panel) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 // connection calls asked, noted and bad.
 type session struct {
 	x     *Extension
-	token string // that sep.hello has to have; "" for an inherited connection
+	token string // that sep.hello must have; "" for an inherited connection
 	stop  context.CancelFunc
 	work  sync.WaitGroup // handlers of requests, the sender of events, the health checks
 	serve func(p *wire.Peer)

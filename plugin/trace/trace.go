@@ -71,7 +71,7 @@ type Exchange struct {
 	Took   time.Duration     // 0 without an answer
 }
 
-// Answered reports whether there was an answer.
+// Answered reports whether the exchange has an answer.
 func (e *Exchange) Answered() bool { return e.Result != nil || e.Error != nil }
 
 // Exchanges joins requests with their answers, in the order of the requests.

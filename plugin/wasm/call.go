@@ -26,7 +26,7 @@ type call struct {
 	at  string // the step: "instantiate", az_alloc, az_tool_execute
 }
 
-// recorded is a call, and what records the files that the module looks at.
+// recorded is a call, with the recorder of the files that the module looks at.
 type recorded struct {
 	adapters.ToolCall
 	looks *looks // nil: nothing does

@@ -1,8 +1,8 @@
 // Package wasm is the host of tools that are WebAssembly modules: ABI v2 of AgentZero plugins
 // (docs/TOOL-PROTOCOL-WASM.md).
 //
-// A module sees nothing but what it was granted. Every call has an instance of its own, whose
-// memory, time, files and messages are bounded.
+// A module has access only to what its grants include. Every call has a separate instance, whose memory,
+// time, files and messages are bounded.
 package wasm
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 )
 
-// Engine compiles modules, and keeps what it has compiled for the next invocation. One serves a
-// process. It is safe for concurrent use.
+// Engine compiles modules, and keeps them compiled for the next invocation. A process needs only one. It
+// is safe for concurrent use.
 type Engine struct {
 	store *store // nil: nothing is kept
 

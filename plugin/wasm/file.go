@@ -23,7 +23,7 @@ type file struct {
 	dir        bool
 	write, add bool
 	listed     bool
-	list       []sys.Dirent // what Readdir has not returned yet
+	list       []sys.Dirent // the entries that Readdir has not returned yet
 }
 
 // maxListed is how many entries of a directory a module sees.

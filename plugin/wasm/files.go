@@ -180,7 +180,7 @@ func (b *budget) entry() sys.Errno {
 	return 0
 }
 
-// spend takes n bytes that end at the offset end of a file.
+// spend subtracts n bytes that end at the offset end of a file.
 func (b *budget) spend(n int, end int64) sys.Errno {
 	if b.bytes += int64(n); b.bytes > maxWritten || end > maxWritten || end < 0 {
 		return sys.EIO

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// A module that computes has to be stopped at its deadline, and the goroutine that runs it has to come
-// back to Go now and then: otherwise the garbage collector, which stops all goroutines at once, waits
-// for it, and with it every timer of the process. wazero comes back at each turn of each loop, which
-// makes tight loops 22 times as slow, and does not in a tree of calls without a loop.
+// A module that computes must be stopped at its deadline, and the goroutine that runs it must return to Go
+// now and then. Otherwise the garbage collector, which stops all goroutines at once, waits for it, and so
+// does every timer of the process. With its own option, wazero returns at each turn of each loop. That
+// makes tight loops 22 times as slow, and has no effect in a tree of calls without a loop.
 //
-// harden instead writes the checks into the module. Each call takes 1 of a budget, which is a global,
-// and each 1024 turns of the loops of one call take turnCost. When the budget is spent, the module
-// comes back to Go by memory.grow 0, renews its budget and traps if the host has set the global stop.
-// wazero validates the result, so a mistake here is a refused module and never a wrong one.
+// harden instead writes the checks into the module. Each call takes 1 of a budget, which is a global, and
+// each 1024 turns of the loops of one call take turnCost. When the budget is spent, the module returns to
+// Go by memory.grow 0, renews its budget, and traps if the host has set the global stop. wazero validates
+// the result. So a mistake here causes a refused module and never a wrong one.
 
 const (
 	budgetSize = 1 << 14
@@ -156,8 +156,8 @@ func (m *module) exported(r *reader, h *hardened) ([]byte, error) {
 	return content, nil
 }
 
-// boundTables returns the tables, each with a maximum: otherwise table.grow takes 8 bytes of the host for each
-// of 2^32 entries.
+// boundTables returns the tables, each with a maximum. Without it table.grow could take 8 bytes of the
+// host for each of 2^32 entries.
 func boundTables(r *reader) ([]byte, error) {
 	var content []byte
 	n := uint32(0)

@@ -127,8 +127,8 @@ func (r *reader) misc() error {
 	return fmt.Errorf("the instruction %#x %d is none of WebAssembly 2.0", opMisc, op)
 }
 
-// vector passes the rest of an instruction that begins with opVector. wazero takes one byte for its
-// number, and the second byte of a number from 128 for an instruction that does nothing, which 1 is.
+// vector reads the rest of an instruction that begins with opVector. wazero reads only one byte of its
+// number. For a number from 128 it takes the second byte, which is 1, for an instruction without effect.
 func (r *reader) vector() error {
 	op, err := r.byte()
 	switch {

@@ -15,10 +15,10 @@ import (
 )
 
 // Launcher launches a module that is an adapter, bento-adapter-<id>.wasm, as host.Command launches an
-// executable: the messages of the adapter protocol are the same. Each request is one call of the
-// module, with the message as input. Its output holds the messages that answer it, a line each.
+// executable: the messages of the adapter protocol are the same. Each request is one call of the module,
+// with the message as input. Its output has the messages of the answer, one on each line.
 //
-// The module reads the workspace, under its absolute path, and nothing else.
+// The module can read only the workspace, under its absolute path.
 type Launcher struct {
 	Tool *Tool  // of OpenAdapter; nil: each launch opens Module, and compiles it unless Engine keeps it
 	Root string // of the workspace, absolute
@@ -42,8 +42,8 @@ func (e *Engine) OpenAdapter(o Options) (*Tool, error) {
 // depth is the nesting of a message that is passed on.
 const depth = 1000
 
-// Launch implements host.Launcher. No process is started: Pid is 0. The module is compiled before
-// Launch returns: on a busy machine that takes longer than an answer may.
+// Launch implements host.Launcher. It starts no process: Pid is 0. It compiles the module before it
+// returns, because on a busy machine that takes longer than the timeout of an answer.
 func (l *Launcher) Launch(ctx context.Context, stderr io.Writer) (*host.Stream, error) {
 	tool, closeEngine := l.Tool, func() {}
 	if tool == nil {
@@ -118,7 +118,7 @@ func (s *served) serve(ctx context.Context) string {
 		case m.Kind == wire.Request && m.Method == wire.MethodShutdown:
 			stop()
 			calls.Wait()
-			_ = s.conn.Send(response(m.ID, json.RawMessage("null"), nil)) // bento may be gone
+			_ = s.conn.Send(response(m.ID, json.RawMessage("null"), nil)) // bento may have ended
 			return "exit status 0"
 		case m.Kind == wire.Notification && m.Method == wire.NotifyCancel:
 			s.cancel(m.Params)
@@ -186,7 +186,7 @@ func (s *served) answer(ctx context.Context, id json.RawMessage, request []byte)
 	}
 	for line := range bytes.Lines([]byte(a.Output)) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && s.conn.Send(line) != nil {
-			return // bento is gone
+			return // bento has ended
 		}
 	}
 }
@@ -217,7 +217,7 @@ func response(id, result json.RawMessage, fault *wire.RPCError) []byte {
 		Error   *wire.RPCError  `json:"error,omitempty"`
 	}{"2.0", id, result, fault})
 	if err != nil {
-		panic(err) // its parts come from valid JSON
+		panic(err) // its parts are valid JSON
 	}
 	return b
 }

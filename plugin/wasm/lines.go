@@ -26,7 +26,7 @@ const (
 	maxLine   = 16 << 10
 	maxLines  = 4 << 20 // bytes of one call; each line is at least 64
 	minLine   = 64
-	keepFirst = 10 // of a crash, the first lines say what happened
+	keepFirst = 10 // the first lines of a crash have its cause
 	keepLast  = 20
 )
 

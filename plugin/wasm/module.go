@@ -77,7 +77,7 @@ var (
 // errComponent reports a module of the other kind.
 var errComponent = errors.New("it is a component; required is a core module")
 
-// parse reads a module as far as the host has to know it. It copies nothing of b.
+// parse reads the parts of a module that the host must know. It copies nothing of b.
 func parse(b []byte) (*module, error) {
 	switch {
 	case bytes.HasPrefix(b, component):

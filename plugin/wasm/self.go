@@ -9,7 +9,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// The exports by which a module describes itself. It may lack them, or have others of these names.
+// These exports describe a module. It may lack them, or have other exports with these names.
 const (
 	selfName   = "az_tool_name"
 	selfSchema = "az_tool_schema"

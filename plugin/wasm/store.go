@@ -27,13 +27,13 @@ import (
 
 // A store keeps compiled modules, which are native code, in a directory of the user's own.
 //
-// wazero reads them from a directory without a check that a forger could not pass. So it never sees
-// the store: it gets a temporary directory of this process, which holds one file, copied from the
-// store after its code was checked. The code is an HMAC of the file under a key that lies in the
-// store with mode 0600. The key counts only in the directory in which it was made: the HMAC covers
-// its inode and the user. Thus a store that was restored from an archive or an image, or copied from
-// another machine, is compiled again. Who can write to the directory as the user can replace
-// bento itself.
+// wazero reads compiled modules from a directory without a check against forgery. So it never reads the
+// store. It gets a temporary directory of this process with one file, copied from the store after its code
+// was checked. The code is an HMAC of the file under a key, which is a file of the store with mode 0600.
+// The HMAC covers the inode of the directory and the user, so the key is valid only in the directory in
+// which it was made. A store that was restored from an archive or an image, or copied from another
+// machine, is compiled again. A process that can write to the directory as the user can replace bento
+// itself.
 //
 // An entry is replaced in one step, so two processes need no lock: both store the same.
 type store struct {
@@ -102,7 +102,7 @@ func (s *store) prepare() error {
 	return err
 }
 
-// loadKey returns the key of the store with what binds it to its place. It makes a missing one.
+// loadKey returns the key of the store, bound to its directory. It makes a missing key.
 func (s *store) loadKey() ([]byte, error) {
 	f, info, err := s.dir.Open(keyFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -169,8 +169,8 @@ func (s *store) load(name string) (cache wazero.CompilationCache, keep func()) {
 
 // An entry is its code, the length of the name of wazero's file, the name and the content of the file.
 
-// restore copies the entry name to the directory of a cache. It returns false if there is none that
-// can be trusted.
+// restore copies the entry name to the directory of a cache. It returns false if the entry is missing or
+// cannot be trusted.
 func (s *store) restore(name, to string) bool {
 	f, info, err := s.dir.Open(name + entrySuffix)
 	if err != nil {

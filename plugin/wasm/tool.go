@@ -85,7 +85,7 @@ type Tool struct {
 	// mayDial reports whether az_http_get may connect to an address.
 	mayDial func(netip.AddrPort) bool
 
-	load    sync.Mutex // held while the module is compiled: the other callers want that very module
+	load    sync.Mutex // held while the module is compiled: the other callers need the same module
 	program *program
 	refused error
 	calls   sync.RWMutex // held for reading by calls, for writing by close

@@ -22,8 +22,8 @@ var pagemap = sync.OnceValue(func() *rawfile.File {
 // reads as zeroes.
 const inMemory, swapped = 1 << 63, 1 << 62
 
-// zero fills the used pages of b, the start of a private anonymous mapping, with zeroes. It reports
-// false, and leaves b as it is, when it cannot find them, or finds more than maxIdle bytes.
+// zero fills the used pages of b, the start of a private anonymous mapping, with zeroes. If it cannot find
+// them, or finds more than maxIdle bytes, it returns false and leaves b unchanged.
 func zero(b []byte) bool {
 	f, size := pagemap(), os.Getpagesize()
 	if f == nil || len(b)%size != 0 {

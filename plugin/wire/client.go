@@ -12,8 +12,8 @@ import (
 // Close nor wait for an answer.
 type ClientOptions struct {
 	Limits
-	// Notify receives the plugin's notifications in their order: all that were sent before
-	// a response come before it.
+	// Notify receives the plugin's notifications in order. Those that were sent before a response arrive
+	// before it.
 	Notify func(method string, params json.RawMessage)
 	// Odd receives why a message was ignored.
 	Odd func(what string)
@@ -84,8 +84,8 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Done returns a channel that is closed when the stream has ended. Answers that came before
-// are delivered.
+// Done returns a channel that is closed when the stream has ended. Answers that arrived before are
+// delivered.
 func (c *Client) Done() <-chan struct{} { return c.done }
 
 // Err returns, after Done, why the stream has ended, as Conn.Recv does.

@@ -34,7 +34,7 @@ func (f *inFlight) settle(id int64, a Answer) bool {
 	return ok
 }
 
-// failAll delivers the same error to every request, and reports whether there were any.
+// failAll delivers the same error to every request, and reports whether it had any.
 func (f *inFlight) failAll(err error) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

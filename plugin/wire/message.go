@@ -183,7 +183,7 @@ func textOf(raw []byte) []byte {
 
 func isNull(raw []byte) bool { return len(raw) > 0 && raw[0] == 'n' }
 
-// Number returns the id of m if it is a whole number, however it is written (1, 1.0, 1e0).
+// Number returns the id of m if it is a whole number, in any notation (1, 1.0, 1e0).
 func (m *Message) Number() (int64, bool) {
 	if n, err := strconv.ParseInt(string(m.ID), 10, 64); err == nil {
 		return n, true

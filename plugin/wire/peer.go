@@ -34,12 +34,12 @@ type PeerOptions struct {
 	After int64
 }
 
-// Peer is one end of a connection on which both sides ask: JSON-RPC 2.0 without batches.
-// Reading never waits for writing, so that two peers that both write cannot block each
-// other. Methods are safe for concurrent use.
+// Peer is one end of a connection on which both sides send requests: JSON-RPC 2.0 without batches. Reading
+// never waits for writing, so two peers that both write cannot block each other. Methods are safe for
+// concurrent use.
 //
-// A request gets one valid answer. Answers to nobody and second answers are ignored. An
-// error with the id null fails every request in flight.
+// A request gets one valid answer. Answers without a request and second answers are ignored. An error with
+// the id null fails every request in flight.
 type Peer struct {
 	conn    *Conn
 	o       PeerOptions
@@ -51,8 +51,8 @@ type Peer struct {
 	err     error         // why; set before done is closed
 }
 
-// Incoming is a request of the other side. One of its methods has to be called, once. They
-// don't wait until the answer is written.
+// Incoming is a request of the other side. Exactly one of its methods must be called, once. They do not
+// wait until the answer is written.
 type Incoming struct {
 	ID     json.RawMessage
 	Method string
@@ -80,8 +80,8 @@ func NewPeer(c *Conn, o PeerOptions) *Peer {
 	return p
 }
 
-// Done returns a channel that is closed when the stream of the other side has ended, or
-// either side broke the protocol. Answers that came before are delivered.
+// Done returns a channel that is closed when the stream of the other side has ended, or either side broke
+// the protocol. Answers that arrived before are delivered.
 func (p *Peer) Done() <-chan struct{} { return p.done }
 
 // Err returns, after Done, why the connection has ended, as Conn.Recv does, or
@@ -106,23 +106,23 @@ func (p *Peer) Close() error {
 	return nil
 }
 
-// Drain writes what waits, then closes both streams. It does not wait for the reader, whose stream
-// may not end by being closed.
+// Drain writes the queued messages, then closes both streams. It does not wait for the reader, whose
+// stream may not end by being closed.
 func (p *Peer) Drain() {
 	p.out.close()
 	p.writing.Wait()
 	p.conn.Close()
 }
 
-// Finish sends a last request, whose answer is ignored, and closes the stream to the other side
-// behind what waits to be written. It does not wait for that; messages still come in.
+// Finish sends a last request, whose answer is ignored, and closes the stream to the other side after the
+// queued messages. It does not wait for that. The peer still receives messages.
 func (p *Peer) Finish(method string, params any) error {
 	_, err := p.Ask(method, params) // which is never dropped, so that it is written
 	p.Leave()
 	return err
 }
 
-// Leave closes the stream to the other side behind what waits to be written, as Finish does.
+// Leave closes the stream to the other side after the queued messages, as Finish does.
 func (p *Peer) Leave() { p.out.close() }
 
 // Question is a request of this side that waits for its answer.
@@ -133,7 +133,7 @@ type Question struct {
 	answer chan Answer
 }
 
-// Ask sends a request. The caller has to call Drop in the end.
+// Ask sends a request. The caller must call Drop in the end.
 func (p *Peer) Ask(method string, params any) (*Question, error) {
 	q := &Question{p: p}
 	q.id, q.answer = p.calls.add()
@@ -151,7 +151,7 @@ func (p *Peer) Ask(method string, params any) (*Question, error) {
 // Answered returns a channel with the one answer.
 func (q *Question) Answered() <-chan Answer { return q.answer }
 
-// Settled reports whether the answer has come, or Drop was called. In a function of PeerOptions it is
+// Settled reports whether the answer has arrived, or Drop was called. In a function of PeerOptions it is
 // true for every message after the answer.
 func (q *Question) Settled() bool {
 	q.p.calls.mu.Lock()
@@ -183,7 +183,7 @@ func (p *Peer) Call(ctx context.Context, method string, params any) (json.RawMes
 		return nil, ctx.Err()
 	}
 	select {
-	case a := <-q.answer: // it came before the end
+	case a := <-q.answer: // it arrived before the end
 		return a.Result, a.Err
 	default:
 		return nil, p.err

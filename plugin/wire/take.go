@@ -47,8 +47,8 @@ func (p *Peer) reason(err error) error {
 	return err
 }
 
-// fail keeps why writing failed. Only a timeout ends the connection: a process that closed
-// its stdin may still have something to say.
+// fail keeps the reason why writing failed. Only a timeout ends the connection, since a process that has
+// closed its stdin may still send messages.
 func (p *Peer) fail(err error) {
 	p.calls.mu.Lock()
 	defer p.calls.mu.Unlock()
@@ -107,7 +107,7 @@ func (p *Peer) invalid(body []byte, m *Message) error {
 	return p.bad(body, m, errors.New(m.Why))
 }
 
-// bad asks what to do with bytes that are no message, and does it.
+// bad asks how to handle bytes that are no message, and does so.
 func (p *Peer) bad(body []byte, m *Message, err error) error {
 	reply, end := (*RPCError)(nil), m == nil
 	switch {

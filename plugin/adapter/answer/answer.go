@@ -1,6 +1,5 @@
-// Package answer defines which answers of a plugin are valid. Each has a shape with bounds.
-// The error of an invalid answer names the member, what was wanted and what the plugin
-// sent. Unknown members are ignored.
+// Package answer defines which answers of a plugin are valid. Each has a shape with bounds. The error of
+// an invalid answer names the member, with the wanted and the received value. Unknown members are ignored.
 package answer
 
 import (

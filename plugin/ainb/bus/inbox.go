@@ -31,10 +31,10 @@ func (in *Inbox) add(e Event) {
 	}
 }
 
-// Ready returns a channel that has a value after an event came.
+// Ready returns a channel that has a value after an event has arrived.
 func (in *Inbox) Ready() <-chan struct{} { return in.ready }
 
-// Next takes the oldest event, and reports whether there is one.
+// Next takes the oldest event, and returns false if the inbox is empty.
 func (in *Inbox) Next() (Event, bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -48,7 +48,7 @@ func Discover(dir string) (found []Found, problems []diagnostics.Diagnostic) {
 	return found, problems
 }
 
-// Read reads the extension in a directory. It is nil if there is no manifest, or an error in it.
+// Read reads the extension in a directory. It returns nil if the manifest is missing or has an error.
 func Read(dir string) (*Found, []diagnostics.Diagnostic) {
 	path := filepath.Join(dir, File)
 	root, err := os.OpenRoot(dir)

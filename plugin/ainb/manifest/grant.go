@@ -13,7 +13,7 @@ type Grant struct {
 	Only []string // nil with All
 }
 
-// Granted reports whether the grant is of anything at all.
+// Granted reports whether the grant includes anything.
 func (g Grant) Granted() bool { return g.All || len(g.Only) > 0 }
 
 // Fleet is the prefix of the topics that only the host publishes, and that no pattern grants.
@@ -74,8 +74,8 @@ func coversPath(wide, narrow string) bool {
 	return wide == narrow || strings.HasPrefix(narrow, strings.TrimSuffix(wide, "/")+"/")
 }
 
-// Both returns what two grants of a capability allow: of two lists, each entry that one of the other
-// list covers.
+// Both returns the intersection of two grants of a capability. Of two lists it has each entry that an
+// entry of the other list covers.
 func Both(capability string, declared, allowed Grant) Grant {
 	switch {
 	case allowed.All || declared.All && needsList(capability) && allowed.Granted():

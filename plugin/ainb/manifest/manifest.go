@@ -39,7 +39,7 @@ const (
 	RuleExecutable   = "extension_executable"
 )
 
-// Manifest is what an extension says about itself. Lists are nil when they are empty.
+// Manifest is the manifest of an extension. Lists are nil if they are empty.
 type Manifest struct {
 	Plugin       Plugin
 	Capabilities map[string]Grant // all that it declares, also those that bento does not know

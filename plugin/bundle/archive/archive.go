@@ -45,7 +45,7 @@ const (
 	maxElement = 255
 )
 
-// contents are the files of a package as they are found.
+// contents are the files of a package that were read so far.
 type contents struct {
 	limits  Limits
 	files   []File
@@ -160,7 +160,7 @@ func (c *contents) done() []File {
 }
 
 // Rooted returns the files below the directory that has one of the manifests: the root, or the only
-// directory in it. It returns nil when there is none.
+// directory in it. It returns nil if both have none.
 func Rooted(files []File, manifests ...string) []File {
 	if hasAny(files, manifests) {
 		return files

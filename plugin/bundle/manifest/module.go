@@ -75,7 +75,7 @@ func ReadModule(path string, data []byte) (*Module, error) {
 	return m, r.err()
 }
 
-// names checks what names the package and its files.
+// names checks the names of the package and of its files.
 func (r *reader) names(m *Module) {
 	switch {
 	case strings.TrimSpace(m.ID) == "":

@@ -78,8 +78,8 @@ func (r *reader) err() error {
 	return diagnostics.Problems(diagnostics.Sorted(r.problems))
 }
 
-// is reports whether the member name has a kind. A missing member and null are none; another kind
-// is a problem.
+// is reports whether the member name has a kind. It returns false for a missing member and null. Another
+// kind is a problem.
 func (r *reader) is(name string, kind jsonfile.Kind, want string) bool {
 	v := r.root.Get(name)
 	switch v.Kind() {

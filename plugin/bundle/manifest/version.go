@@ -26,7 +26,8 @@ func ValidVersion(version string) bool {
 	return versionForm.MatchString(version) && !strings.Contains(version, "..")
 }
 
-// Compare orders two versions: semantic versions by their rules, above all others; others by bytes.
+// Compare orders two versions: semantic versions by their rules. Other versions are lower, and are
+// compared by bytes.
 func Compare(a, b string) int {
 	x, xErr := semver.ParseWhole(a)
 	y, yErr := semver.ParseWhole(b)
@@ -53,8 +54,8 @@ type Requirement struct {
 // last parts or have wildcards for them.
 var comparator = pattern.New(`^(\^|~|=|>=|<=|>|<)?[ ]*(\*|[0-9]{1,9}(\.(\*|[0-9]{1,9}(\.(\*|[0-9]{1,9}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?))?))?)$`)
 
-// ParseRequirement reads a requirement in the syntax of Cargo: comparators with commas between
-// them, all of which must hold; a comparator without an operator means "^".
+// ParseRequirement reads a requirement in the syntax of Cargo: comparators separated by commas, which must
+// all hold. A comparator without an operator means "^".
 func ParseRequirement(text string) (Requirement, error) {
 	if len(text) > 200 {
 		return Requirement{}, fmt.Errorf("version requirement of %d bytes, expected at most 200", len(text))

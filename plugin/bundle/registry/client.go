@@ -111,7 +111,7 @@ func (c *Client) Manifest(ctx context.Context, r Reference) (*Manifest, error) {
 	return parseManifest(data, r.Digest)
 }
 
-// parseManifest reads a manifest, which has to have the digest want unless that is "".
+// parseManifest reads a manifest, which must have the digest want unless that is "".
 func parseManifest(data []byte, want string) (*Manifest, error) {
 	m := &Manifest{Digest: digestOf(data)}
 	if want != "" && want != m.Digest {

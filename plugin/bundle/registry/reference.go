@@ -11,7 +11,7 @@ import (
 
 // Reference names an artifact in a registry. With neither Tag nor Digest it names the repository.
 type Reference struct {
-	Host   string // with the port, if there is one
+	Host   string // with the port, if it has one
 	Repo   string
 	Tag    string
 	Digest string // "sha256:…"

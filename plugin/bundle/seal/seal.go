@@ -74,7 +74,7 @@ func ParseKey(name, text string) (Key, error) {
 	return k, nil
 }
 
-// Result is what signatures say about a file.
+// Result is the result of checking the signatures of a file.
 type Result int
 
 // The results of Check.
@@ -126,7 +126,7 @@ func checkMinisign(data, text []byte, keys []Key) (Result, string) {
 	return Untrusted, fmt.Sprintf("%016X", sig.KeyID)
 }
 
-// cosigner returns the name of the key that has signed data, "" for none of keys. Such a signature
+// cosigner returns the name of the key that has signed data, "" if it is none of keys. Such a signature
 // does not name its key.
 func cosigner(data, text []byte, keys []Key) string {
 	sig, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))

@@ -1,7 +1,7 @@
 // Package manifest reads the manifest of a SEP v1 extension: manifest.json, or <name>.sep.json.
 //
-// Parse checks what the published JSON Schema of the contract checks, with own code, so that each
-// fault has its place in the file. Conflicts and Refusals are what no schema can say.
+// Parse checks the rules of the published JSON Schema of the contract, with own code, so that each fault
+// has its place in the file. Conflicts and Refusals check rules that no schema can state.
 package manifest
 
 import (

@@ -45,7 +45,7 @@ func Answering(out string) *Module {
 // Good is the answer of a tool that works.
 const Good = `{"output":"done"}`
 
-// Import imports a function and returns its number. Imports come before functions.
+// Import imports a function and returns its number. Imports must precede functions.
 func (m *Module) Import(module, name, typ string) uint32 {
 	m.imports = append(m.imports, join(text(module), text(name), []byte{0}, U32(m.typ(typ))))
 	m.outside++
@@ -104,7 +104,7 @@ func (m *Module) Rename(name, to string) {
 	m.exports = kept
 }
 
-// Memory declares the memory, in pages, and exports it. A negative max is none.
+// Memory declares the memory, in pages, and exports it. A negative max means no maximum.
 func (m *Module) Memory(min uint32, max int64) {
 	m.memory = join([]byte{0}, U32(min))
 	if max >= 0 {

@@ -15,7 +15,7 @@ type scanner struct {
 	depth  int // how many more levels values may nest
 	values int // how many more values a Shape may take
 	unique bool
-	// hidden is data without the names that no Record has; nil while there are none.
+	// hidden is data without the names that no Record has; nil if it has no such names.
 	hidden []byte
 }
 

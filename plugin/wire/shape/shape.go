@@ -66,8 +66,8 @@ func Table(limit int, elem *Shape) *Shape {
 	return &Shape{want: "an object", starts: "{", max: limit, elem: elem, table: true}
 }
 
-// Record returns the shape of an object of known members. It ignores others, also those
-// whose name differs from a known one only in case.
+// Record returns the shape of an object of known members. It ignores other members, even if the name
+// differs from a known one only in case.
 func Record(fields ...Field) *Shape {
 	want := "an object"
 	joint := " with "

@@ -18,7 +18,7 @@ import (
 func azLog(level int32, at unsafe.Pointer, n int32)
 
 var (
-	kept  [][]byte // what the host holds an address of
+	kept  [][]byte // memory whose address the host has
 	calls int
 )
 
