@@ -24,7 +24,7 @@ import (
 type scratch struct {
 	t      *testing.T
 	r      *rand.Rand
-	base   string // holds the workspaces, the caches, and the files that uncached tasks read
+	base   string // the directory of the workspaces, the caches, and the files that uncached tasks read
 	dishes []*scratchDish
 	ignore string // the .gitignore
 	caches int

@@ -26,7 +26,7 @@ const (
 	DishFile      = "dish.toml"
 )
 
-// The rules of the diagnostics of this package, beside those of tomlfile.
+// The rules of the diagnostics of this package, in addition to those of tomlfile.
 const (
 	RuleUnreadable  = "unreadable_file"
 	RuleInvalid     = "invalid_value"

@@ -40,7 +40,7 @@ const NoLanguage = "none"
 // viaOutputs is the Via of a dependency on outputs instead of sources.
 const viaOutputs = "outputs"
 
-// dependsOn is a dependency on another dish, by its name.
+// dependsOn is a dependency on the dish with a name.
 type dependsOn struct {
 	Dish string
 	Via  string // ViaOutputs or empty

@@ -261,7 +261,7 @@ func checkRange(key string, v tomlfile.At[int], low, high int) []diagnostics.Dia
 	return []diagnostics.Diagnostic{v.Pos.Error(RuleInvalid, "%s is %d, expected %d to %d", key, v.Value, low, high)}
 }
 
-// checkEnvFile reports a path outside the workspace; it may lie above the dish.
+// checkEnvFile reports a path outside the workspace. A path above the dish is valid.
 func checkEnvFile(dish string, file tomlfile.At[string]) []diagnostics.Diagnostic {
 	joined := path.Join(dish, file.Value)
 	if file.Value == "" || strings.ContainsRune(file.Value, 0) || path.IsAbs(file.Value) || joined == ".." || strings.HasPrefix(joined, "../") {
@@ -270,7 +270,7 @@ func checkEnvFile(dish string, file tomlfile.At[string]) []diagnostics.Diagnosti
 	return nil
 }
 
-// setCwd sets the working directory, which may lie above the dish, inside the workspace.
+// setCwd sets the working directory. It may be above the dish, but must be inside the workspace.
 func (t *Task) setCwd(dish string, cwd tomlfile.At[string]) []diagnostics.Diagnostic {
 	if !cwd.Given {
 		return nil

@@ -40,7 +40,7 @@ func BadName(name string) string {
 	}
 }
 
-// hasControl reports whether s holds a control character.
+// hasControl reports whether s contains a control character.
 func hasControl(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
 }

@@ -74,7 +74,7 @@ type where struct {
 	Col  int    `json:"col,omitempty"`
 }
 
-// NewError makes the document of err. It has every problem; the fields at the top are those of the first.
+// NewError makes the document of err with all of its problems. The first problem sets the fields at the top.
 func NewError(err error) Error {
 	doc := Error{Schema: Schema("error"), Kind: "internal", Message: err.Error(), NextSteps: []string{}}
 	var problems diagnostics.Problems

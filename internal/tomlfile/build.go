@@ -246,7 +246,7 @@ func (b *builder) valueStart(offset int) int {
 	return offset
 }
 
-// lineEnd returns the offset after the line that holds offset.
+// lineEnd returns the offset after the line that contains offset.
 func (b *builder) lineEnd(offset int) int {
 	line := b.f.pos(offset).Line
 	if line < len(b.f.lines) {

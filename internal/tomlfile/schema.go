@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// Schema is a JSON Schema of draft 7, the one that editors read.
+// Schema is a JSON Schema of draft 7, which editors support.
 type Schema map[string]any
 
 // Shaper is a type that returns its own schema: an Unmarshaler, or a struct with rules that its fields do not show.

@@ -53,7 +53,7 @@ func CacheBounds(cfg *config.Workspace, env adapters.Environ) cache.Bounds {
 
 // SaidBounds returns the configured bounds of the cache in use. Bounds in bento.toml do not apply to
 // the cache that all workspaces of the user share: an untrusted repository must not empty it. They
-// apply to a cache below .bento/, and to the one that the user has chosen for this run.
+// apply to a cache below .bento/, and to a cache that the user has chosen by $BENTO_CACHE_DIR.
 func SaidBounds(cfg *config.Workspace, env adapters.Environ) cache.Bounds {
 	if env.Get("BENTO_CACHE_DIR") == "" && (cfg.Cache.OwnDir != "" || cfg.Cache.Dir == "") {
 		return cache.Bounds(cfg.Cache.Own)
