@@ -32,8 +32,8 @@ func CheckPath(p string) error {
 	return CheckPlace(p)
 }
 
-// CheckPlace is CheckPath for a path that a task left: it may be longer than any that a record may
-// have.
+// CheckPlace is CheckPath for a path that a task has made. Its length is not limited to that of a path in
+// a record.
 func CheckPlace(p string) error {
 	switch {
 	case p == "" || p == ".":

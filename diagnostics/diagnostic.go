@@ -91,7 +91,7 @@ func Sorted(list []Diagnostic) []Diagnostic {
 	return slices.Compact(list)
 }
 
-// Errors returns those of list whose severity is Error.
+// Errors returns the elements of list with the severity Error.
 func Errors(list []Diagnostic) []Diagnostic {
 	var errs []Diagnostic
 	for _, d := range list {

@@ -20,9 +20,9 @@ import (
 // independent of the number of CPUs, since calls of an adapter that takes one call at a time wait.
 const maxAsking = 16
 
-// adopt decides about all sites from the top down: the dish above a directory decides which
-// directories below it may be dishes. A directory that was left out is decided again, with those
-// below it, when a manifest turns out to name it.
+// adopt decides about all sites from the top down: the dish above a directory decides which directories
+// below it may be dishes. A left-out directory is decided again, with those below it, if a manifest that
+// is read later names it.
 func (f *finder) adopt(ctx context.Context) {
 	f.remember()
 	defer f.save()
@@ -301,8 +301,8 @@ func (f *finder) locked(s *site, m *adapters.Manifest) bool {
 // RuleAdapter is the rule of adapter errors without a specific rule.
 const RuleAdapter = "adapter_error"
 
-// fail reports the error of an adapter: an error in the user's files at its place, a failing plugin
-// once for all its dishes.
+// fail reports the error of an adapter. It reports an error in the user's files at its place, and a
+// failing plugin once for all its dishes.
 func (f *finder) fail(err error, d *Dish) {
 	var failure *adapters.Failure
 	var list diagnostics.Problems

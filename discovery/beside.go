@@ -8,9 +8,9 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 )
 
-// A directory that adapters of several groups recognise is a dish for each of them that offers a
-// lifecycle task there: Rails with a front end, Laravel, a project of maturin. All have the same
-// path and the same files; installs, keys, toolchains and outputs are each their own.
+// A directory that adapters of several groups recognise is a dish for each adapter that offers a lifecycle
+// task there: Rails with a front end, Laravel, a project of maturin. These dishes have the same path and
+// files. Their installs, keys, toolchains and outputs are separate.
 
 // decision is the result of asking one adapter about a site, once, and of judging the answers.
 type decision struct {
@@ -155,7 +155,7 @@ func anyOfLanguage(tasks []config.Task) bool {
 	return false
 }
 
-// whose returns which of the dishes of one directory has a task, -1 with a problem for none.
+// whose returns which dish of a directory has a task, or -1 with a problem if none has it.
 func (f *finder) whose(list []*Dish, t config.Task) int {
 	if t.Language.Text == "" {
 		return max(0, slices.IndexFunc(list, func(d *Dish) bool {

@@ -7,9 +7,8 @@ type callQueue struct {
 	last map[adapters.Adapter]<-chan struct{} // closed when the last in the queue has left
 }
 
-// Join adds a place behind all earlier ones, for each plugin among those that may be asked. Other
-// adapters, and plugins that take several calls at a time, are asked in any order. Every place has
-// to be left in the end.
+// Join adds a place after all earlier ones, for each plugin among asked. Calls of other adapters, and of
+// plugins that take several calls at a time, have no order. The caller must leave every place in the end.
 func (q *callQueue) Join(asked []adapters.Adapter) *queuePlace {
 	if q.last == nil {
 		q.last = make(map[adapters.Adapter]<-chan struct{})

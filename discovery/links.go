@@ -104,8 +104,8 @@ func (f *finder) declared(d *Dish, byName map[string]*Dish, links *linkSet) {
 	}
 }
 
-// meant returns the dishes that an entry of depends_on means by the name of to. In its own directory
-// that is just the other dish: all of the directory have the entry.
+// meant returns the dishes that an entry of depends_on means by the name of to. In its own directory that
+// is only the other dish, because all dishes of the directory have the entry.
 func (f *finder) meant(d, to *Dish) []*Dish {
 	switch {
 	case to.Path != d.Path:

@@ -8,7 +8,7 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 )
 
-// RuleDishName is the rule of a directory whose name cannot be a dish name.
+// RuleDishName is the rule of a directory whose name is not valid for a dish.
 const RuleDishName = "dish_name"
 
 // nameDishes sets the name of each dish: the declared one, else that of its directory. If another dish has

@@ -70,8 +70,8 @@ func FindRoot(o RootOptions) (string, error) {
 	return "", noWorkspace(message, "create an empty "+config.WorkspaceFile+" in the root directory of the workspace")
 }
 
-// notOurs returns why dir is no workspace although it contains name: another user may have put it
-// there, and bento runs the tasks of a workspace. It returns "" for a workspace.
+// notOurs returns why dir is no workspace although it contains name: another user may have created it, and
+// bento runs the tasks of a workspace. It returns "" for a workspace.
 func notOurs(trusted owner.Trusted, dir, name string) string {
 	for _, path := range []string{dir, filepath.Join(dir, name)} {
 		fi, err := os.Lstat(path)

@@ -131,8 +131,8 @@ func (s *Store) publish(d *draft, to place, used time.Time, err error) error {
 	})
 }
 
-// note replaces one of the store's own files, or removes the old one when it cannot. It makes none
-// in a store without entries.
+// note replaces one of the store's own files, or removes the old file if that fails. It makes no file in a
+// store without entries.
 func (s *Store) note(name string, data []byte) {
 	if _, err := s.current(false); err != nil {
 		return
@@ -152,8 +152,8 @@ func (s *Store) forget(name string) {
 	_ = s.with(false, func(f *format) error { return f.Remove(name) })
 }
 
-// noted returns the content of such a file, of at most limit bytes. It ignores a larger file and one
-// with a second hard link, which anyone may have made.
+// noted returns the content of such a file, of at most limit bytes. It ignores a larger file, and a file
+// with a second hard link, which any user may have made.
 func (s *Store) noted(name string, limit int) (data []byte, ok bool) {
 	err := s.with(false, func(f *format) error {
 		file, info, err := f.Open(name)

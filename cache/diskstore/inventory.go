@@ -38,9 +38,9 @@ type claim struct {
 	needs [][32]byte
 }
 
-// takeInventory lists the store and reads its records. It lists all blobs first: a process writes a
-// record, then touches its blobs, so that the record of a listed blob is listed too, or the blob
-// has a later time than the one that was listed.
+// takeInventory lists the store and reads its records. It lists all blobs first. A process writes a
+// record, then touches its blobs. So either the record of a listed blob is listed too, or the blob has a
+// later time than the listed one.
 func (s *Store) takeInventory(ctx context.Context, st *stock, needs Needs) (*inventory, error) {
 	inv := &inventory{opened: s.opened}
 	var files [kinds][shards][]File

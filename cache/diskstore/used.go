@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// usedFile contains the last use of records that were used after their modification time: usedMagic,
-// then for each the key and the time in 8 bytes (little endian), the latest last. All records that
-// one process used have the same time. Without the file the order of records is that of their
-// modification times, which a use renews when they are hours old.
+// usedFile contains the last use of records that were used after their modification time: usedMagic, then
+// for each record the key and the time in 8 bytes (little endian), the latest last. All records that one
+// process used have the same time. Without the file the records are ordered by modification time, which a
+// use renews if it is hours old.
 const (
 	usedFile  = "used"
 	usedMagic = "bentou\x00\x02"
 	usedSize  = 40 // bytes of a use
 )
 
-// A usedFile of more than manyUses, and twice those of the process that writes it, is cut to half:
-// the modification times of the records get the uses that are cut. None has more than maxUses.
+// A usedFile with more than manyUses, and more than twice the uses of the process that writes it, is cut
+// to half. The modification times of the records get the cut uses. A usedFile never has more than maxUses.
 const (
 	manyUses = 16 << 10
 	maxUses  = 1 << 18

@@ -160,8 +160,8 @@ func (r *Restorer) Place(m *Made, into string, o Options) error {
 	return nil
 }
 
-// moveDirs moves whole directories to where the workspace has none. The steps of their files are done
-// then.
+// moveDirs moves whole directories that are missing in the workspace. The steps of their files are then
+// done.
 func (r *restore) moveDirs() error {
 	left, moved := r.steps[:0], ""
 	for _, s := range r.steps {

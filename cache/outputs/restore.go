@@ -40,7 +40,7 @@ type Options struct {
 // Stats counts the work of a Restore.
 type Stats struct {
 	Written int   // files, links and directories that Restore made or replaced
-	Kept    int   // unchanged ones, and those whose mode alone changed
+	Kept    int   // unchanged ones, and those of which only the mode changed
 	Removed int   // stale ones, removed
 	Bytes   int64 // size of the written files
 }

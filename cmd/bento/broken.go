@@ -10,8 +10,8 @@ import (
 	"github.com/bentobuild/bento/internal/key"
 )
 
-// stopping returns the problems that may keep a run from starting. With --keep-going an
-// unreadable manifest costs the tasks of its own dish only.
+// stopping returns the problems that may keep a run from starting. With --keep-going, an unreadable manifest
+// prevents only the tasks of its own dish.
 func (s *session) stopping(w *opened) []diagnostics.Diagnostic {
 	if !s.flags.keepGoing {
 		return w.Problems

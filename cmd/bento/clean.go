@@ -231,5 +231,5 @@ func (doc cleaned) write(w io.Writer) {
 	}
 }
 
-// maxLeft bounds the files that clean names among those that it leaves.
+// maxLeft is the maximal number of remaining files that clean names.
 const maxLeft = 20

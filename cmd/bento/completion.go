@@ -92,7 +92,7 @@ func (n names) dishTasks() (list []string) {
 	return list
 }
 
-// completer returns the possible next words. The shell keeps those that match the word begun.
+// completer returns the possible next words. The shell keeps the words that match the begun word.
 type completer = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
 
 // maxWords bounds the offered words: users do not read more.

@@ -114,8 +114,8 @@ func TestTwoBentosOneExtension(t *testing.T) {
 	}
 }
 
-// TestWorkspaceDeletedUnderExtensions: after a deletion of the workspace, the run ends as without extensions, no process
-// is left, and no process creates the workspace again.
+// TestWorkspaceDeletedUnderExtensions: after a deletion of the workspace, the run ends as without extensions, no
+// process is left, and no process creates the workspace again.
 func TestWorkspaceDeletedUnderExtensions(t *testing.T) {
 	t.Parallel()
 	needTool(t, "python3")

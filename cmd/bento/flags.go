@@ -76,8 +76,8 @@ func matters(cmd *cobra.Command, flag string) bool {
 	return false
 }
 
-// globalFlags returns the global flags in two sets: those that matter to every command, and those
-// that matter to cmd besides.
+// globalFlags returns the global flags in two sets: general has the flags that matter to every command,
+// and special the further flags that matter to cmd.
 func globalFlags(cmd *cobra.Command) (general, special *pflag.FlagSet) {
 	general, special = pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	cmd.Root().PersistentFlags().VisitAll(func(f *pflag.Flag) {

@@ -20,7 +20,7 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// The workspace's state holds the document of the last run that executed a task.
+// The workspace's state has the document of the last run that executed a task.
 const (
 	lastFile    = "last-run"
 	lastVersion = 1

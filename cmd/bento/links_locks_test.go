@@ -14,7 +14,7 @@ import (
 	"github.com/bentobuild/bento/adapters/builtin"
 )
 
-// lockfiles are what the tools of each adapter write besides the manifest.
+// lockfiles returns the files that the tools of each adapter write, by adapter.
 func lockfiles() map[string][]string {
 	return map[string][]string{
 		"go":        {"go.mod", "go.sum", "go.work.sum"},

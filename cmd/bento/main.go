@@ -83,7 +83,7 @@ func guard(hold []*os.File) {
 	}
 }
 
-// process holds the files and the environment of the program.
+// process has the files and the environment of the program.
 type process struct {
 	out, err io.Writer
 	pipes    *pipes // the pipes of out and err, nil if they are other writers

@@ -25,8 +25,8 @@ func onlyLooks(cmd *cobra.Command) bool {
 	return dry != nil && cmd.GroupID == "run" && dry.Value.String() == "true"
 }
 
-// pipes are stdout and stderr. If the reader of one is gone, a command that only looks ends
-// by SIGPIPE, and one that runs tasks or changes files continues without it.
+// pipes are stdout and stderr. If the reader of one is gone, a command that only looks ends by SIGPIPE. A
+// command that runs tasks or changes files continues without the reader.
 type pipes struct {
 	out, err pipe
 	cancel   func()

@@ -14,7 +14,7 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// sabotage is one way to break the CMake example, and what has to name it.
+// sabotage is one way to break the CMake example, and the texts that must report it.
 type sabotage struct {
 	Name   string     `toml:"name"`
 	Edit   [][]string `toml:"edit"`
@@ -129,7 +129,7 @@ func (s *sabotage) try(t *testing.T, bento string) {
 	}
 }
 
-// breakIt writes the adapter with the edits.
+// breakIt writes the edited adapter to path.
 func (s *sabotage) breakIt(t *testing.T, path string) {
 	t.Helper()
 	data, err := os.ReadFile("../../examples/bento-adapter-cmake/bento-adapter-cmake")

@@ -26,7 +26,7 @@ import (
 type scratch struct {
 	t      *testing.T
 	r      *rand.Rand
-	base   string // holds the workspaces, the caches, and the files that uncached tasks read
+	base   string // the directory of the workspaces, the caches, and the files that uncached tasks read
 	dishes []*scratchDish
 	ignore string // the .gitignore
 	width  int    // how many tasks run at once

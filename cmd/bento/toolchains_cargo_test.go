@@ -9,7 +9,7 @@ import (
 func cargoToolchains() []toolchain {
 	return []toolchain{{
 		id: "cargo", needs: []string{"cargo", "cargo-clippy", "cc"}, version: []string{"cargo", "--version"},
-		// The lockfile names the registry, so it is made here.
+		// The lockfile names the registry of this machine, so the test makes it.
 		prepare: func(k *kitchen) { k.tool(".", "cargo", "generate-lockfile") },
 		tasks:   []string{"lib:build", "lib:check", "lib:lint", "lib:test", "app:build", "app:check", "app:test"},
 		library: edit{"lib/src/lib.rs", `format!("book {}", buffer`, `format!("book {0}", buffer`},
@@ -29,8 +29,7 @@ func cargoToolchains() []toolchain {
 	}}
 }
 
-// Where an install writes the lockfile, the run that it was part of is a hit the next
-// time.
+// If an install of a run writes the lockfile, all tasks of that run are cache hits in the next run.
 func TestLockfileThatAnInstallWrites(t *testing.T) {
 	t.Parallel()
 	adaptertest.Need(t, "cargo", "cargo-clippy", "cc")

@@ -3,7 +3,7 @@ package main
 func denoToolchains() []toolchain {
 	return []toolchain{{
 		id: "deno", needs: []string{"deno"}, version: []string{"deno", "--version"},
-		// A directory of its own for what is fetched, which can be deleted.
+		// The test can delete its own directory of downloads.
 		env:     func(k *kitchen) []string { return []string{"DENO_DIR=" + k.home + "/deno"} },
 		tasks:   []string{"lib:build", "lib:lint", "lib:test", "app:build", "app:lint", "app:test"},
 		library: edit{"packages/lib/mod.ts", "number ${value}", "number ${String(value)}"},

@@ -5,15 +5,15 @@ import "strings"
 func goToolchains() []toolchain {
 	return []toolchain{{
 		id: "go", needs: []string{"go"}, version: []string{"go", "version"},
-		// A module cache of its own, which can be deleted.
+		// The test can delete its own module cache.
 		env: func(k *kitchen) []string {
 			return []string{"GOMODCACHE=" + k.home + "/mod", "GOFLAGS=" + strings.TrimSpace(k.env.Get("GOFLAGS")+" -modcacherw")}
 		},
 		tasks:   []string{"lib:build", "lib:check", "lib:test", "app:build", "app:check", "app:test"},
 		library: edit{"lib/lib.go", "cmp.Equal(a, b) }", "cmp.Equal(b, a) }"},
 		program: edit{"app/main.go", "len(args) / 2", "len(args) >> 1"},
-		// One line more of a module that the application needs, by which it may get
-		// another version.
+		// An additional line for a module that the application needs: the line could select another
+		// version.
 		lock: func(k *kitchen) {
 			k.write("app/go.sum", k.read("app/go.sum")+"github.com/google/go-cmp v0.6.0/go.mod h1:17dUlkBOakJ0+DkrSSNjCkIjxS6bF9zb3elmeNGIjoY=\n")
 		},

@@ -1,6 +1,6 @@
 package main
 
-// jvmTasks are those of both fixtures.
+// jvmTasks returns the tasks of the fixtures of Maven and Gradle.
 func jvmTasks() []string {
 	return []string{"lib:build", "lib:lint", "lib:test", "app:build", "app:lint", "app:test"}
 }
@@ -18,7 +18,7 @@ func jvmToolchains() []toolchain {
 			edit: edit{"lib/src/main/java/shelf/Labels.java", "StringUtils.capitalize", "StringUtils.capitalise"},
 			task: "lib:build", says: "capitalise", place: "lib/src/main/java/shelf/Labels.java:12",
 		},
-		// There is no lockfile: the manifest decides, of the application alone here.
+		// Without a lockfile, the manifest decides the versions. The edit changes that of the application.
 		locked: []string{"app"}, lockKeeps: true,
 		nothing: true,
 		asks:    "99",

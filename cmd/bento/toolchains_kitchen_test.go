@@ -17,8 +17,8 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// kitchen is the workspace of one row, with a home and a cache of its own. The tools
-// have the caches of the machine, to spare the network.
+// kitchen is the workspace of one row, with its own home and cache. The tools use the caches of the machine, to
+// save downloads.
 type kitchen struct {
 	t     *testing.T // of the row
 	tc    *toolchain
@@ -28,8 +28,7 @@ type kitchen struct {
 	times []string
 }
 
-// newKitchen copies the project of a row and puts a third dish beside it that has
-// nothing to do with the others.
+// newKitchen copies the project of a row and adds the unrelated dish aside.
 func newKitchen(t *testing.T, tc *toolchain) *kitchen {
 	t.Helper()
 	if tc.lib == "" {
@@ -40,7 +39,7 @@ func newKitchen(t *testing.T, tc *toolchain) *kitchen {
 		fixture = tc.id
 	}
 	k := &kitchen{t: t, tc: tc, ws: adaptertest.Fixture(t, fixture), home: t.TempDir()}
-	// bento.toml marks the top. What only looks like a repository confuses tools.
+	// bento.toml marks the root. The .git of the fixture is no valid repository, which confuses tools.
 	if err := os.RemoveAll(k.path(".git")); err != nil {
 		t.Fatal(err)
 	}
@@ -63,11 +62,10 @@ func newKitchen(t *testing.T, tc *toolchain) *kitchen {
 	return k
 }
 
-// toolEnv is the environment of the test with a new home, and the tools' caches of the
-// old one.
+// toolEnv returns the environment of the test with a new home, and the caches of the tools from the old home.
 func toolEnv(home string) adapters.Environ {
-	// Short runs gain nothing from a compiler that optimises, and to verify the classes of
-	// Maven and Gradle takes a seventh of their time.
+	// An optimizing compiler does not pay off in short runs, and the verification of classes takes a
+	// seventh of the time of Maven and Gradle.
 	const quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=128m -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 	set := map[string]string{
 		"HOME": home, "BENTO_CACHE_DIR": filepath.Join(home, "cache"),
@@ -94,7 +92,8 @@ func toolEnv(home string) adapters.Environ {
 	return adapters.NewEnviron(os.Environ()).With(set)
 }
 
-// path makes a name absolute: relative to the workspace, or to $HOME in front.
+// path returns the absolute path of a name, which is relative to the workspace, or to the home if it starts with
+// $HOME/.
 func (k *kitchen) path(name string) string {
 	if below, ok := strings.CutPrefix(name, "$HOME/"); ok {
 		return filepath.Join(k.home, filepath.FromSlash(below))
@@ -116,7 +115,7 @@ func (k *kitchen) read(name string) string {
 	return string(data)
 }
 
-// make makes an edit and returns a function that reverts it.
+// make applies an edit and returns a function that reverts it.
 func (k *kitchen) make(e edit) (undo func()) {
 	k.t.Helper()
 	if e.file == "" {
@@ -140,8 +139,7 @@ func (k *kitchen) make(e edit) (undo func()) {
 	}
 }
 
-// tool runs a tool in a directory of the workspace, which must succeed, and returns
-// its output.
+// tool runs a tool in a directory of the workspace and returns its output. The tool must succeed.
 func (k *kitchen) tool(dir string, argv ...string) string {
 	k.t.Helper()
 	path, err := k.env.LookPath(argv[0])
@@ -157,7 +155,7 @@ func (k *kitchen) tool(dir string, argv ...string) string {
 	return string(out)
 }
 
-// served is what a bento command said.
+// served is the result of a bento command.
 type served struct {
 	exit   int
 	stderr string
@@ -212,13 +210,13 @@ func (k *kitchen) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// ci runs everything, on past failures.
+// ci runs all tasks with --keep-going.
 func (k *kitchen) ci(args ...string) *served {
 	k.t.Helper()
 	return k.bento(append([]string{"ci", "--keep-going"}, args...)...)
 }
 
-// good runs everything, which has to succeed.
+// good runs all tasks, which must succeed.
 func (k *kitchen) good(args ...string) *served {
 	k.t.Helper()
 	a := k.ci(args...)
@@ -239,8 +237,7 @@ func (a *served) each(f func(id string, t *servedTask)) {
 	}
 }
 
-// ids returns the tasks whose outcome is kind, or all of them for "", less those of the
-// dish aside.
+// ids returns the tasks whose outcome is kind, or all tasks if kind is "", without the tasks of the dish aside.
 func (a *served) ids(kind string) []string {
 	var ids []string
 	a.each(func(id string, t *servedTask) {
@@ -252,7 +249,7 @@ func (a *served) ids(kind string) []string {
 	return ids
 }
 
-// misses returns the tasks that a plan wants to run, less those of the dish aside.
+// misses returns the tasks that are no cache hits in a plan, without the tasks of the dish aside.
 func (a *served) misses() []string {
 	var ids []string
 	a.each(func(id string, t *servedTask) {
@@ -264,7 +261,7 @@ func (a *served) misses() []string {
 	return ids
 }
 
-// task returns a task by its id, nil when there is none.
+// task returns the task with an id, nil if there is none.
 func (a *served) task(id string) (found *servedTask) {
 	a.each(func(other string, t *servedTask) {
 		if other == id {
@@ -274,7 +271,7 @@ func (a *served) task(id string) (found *servedTask) {
 	return found
 }
 
-// of returns the tasks of some dishes.
+// of returns the ids of tasks that belong to one of dishes.
 func of(ids []string, dishes ...string) []string {
 	var list []string
 	for _, id := range ids {
@@ -285,7 +282,7 @@ func of(ids []string, dishes ...string) []string {
 	return list
 }
 
-// step takes a step as a subtest and notes its time.
+// step runs a step as a subtest and records its time.
 func (k *kitchen) step(name string, take func()) bool {
 	row := k.t
 	start := time.Now()

@@ -10,8 +10,7 @@ func nodeToolchains() []toolchain {
 	return []toolchain{npmToolchain(), pnpmToolchain(), yarnToolchain(), pnpToolchain(), yarn1Toolchain(), bunToolchain()}
 }
 
-// nodeToolchain is what all have in common: a library in TypeScript, and an
-// application.
+// nodeToolchain returns the common part of all rows: a library in TypeScript, and an application.
 func nodeToolchain() toolchain {
 	return toolchain{
 		tasks:   []string{"lib:build", "lib:test", "app:build", "app:lint", "app:test"},
@@ -33,7 +32,7 @@ func nodeToolchain() toolchain {
 	}
 }
 
-// lockBy has a tool take another version of what only the application depends on.
+// lockBy returns a change of the lockfile: a tool selects another version of a dependency of the application.
 func lockBy(argv ...string) func(k *kitchen) {
 	return func(k *kitchen) {
 		k.make(edit{"packages/app/package.json", `"ms": "2.1.2"`, `"ms": "2.1.3"`})
@@ -63,7 +62,7 @@ func yarnToolchain() toolchain {
 	return tc
 }
 
-// pnpToolchain has no node_modules at all.
+// pnpToolchain returns the row of Yarn without node_modules.
 func pnpToolchain() toolchain {
 	tc := yarnToolchain()
 	tc.variant, tc.fixture = "pnp", "node-yarn"
@@ -72,7 +71,7 @@ func pnpToolchain() toolchain {
 	return tc
 }
 
-// yarn1Toolchain makes its lockfile, which names a registry.
+// yarn1Toolchain returns the row of Yarn 1. It makes the lockfile, which names a registry.
 func yarn1Toolchain() toolchain {
 	tc := nodeToolchain()
 	tc.id, tc.variant, tc.fixture = "node-yarn", "1", "node-yarn"
@@ -108,7 +107,7 @@ func yarn1Toolchain() toolchain {
 	return tc
 }
 
-// bunToolchain runs its tests with bun.
+// bunToolchain returns the row of bun, which also runs the tests.
 func bunToolchain() toolchain {
 	tc := nodeToolchain()
 	tc.id, tc.needs, tc.version = "bun", []string{"bun"}, []string{"bun", "--version"}

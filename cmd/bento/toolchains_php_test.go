@@ -7,7 +7,7 @@ func phpToolchains() []toolchain {
 		tasks:   []string{"lib:lint", "lib:test", "app:lint", "app:test"},
 		library: edit{"lib/src/Greeter.php", "'hello ' . $name", "'hello' . ' ' . $name"},
 		program: edit{"app/src/App.php", "greet('app')", "greet('the app')"},
-		// As if the library had been locked from elsewhere.
+		// The lockfile now names another source of the library.
 		lock: func(k *kitchen) {
 			k.make(edit{"app/composer.lock", `"reference": "`, `"reference": "0000`})
 		},

@@ -32,7 +32,7 @@ func poetryToolchain() toolchain {
 		id: "python", variant: "poetry", fixture: "python-poetry",
 		needs: []string{"python3", "poetry"}, version: []string{"poetry", "--version"},
 		prepare: func(k *kitchen) {
-			// Poetry asks its own index in a way that not every mirror answers.
+			// Not every mirror answers the requests of poetry to its default index.
 			index := k.tool(".", "python3", "-c", "from pip._internal.models.index import PyPI; print(PyPI.simple_url)")
 			for _, dir := range []string{"lib", "app"} {
 				k.tool(dir, "poetry", "source", "add", "--priority=primary", "index", strings.TrimSpace(index))

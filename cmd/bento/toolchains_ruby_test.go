@@ -5,13 +5,13 @@ import "strings"
 func rubyToolchains() []toolchain {
 	return []toolchain{{
 		id: "ruby", needs: []string{"ruby", "bundle"}, version: []string{"bundle", "--version"},
-		// What the machine has is enough; the index is not asked.
+		// The installed gems suffice, so the index is not needed.
 		prepare: func(k *kitchen) { k.tool(".", "bundle", "lock", "--local") },
 		tasks:   []string{"lib:build", "lib:lint", "lib:test", "app:build", "app:lint", "app:test"},
 		library: edit{"lib/lib/example_lib.rb", `"<#{value}>"`, `"<#{value.to_s}>"`},
 		program: edit{"app/test/example_app_test.rb", `assert_described "one"`, `assert_described "two"`},
 		lock: func(k *kitchen) {
-			// Ruby comes with a minitest of its own, older than that of the system.
+			// Ruby bundles a minitest that is older than the one of the system.
 			versions := strings.Fields(k.tool(".", "ruby", "-e", `puts Gem::Specification.find_all_by_name("minitest").map(&:version).sort`))
 			k.make(edit{"Gemfile.lock", "minitest (" + versions[len(versions)-1] + ")", "minitest (" + versions[0] + ")"})
 		},

@@ -15,7 +15,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// detect: the two dishes are found, with the adapter's language.
+// detect checks that bento finds the two dishes, with the language of the adapter.
 func (k *kitchen) detect() {
 	found := make(map[string]string)
 	for _, b := range k.bento("plan").Bentos {
@@ -30,7 +30,7 @@ func (k *kitchen) detect() {
 	}
 }
 
-// plan: exactly the tasks that can run, and none of them has ever run.
+// plan checks that the plan has exactly the expected tasks, and that none of them has a result.
 func (k *kitchen) plan() {
 	a := k.bento("plan")
 	want := slices.Sorted(slices.Values(k.tc.tasks))
@@ -47,7 +47,7 @@ func (k *kitchen) plan() {
 	}
 }
 
-// install: makes what it should.
+// install checks that bento install makes the installed paths.
 func (k *kitchen) install() {
 	if a := k.bento("install"); a.exit != 0 {
 		k.t.Fatalf("bento install exits with %d:\n%s", a.exit, a.stderr)
@@ -64,7 +64,7 @@ func (k *kitchen) wantInstalled() {
 	}
 }
 
-// everything: all tasks run and are good.
+// everything checks that all tasks run and succeed.
 func (k *kitchen) everything() {
 	a := k.good()
 	if d := cmp.Diff(a.ids(""), a.ids("built")); d != "" {
@@ -75,7 +75,7 @@ func (k *kitchen) everything() {
 	}
 }
 
-// nothingToDo: the second time everything is a hit.
+// nothingToDo checks that a further run has only cache hits, and no install.
 func (k *kitchen) nothingToDo() {
 	a := k.good()
 	if a.Summary.Hits != a.Summary.Tasks || a.Summary.Installs != 0 {
@@ -83,7 +83,7 @@ func (k *kitchen) nothingToDo() {
 	}
 }
 
-// why reports what bento says of the tasks that ran.
+// why returns the output of bento why for each task that ran.
 func (k *kitchen) why(a *served) string {
 	var b strings.Builder
 	for _, id := range a.ids("built") {
@@ -93,8 +93,9 @@ func (k *kitchen) why(a *served) string {
 	return b.String()
 }
 
-// editLibrary: after an edit of the library exactly it and the application run again. An edit of
-// the application is planned to run exactly that; TestCommandsAgree holds that a run follows its plan.
+// editLibrary checks that after an edit of the library exactly the tasks of the library and of the application
+// run again. After an edit of the application, only its tasks are misses in the plan; TestCommandsAgree checks
+// that a run follows its plan.
 func (k *kitchen) editLibrary() {
 	all := k.nowHits()
 	k.make(k.tc.library)
@@ -113,15 +114,15 @@ func (k *kitchen) editLibrary() {
 	undo()
 }
 
-// nowHits checks that every task is a hit, and returns the ids of all tasks.
+// nowHits checks that every task is a cache hit, and returns the ids of all tasks.
 func (k *kitchen) nowHits() []string {
 	k.t.Helper()
 	k.nothingToDo()
 	return slices.Sorted(slices.Values(k.tc.tasks))
 }
 
-// editLockfile (A1, A2): a changed lockfile is installed, and runs exactly the dishes again that
-// get something else by it.
+// editLockfile (A1, A2) checks that a changed lockfile is installed, and that exactly the dishes with other
+// dependencies run again.
 func (k *kitchen) editLockfile() {
 	if k.tc.lock == nil {
 		k.t.Skip("there is no lockfile")
@@ -138,9 +139,9 @@ func (k *kitchen) editLockfile() {
 	k.wantInstalled()
 }
 
-// fail: a broken task fails with exit code 1, its output names what is wrong, and a
-// diagnostic has the place. What the dish does not depend on is not touched. Other tasks
-// of the dish, which each start a tool, would show nothing more.
+// fail checks that a broken task fails with exit code 1, that its output names the fault, and that a diagnostic
+// has the place. An unrelated dish is still a cache hit. fail runs no other tasks of the dish: each starts a tool
+// and would test nothing more.
 func (k *kitchen) fail(b breakage) {
 	k.nowHits()
 	undo := k.make(b.edit)
@@ -166,8 +167,8 @@ func (k *kitchen) fail(b breakage) {
 	undo()
 }
 
-// loseInstall (A1): with what was installed gone and a source edited, an install begins before the
-// tests run. bento is killed while it installs.
+// loseInstall (A1) removes the installed files and edits a source, and checks that an install starts before the
+// tests run. It kills bento during the install.
 func (k *kitchen) loseInstall() {
 	if k.tc.nothing {
 		k.t.Skip("there is nothing to install")
@@ -176,7 +177,7 @@ func (k *kitchen) loseInstall() {
 	k.remove()
 	k.make(edit{k.tc.library.file, k.tc.library.new, k.tc.library.old})
 	args := []string{"run", "--no-cache", k.tc.app + ":test", k.tc.lib + ":test"}
-	if len(k.tc.installed) == 0 { // nothing was removed
+	if len(k.tc.installed) == 0 { // remove has removed nothing
 		args = append(args, "--force-install")
 	}
 	cmd := k.command(args...)
@@ -198,7 +199,7 @@ func (k *kitchen) loseInstall() {
 	}
 }
 
-// killInstall: after an install that was killed the next run installs, and is right.
+// killInstall checks that the run after a killed install installs again, and succeeds.
 func (k *kitchen) killInstall() {
 	if k.tc.nothing {
 		k.t.Skip("there is nothing to install")
@@ -212,8 +213,8 @@ func (k *kitchen) killInstall() {
 	k.nothingToDo()
 }
 
-// runTests runs the tests of both dishes, whatever is in the cache. Other tasks, which each
-// start a tool, would show nothing more of an install.
+// runTests runs the tests of both dishes without the cache. It runs no other tasks: each starts a tool and would
+// test nothing more of an install.
 func (k *kitchen) runTests() *served {
 	k.t.Helper()
 	a := k.bento("run", "--no-cache", k.tc.app+":test", k.tc.lib+":test")
@@ -229,7 +230,7 @@ func (k *kitchen) remove() {
 	k.t.Helper()
 	for _, p := range k.tc.installed {
 		path := k.path(p)
-		// A module cache is made of directories that cannot be written to.
+		// The directories of a module cache are read-only.
 		_ = filepath.WalkDir(path, func(p string, d os.DirEntry, err error) error {
 			if err == nil && d.IsDir() {
 				err = os.Chmod(p, 0o755)
@@ -253,7 +254,7 @@ func waitFor(r io.Reader, word string) bool {
 	return false
 }
 
-// waitForFile waits until something is there that a glob matches, for a while.
+// waitForFile waits until a glob matches a file, for at most twenty seconds.
 func (k *kitchen) waitForFile(glob string) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -266,7 +267,7 @@ func (k *kitchen) waitForFile(glob string) {
 	k.t.Logf("the install has not made %s", glob)
 }
 
-// missPin: a version that is not there is refused before anything runs.
+// missPin checks that bento reports a pin of a version that is not installed before any task runs.
 func (k *kitchen) missPin() {
 	k.nowHits()
 	undo := k.make(k.tc.pin)
@@ -281,7 +282,7 @@ func (k *kitchen) missPin() {
 	if d := cmp.Diff(before, k.logs()); d != "" {
 		k.t.Errorf("something ran: %s", d)
 	}
-	// With --keep-going its tasks fail, and others are not held up.
+	// With --keep-going, the tasks of that dish fail, and other tasks run.
 	if a = k.ci("--no-cache"); a.exit != 1 || a.task("aside:build").Outcome.Kind != "built" || len(a.ids("failed")) == 0 {
 		k.t.Errorf("with --keep-going: exit code %d, failed %v:\n%s", a.exit, a.ids("failed"), a.stderr)
 	}
@@ -294,7 +295,7 @@ func (k *kitchen) missPin() {
 	k.good()
 }
 
-// logs returns the logs of tasks with the time of their last change.
+// logs returns the modification times of the logs of tasks.
 func (k *kitchen) logs() map[string]time.Time {
 	times := make(map[string]time.Time)
 	files, _ := filepath.Glob(k.path(".bento/logs/*"))

@@ -15,60 +15,58 @@ import (
 	"github.com/bentobuild/bento/internal/sampling"
 )
 
-// toolchain is one row of TestToolchains: a project of two dishes on disk, a library
-// and an application that uses it, and the results of the
-// twelve steps.
+// toolchain is one row of TestToolchains: a project of two dishes on disk, a library and an application that uses
+// it, and the expected results of the twelve steps.
 type toolchain struct {
 	id      string   // of the adapter
-	variant string   // what tells two rows of one adapter apart: "pnp"
+	variant string   // distinguishes two rows of one adapter: "pnp"
 	fixture string   // below testdata/toolchains; the id when empty
-	needs   []string // executables that must be there
+	needs   []string // required executables
 	version []string // the command that prints the tool's version
 
-	// env is put over what every row has; PATH=DIR puts a directory in front.
+	// env is added to the environment of every row; PATH=DIR puts a directory in front.
 	env func(k *kitchen) []string
-	// prepare makes what is not committed, such as lockfiles that name a registry.
+	// prepare makes files that are not committed, such as lockfiles that name a registry.
 	prepare func(k *kitchen)
 
 	lib, app string   // names of the dishes; "lib" and "app" when empty
-	tasks    []string // exactly these are in ci: "lib:build", …
-	library  edit     // changes what the library does
-	program  edit     // changes the application only
+	tasks    []string // exactly the tasks of bento ci: "lib:build", …
+	library  edit     // changes the code of the library
+	program  edit     // changes only the application
 
-	// lock changes the lockfile, mostly by the tool; locked are the dishes that get
-	// something else by it, and so run again. Without lock there is no lockfile.
+	// lock changes the lockfile, mostly by the tool. locked are the dishes whose dependencies change,
+	// so that they run again. lock is nil if there is no lockfile.
 	lock   func(k *kitchen)
 	locked []string
 	// lockKeeps says that a changed lockfile needs no install.
 	lockKeeps bool
 
 	test    breakage // breaks a test
-	compile breakage // breaks what is built or checked
+	compile breakage // breaks a build or a check
 
-	// installed are paths, relative to the workspace, that an install makes. None
-	// means that it fills a cache of the machine.
+	// installed are the paths, relative to the workspace, that an install makes. It is empty if
+	// an install fills a cache of the machine.
 	installed []string
-	// begun is a glob, relative to the workspace, of what an install makes first; it
-	// is killed as soon as that is there. Without it, as soon as it was started.
+	// begun is a glob, relative to the workspace, of the first files of an install: the test kills
+	// the install once they exist. If begun is "", the test kills it at its start.
 	begun string
 	// nothing says that the ecosystem has no install.
 	nothing bool
 
-	pin  edit   // asks for a version that is not there
-	asks string // what the refusal has to name
+	pin  edit   // requires a version that is not installed
+	asks string // the text that the error must contain
 }
 
-// edit replaces a text in a file of the workspace; without old the file is made, or
-// replaced as a whole.
+// edit replaces a text in a file of the workspace. If old is "", it creates the file or replaces the whole content.
 type edit struct{ file, old, new string }
 
 // breakage is an edit after which a task fails.
 type breakage struct {
 	edit
 	task string // "lib:test"
-	// says is what the output of the task has to name: a test, a message.
+	// says is the text that the output of the task must contain: a test, a message.
 	says string
-	// place is the "file:line" of a diagnostic, "" when none is wanted.
+	// place is the "file:line" of the expected diagnostic, "" for none.
 	place string
 }
 
@@ -87,10 +85,9 @@ func toolchains() []toolchain {
 	)
 }
 
-// TestToolchains takes twelve steps with every built-in adapter and its real tools.
-// Each step builds on those before it. With BENTO_TABLE=FILE a line for each row, with
-// the version of the tool and the time of every step, is added to FILE. make check
-// takes one in three of the further rows of an adapter.
+// TestToolchains takes twelve steps with every built-in adapter and its real tools. Each step builds on the
+// previous steps. With BENTO_TABLE=FILE, it appends a line for each row to FILE, with the version of the tool and
+// the time of each step. make check runs one in three of the variants of an adapter.
 func TestToolchains(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes minutes")
@@ -108,7 +105,7 @@ func TestToolchains(t *testing.T) {
 	}
 }
 
-// TestEveryAdapterIsCooked: a built-in adapter without a row is not tested.
+// TestEveryAdapterIsCooked checks that every built-in adapter has a row.
 func TestEveryAdapterIsCooked(t *testing.T) {
 	var rows []string
 	for _, tc := range toolchains() {
@@ -129,7 +126,7 @@ func TestEveryAdapterIsCooked(t *testing.T) {
 	}
 }
 
-// cook takes the steps.
+// cook takes the twelve steps.
 func (k *kitchen) cook() {
 	for _, step := range []struct {
 		name string
@@ -158,7 +155,7 @@ func (k *kitchen) cook() {
 // tell adds the row to the table.
 func (k *kitchen) tell() {
 	path := os.Getenv("BENTO_TABLE")
-	if path == "" { // some tools take seconds to say their version
+	if path == "" { // some tools need seconds to print their version
 		return
 	}
 	row := k.tc.name() + " | " + k.version() + " | " + strings.Join(k.times, " | ")
@@ -172,7 +169,7 @@ func (k *kitchen) tell() {
 	}
 }
 
-// version returns the first line that the tool says of itself.
+// version returns the first line of the version output of the tool.
 func (k *kitchen) version() string {
 	if len(k.tc.version) == 0 {
 		return ""

@@ -13,8 +13,8 @@ import (
 	"github.com/bentobuild/bento/internal/sampling"
 )
 
-// TestWholeWorkspaceIsWarm puts the projects of several adapters, or of all, into one
-// workspace, runs everything, and wants a run with nothing to do to start no process.
+// TestWholeWorkspaceIsWarm puts the projects of several adapters, or of all, into one workspace and runs all
+// tasks. It then checks that a run of cache hits starts no process.
 func TestWholeWorkspaceIsWarm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes minutes")
@@ -30,10 +30,11 @@ func TestWholeWorkspaceIsWarm(t *testing.T) {
 	whole.startNothing()
 }
 
-// processStarted matches a line of strace about a new process; threads are let pass.
+// processStarted matches a line of strace about a new process. It also matches clone calls for threads; the caller
+// skips these.
 var processStarted = regexp.MustCompile(`^\d+ +(execve|v?fork|clone3?)\(`)
 
-// startNothing wants that bento ci has nothing to do, and then starts no process.
+// startNothing checks that bento ci has only cache hits, and that a further bento ci starts no process.
 func (k *kitchen) startNothing() {
 	k.nothingToDo()
 	if _, err := exec.LookPath("strace"); err != nil && os.Getenv("BENTO_REQUIRE_TOOLS") != "1" {
@@ -56,7 +57,7 @@ func (k *kitchen) startNothing() {
 		if !processStarted.MatchString(line) || strings.Contains(line, "CLONE_THREAD") {
 			continue
 		}
-		if started++; started > 1 { // the first is bento itself
+		if started++; started > 1 { // the first process is bento itself
 			k.t.Errorf("a process was started: %s", line)
 		}
 	}
@@ -75,7 +76,7 @@ func newWhole(t *testing.T) *kitchen {
 	return k
 }
 
-// add puts the project of a row below the workspace, unless its tools are not here.
+// add copies the project of a row to the workspace, unless a tool of it is missing.
 func (k *kitchen) add(t *testing.T, tc *toolchain) {
 	for _, tool := range tc.needs {
 		if _, err := k.env.LookPath(tool); err != nil && os.Getenv("BENTO_REQUIRE_TOOLS") != "1" {

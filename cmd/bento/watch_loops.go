@@ -27,9 +27,9 @@ func (w *watching) circles(id string, own bool) bool {
 	return true
 }
 
-// count records that a task finished, alone or beside others. An edit of its inputs by a user
-// would have ended it. So if its inputs changed and no other task ran, the task itself very
-// likely changed them.
+// count records that a task finished; alone says that no other task ran. An edit of its inputs by a user
+// would have ended the task. So if its inputs changed and it ran alone, the task itself very likely
+// changed them.
 func (w *watching) count(r *run.Result, alone bool) {
 	id, n := r.Task.ID(), 1
 	if alone && r.Outcome == run.Built && !r.Stored && r.Task.Uncached == "" {

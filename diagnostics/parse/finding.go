@@ -97,8 +97,7 @@ func (f *finder) place(base, name string) string {
 	return name
 }
 
-// ours reports whether a path of the output leads into the workspace, and not into an
-// installed package.
+// ours reports whether a path of the output is in the workspace, and not in an installed package.
 func (f *finder) ours(name string) bool {
 	placed := f.place(f.base(), name)
 	return placed != "" && !absolute(placed) && !strings.HasPrefix(placed, "../") &&

@@ -9,7 +9,7 @@ import (
 
 // gnuStyle is how tools that write "file:line:col: message" differ.
 type gnuStyle struct {
-	severity diagnostics.Severity                            // of lines without one
+	severity diagnostics.Severity                            // of lines that have none
 	grade    func(rule, message string) diagnostics.Severity // instead, if set
 	linter   bool                                            // the message ends in the name of the rule in parentheses
 	fold     bool                                            // lines that start with a tab continue the message

@@ -74,7 +74,7 @@ func looksLikeFile(name string, sure bool) bool {
 	return ext != "" && ext != base && len(ext) <= 12 && !addressLike.MatchString(name)
 }
 
-// number returns a decimal number from a match, 0 for one that is too large.
+// number returns a decimal number from a match, 0 if it is too large.
 func number(digits string) int {
 	n, err := strconv.Atoi(digits)
 	if err != nil {

@@ -19,7 +19,8 @@ type View struct {
 // NewView returns the view of a tree, and of the clone at the same root.
 func NewView(files *tree.Tree, c *clone.Clone) *View { return &View{files: files, clone: c} }
 
-// Looked ends the time in which a file that the walk did not see is missing: tasks may make some now.
+// Looked ends the time in which every file that the walk did not find is missing. Afterwards tasks may
+// make files.
 func (v *View) Looked() { v.later.Store(true) }
 
 // State implements adapters.View. It has no list of a directory: the walk leaves out names.

@@ -83,7 +83,7 @@ func TestLogThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// What prints nothing has no log, nor that of its last execution.
+// An execution without output has no log, and no log of the last execution either.
 func TestEmptyLog(t *testing.T) {
 	dir := state.Open(t.TempDir())
 	name := dir.Shown(LogDir + "/x.log")

@@ -93,7 +93,7 @@ func TestOf(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		task *plan.Task
-		want *plan.Task // what the command is made of; nil for none
+		want *plan.Task // the expected task; nil for none
 	}{
 		"no hook":      {&plan.Task{Run: "lint"}, nil},
 		"append":       {&plan.Task{Run: "lint", Args: []string{"x"}, Hook: hook("append_args", "", "-j", "a b")}, &plan.Task{Run: "lint -j 'a b'", Args: []string{"x"}}},

@@ -9,8 +9,8 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// TestLogShortened: a bounded log keeps its end, whole lines of it and each of its own stream, and
-// says how many bytes are missing, however often it was shortened.
+// TestLogShortened: a log with a limit keeps whole lines of its end, each in its stream, and the
+// right number of missing bytes, even if it was shortened several times.
 func TestLogShortened(t *testing.T) {
 	for _, width := range []int{1, 7, 100, 900} {
 		l := CreateLog(state.Open(t.TempDir()), "a.log", LogOptions{Most: 1000})

@@ -192,6 +192,6 @@ func (c *commands) forget() error {
 			return err
 		}
 	}
-	syscall.Sync() // what the command before has written must not take processors from the next one
+	syscall.Sync() // writing back the data of the last command must not take processors from the next one
 	return nil
 }

@@ -36,7 +36,7 @@ type generated struct {
 	shape
 	root string
 	deps [][]int // by package: its dependencies
-	err  error   // the first error; nothing is written after it
+	err  error   // the first error; no file is written after it
 }
 
 // generate writes and commits a workspace. The same shape results in the same workspace.

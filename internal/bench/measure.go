@@ -22,7 +22,8 @@ type command struct {
 	// than is the earlier command that the ratio refers to. "" is git status.
 	than string
 
-	// status is an exit status that is no error either, as of a plan whose tools are missing.
+	// status is a further exit status that is no error, such as that of a plan whose tools are
+	// missing.
 	status int
 
 	runs []sample

@@ -123,8 +123,8 @@ func (b *bench) inside() error {
 	return nil
 }
 
-// warmed makes a workspace, runs all its tasks, or what args say, and returns the command that runs
-// them again.
+// warmed makes a workspace, runs the command in args, by default all its tasks, and returns the
+// command that runs it again.
 func (b *bench) warmed(root string, s shape, args ...string) (*command, error) {
 	if err := os.RemoveAll(root); err != nil {
 		return nil, err

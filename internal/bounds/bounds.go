@@ -1,7 +1,7 @@
 // Package bounds finds programs and environment values that lead into the clone.
 //
-// The author of the repository controls the files of the clone. Commands that only read start none
-// of its programs, wherever PATH, a link or a variable of the user leads.
+// The author of the repository controls the files of the clone. Commands that only read start none of
+// its programs, even if PATH, a link or a variable of the user leads to one.
 package bounds
 
 import (
@@ -14,9 +14,9 @@ import (
 	"sync"
 )
 
-// Area is the directories of a clone: the root of a workspace, and every git work tree around it.
-// The root of the file system and the user's home never count: they contain more than a repository.
-// It is safe for concurrent use; a nil Area contains nothing.
+// Area is the directories of a clone: the root of a workspace, and every git work tree around it. The
+// root of the file system and the user's home are never part of it: they contain more than a
+// repository. It is safe for concurrent use; a nil Area contains nothing.
 type Area struct {
 	dirs func() []string // free of links
 }

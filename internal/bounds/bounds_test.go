@@ -44,8 +44,8 @@ func repository(t *testing.T) (top, away string) {
 	return top, away
 }
 
-// TestReached: the area is the workspace and the repository around it, by whatever links
-// a path leads there or through there.
+// TestReached: the area is the workspace and the repository around it. Any links on the path that
+// lead into or through it are found.
 func TestReached(t *testing.T) {
 	top, away := repository(t)
 	link(t, top+"/ws", away+"/ws")
@@ -99,7 +99,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// TestSteers: TOP stands for the repository, AWAY for the directory beside it.
+// TestSteers: TOP is the repository, AWAY the directory beside it.
 func TestSteers(t *testing.T) {
 	top, away := repository(t)
 	link(t, top+"/ws/bin/go", away+"/jdk/bin/java")
@@ -138,8 +138,8 @@ func TestNeutral(t *testing.T) {
 	}
 }
 
-// TestOutside: the system's loader takes nothing of the area, and an empty entry is the
-// current directory.
+// TestOutside: the system's loader loads no file of the area, and an empty entry is the current
+// directory.
 func TestOutside(t *testing.T) {
 	top, away := repository(t)
 	env := []string{

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// options are variables with flags that have an interpreter load code, by many spellings.
+// options are variables with flags that make an interpreter load code. The flags have many spellings.
 var options = [...]string{
 	"NODE_OPTIONS", "BUN_OPTIONS", "DENO_V8_FLAGS", "RUBYOPT", "JRUBY_OPTS", "TRUFFLERUBYOPT", "PERL5OPT",
 	"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "JAVA_OPTS",
@@ -20,8 +20,8 @@ var places = [...]string{
 	"BUNDLE_GEMFILE", "VIRTUAL_ENV", "CONDA_PREFIX",
 }
 
-// loads reports whether a variable has a tool load code, or take another project for its
-// own. None of them decides which version answers.
+// loads reports whether a variable makes a tool load code, or use another project as its own. Such a
+// variable does not decide which version answers.
 func loads(name string) bool {
 	return slices.Contains(options[:], name) || slices.Contains(places[:], name)
 }
@@ -175,10 +175,10 @@ func (a *Area) Outside(env []string) []string {
 	return out
 }
 
-// Free returns env for a program of the user's that may start an interpreter by its name,
-// such as a script: what Outside returns, without the variables that lead to code of the
-// area. Flags that load code are left out wherever they lead: most interpreters take
-// them relative to the current directory too.
+// Free returns env for a program of the user that may start an interpreter by its name, such as a
+// script. It is the result of Outside without the variables that lead to code of the area. Flags that
+// load code are removed in any case: most interpreters also take them relative to the current
+// directory.
 func (a *Area) Free(env []string) []string {
 	return slices.DeleteFunc(a.Outside(env), func(kv string) bool {
 		name, value, _ := strings.Cut(kv, "=")
@@ -192,8 +192,8 @@ func (a *Area) Free(env []string) []string {
 	})
 }
 
-// loadable returns what the loader may take of a variable's value. A file that is a mere
-// name is looked for in the directories.
+// loadable returns the part of a variable's value that the loader may use. The loader looks for a
+// file without a slash in the directories.
 func (a *Area) loadable(name, value string) []string {
 	if strings.HasSuffix(name, "_PATH") {
 		return a.Path(value)

@@ -60,8 +60,8 @@ func At(root string) *Clone {
 // Root returns the root of the clone.
 func (c *Clone) Root() string { return c.root }
 
-// StrayError says that a link on a path leads out of the clone. errors.Is reports fs.ErrNotExist
-// for it.
+// StrayError is the error of a path with a link that leads out of the clone. errors.Is reports
+// fs.ErrNotExist for it.
 type StrayError struct {
 	Link   string // relative to the root, with forward slashes
 	Target string // text of the link
@@ -74,8 +74,8 @@ func (e *StrayError) Error() string {
 // Unwrap returns fs.ErrNotExist.
 func (e *StrayError) Unwrap() error { return fs.ErrNotExist }
 
-// OutsideError says that a path lies outside the clone as written. errors.Is reports fs.ErrNotExist
-// for it.
+// OutsideError is the error of a path that is outside the clone as written. errors.Is reports
+// fs.ErrNotExist for it.
 type OutsideError struct{ Path string }
 
 func (e *OutsideError) Error() string {
@@ -111,7 +111,7 @@ func (c *Clone) rel(path string) (string, error) {
 	return local, nil
 }
 
-// Holds reports whether a path lies in the clone as written.
+// Holds reports whether a path is in the clone as written.
 func (c *Clone) Holds(path string) bool {
 	_, err := c.rel(path)
 	return err == nil

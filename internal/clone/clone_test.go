@@ -117,7 +117,7 @@ func TestReadFollowsNoLinkOut(t *testing.T) {
 	}
 }
 
-// TestSlowly holds that the way without openat2 is as strict.
+// TestSlowly checks that the code without openat2 is equally strict.
 func TestSlowly(t *testing.T) {
 	root, _ := workspace(t)
 	link(t, "../outside", filepath.Join(root, "dir"))

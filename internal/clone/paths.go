@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// isClean reports whether filepath.Clean surely returns an absolute path as it is, by a check that is
-// much faster and that nearly all paths pass.
+// isClean reports whether filepath.Clean certainly returns an absolute path unchanged. The check is
+// much faster than Clean, and nearly all clean paths pass it.
 func isClean(path string) bool {
 	if path == "" || path[0] != filepath.Separator {
 		return false

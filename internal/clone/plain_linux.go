@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lookOnly opens a file without side effects, also a pipe or a device.
+// lookOnly opens a file without side effects, even a pipe or a device.
 const lookOnly = unix.O_PATH
 
 // plain opens a path without links in one call. It returns errLink for a path with a link.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// TooLargeError says that a file is larger than the limit of its reader.
+// TooLargeError is the error of a file that is larger than the limit of its reader.
 type TooLargeError struct {
 	Path string
 	Max  int // bytes
@@ -24,7 +24,7 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("%s: larger than %d KiB", e.Path, e.Max>>10)
 }
 
-// IrregularError says that a path is not a regular file.
+// IrregularError is the error of a path that is not a regular file.
 type IrregularError struct {
 	Path string
 	Dir  bool
@@ -45,7 +45,7 @@ func (e *IrregularError) Kind() string {
 // a *TooLargeError.
 func (c *Clone) Read(path string, max int) ([]byte, error) { return c.ReadInto(nil, path, max) }
 
-// ReadInto is Read into the memory of buf, or into more if that does not suffice.
+// ReadInto is Read into the memory of buf, or into new memory if buf is too small.
 func (c *Clone) ReadInto(buf []byte, path string, max int) ([]byte, error) {
 	fd, err := c.fd(path, os.O_RDONLY|dontWait)
 	if err != nil {
@@ -151,7 +151,7 @@ func (c *Clone) fd(path string, flag int) (int, error) {
 	return fd, nil
 }
 
-// errLink says that a path has a link.
+// errLink is the error of a path with a link.
 const errLink = syscall.ELOOP
 
 func openAnywhere(path string, flag int) (int, error) {

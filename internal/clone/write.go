@@ -10,8 +10,8 @@ import (
 )
 
 // Create creates a new file, and missing directories above it. The umask reduces mode. It returns
-// fs.ErrExist when the path exists, also as a link, and a *StrayError or *OutsideError when the
-// path leads out of the clone.
+// fs.ErrExist when the path exists, even as a link, and a *StrayError or *OutsideError when the path
+// leads out of the clone.
 func (c *Clone) Create(path string, data []byte, mode fs.FileMode) error {
 	rel, err := c.rel(path)
 	if err != nil {
@@ -119,7 +119,7 @@ func (e *ends) swap(rel string, data []byte, mode fs.FileMode, was fs.FileInfo) 
 	return err
 }
 
-// create makes one file whole, or none.
+// create makes a complete file, or no file.
 func (e *ends) create(rel string, data []byte, mode fs.FileMode) error {
 	f, err := e.root.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 // companions are the extensions of ainb v2, which share a bus.
 type companions struct {
 	*ainb.Host
-	served map[string]string // the id of the extension by namespace
+	served map[string]string // the ids of extensions, by namespace
 	eager  map[string]bool   // by id
 	waits  map[string]time.Duration
 }
 
-// openAinb starts the extensions of ainb v2. Those that are not eager wait for a command.
+// openAinb opens the extensions of ainb v2, and starts the eager ones. The others start for a command.
 func (s *Set) openAinb(ctx context.Context, list []*Extension) (host, error) {
 	c := &companions{served: make(map[string]string), eager: make(map[string]bool), waits: make(map[string]time.Duration)}
 	var all []ainb.Extension
@@ -62,11 +62,11 @@ func (s *Set) openAinb(ctx context.Context, list []*Extension) (host, error) {
 	return c, err
 }
 
-// launchWait is how long the start waits at most for processes to be launched.
+// launchWait is the maximal time that the start waits for processes to be launched.
 const launchWait = time.Second
 
-// launched waits until the eager extensions have a process, which is when their events are kept for
-// them, or have failed. Notices wait meanwhile, and no run does.
+// launched waits until each eager extension has a process or has failed. From then on the bus keeps events for
+// it. Notices wait in the queue meanwhile; a run does not wait.
 func (c *companions) launched(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, launchWait)
 	defer cancel()
@@ -81,7 +81,7 @@ func (c *companions) launched(ctx context.Context) {
 	}
 }
 
-// Config returns the settings of an extension, one JSON object, nil for none.
+// Config returns the settings of an extension as a JSON object, nil for none.
 func (e *Extension) Config() json.RawMessage {
 	if e.Settings.Config == "" {
 		return nil
@@ -127,7 +127,7 @@ func (s *Set) Key(screen string, k ainb.Key) {
 	}
 }
 
-// Mouse passes on the mouse as Key does keys.
+// Mouse passes on an action of the mouse to a screen of the extension of OpenOne.
 func (s *Set) Mouse(screen string, m ainb.Mouse) {
 	if c, err := s.drawing(); err == nil {
 		c.Host.Mouse(s.one, screen, m)
@@ -145,8 +145,7 @@ func (s *Set) drawing() (*companions, error) {
 	return nil, s.notStarted()
 }
 
-// Screen returns the screen of an extension that a namespace stands for: the one of that name, else the
-// first.
+// Screen returns the screen of an extension for a namespace: the screen of that name, else the first.
 func (e *Extension) Screen(namespace string) (id string, ok bool) {
 	if e.Ainb == nil || len(e.Ainb.Manifest.Provides.Screens) == 0 {
 		return "", false

@@ -18,7 +18,7 @@ import (
 	sdk "github.com/bentobuild/bento/plugin/extension"
 )
 
-// kidVariable has the test binary be an extension of that name.
+// kidVariable makes the test binary run as the extension of that name.
 const kidVariable = "BENTO_TEST_KID"
 
 func TestMain(m *testing.M) {
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/bentobuild/bento/internal/proc.(*family).adopt.func1")) // it forks all children
 }
 
-// kid is an extension that hears of everything and does nothing.
+// kid is an extension that gets all events and does nothing.
 type kid string
 
 func (k kid) Info() sdk.Info { return sdk.Info{Name: string(k), Version: "1.0.0"} }
@@ -46,7 +46,7 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// BenchmarkFive is 10,000 events to five extensions, each a process. It reports bento's CPU time.
+// BenchmarkFive sends 10,000 events to five extensions, each a process. It reports bento's CPU time.
 func BenchmarkFive(b *testing.B) {
 	root := b.TempDir()
 	cfg := &config.Workspace{Root: root, Extensions: make(map[string]config.Extension)}
@@ -92,7 +92,7 @@ func BenchmarkFive(b *testing.B) {
 	}
 }
 
-// settle waits until all extensions have been sent all events.
+// settle waits until the set has sent all events to all extensions.
 func settle(b *testing.B, s *Set) {
 	<-s.found
 	s.settle(b.Context())

@@ -10,7 +10,8 @@ import (
 	"github.com/bentobuild/bento/internal/extension"
 )
 
-// TestApprovalCoversTheProgram: a program of the repository whose content no approval covers is refused.
+// TestApprovalCoversTheProgram: an extension is refused if its program is a file of the repository that an
+// approval does not cover.
 func TestApprovalCoversTheProgram(t *testing.T) {
 	t.Parallel()
 	p := Places{Root: t.TempDir(), Records: &extension.Records{Dir: filepath.Join(t.TempDir(), "records")}}

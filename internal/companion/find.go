@@ -1,5 +1,5 @@
-// Package companion runs the extensions that a workspace and its user name: it decides which may
-// start, turns the events of a run into topics, and passes these on without ever making the run wait.
+// Package companion runs the extensions that a workspace and its user name. It decides which may start, converts
+// the events of a run to topics, and publishes these. The run never waits for it.
 package companion
 
 import (
@@ -30,7 +30,7 @@ const (
 const (
 	Ready       = "ready"
 	NotApproved = "not_approved" // only the repository names it, and the user has approved no content
-	Changed     = "changed"      // its content is not the approved or pinned one
+	Changed     = "changed"      // its content differs from the approved or pinned content
 	Disabled    = "disabled"     // by the user
 	Quarantined = "quarantined"  // it failed too often
 	Failed      = "failed"       // it cannot be started
@@ -46,19 +46,18 @@ const (
 	RuleOtherID     = "extension_other_id"
 )
 
-// Extension is an extension that the configuration names, whether or not it can be started. Nothing
-// of it has been started.
+// Extension is an extension that the configuration names, whether or not it can start. It is not started yet.
 type Extension struct {
 	ID       string
 	Settings config.Extension
 	Dir      string // absolute
 	Contract string // "" if it has no readable manifest
 	Version  string
-	Eager    bool // it starts beside the search for dishes
+	Eager    bool // it starts with a run, concurrently with discovery
 	Digest   string
-	stamp    string // of the files when they had Digest, "" for none
+	stamp    string // the stats of the files at the time of Digest, "" for none
 	granted  map[string]ainb.Grant
-	// registered are panels that it registered when it last ran.
+	// registered are the panels that it registered in its last run.
 	registered []sep.Panel
 	Record     extension.Record
 	Status     string
@@ -68,7 +67,7 @@ type Extension struct {
 	SEP        *sep.Manifest            // likewise
 }
 
-// Places are where bento finds extensions and what the user has decided about them.
+// Places are the directories of extensions, and of the user's decisions about them.
 type Places struct {
 	Root    string // of the workspace
 	Data    string // the user's own directory of extensions; "" if the environment names none
@@ -99,8 +98,8 @@ func PlacesOf(root string, getenv func(string) string) Places {
 	return p
 }
 
-// Find returns the extensions that a configuration names, by id. It starts none, and reads the files of
-// those alone whose content has to be known.
+// Find returns the extensions that a configuration names, sorted by id. It starts none. It reads the files of an
+// extension only if a decision needs their digest.
 func Find(cfg *config.Workspace, p Places) []Extension {
 	var list []Extension
 	for _, id := range cfg.ExtensionIDs() {
@@ -110,8 +109,8 @@ func Find(cfg *config.Workspace, p Places) []Extension {
 	return list
 }
 
-// Read returns the extension in a directory, whatever the configuration names: its id is that of its
-// manifest, and it needs no approval.
+// Read returns the extension in a directory without the configuration. Its id comes from its manifest, and it
+// needs no approval.
 func Read(dir string) *Extension {
 	e := &Extension{Dir: dir, Status: Ready}
 	e.read()
@@ -138,7 +137,7 @@ func (p Places) find(id string, settings config.Extension) Extension {
 	return e
 }
 
-// inside reports a directory that is missing, or that a link of the repository leads out of it.
+// inside returns an error for a directory that is missing, or outside of the repository behind a link.
 func (p Places) inside(e *Extension) error {
 	real, err := filepath.EvalSymlinks(e.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -153,7 +152,8 @@ func (p Places) inside(e *Extension) error {
 	return nil
 }
 
-// covered refuses a program of the repository outside of the directory: an approval is not of its content.
+// covered marks an extension as failed if its program is a file of the repository outside of its directory: an
+// approval does not cover the content of that file.
 func (p Places) covered(e *Extension) {
 	if e.SEP == nil || e.Settings.Own || !filepath.IsAbs(e.SEP.Entrypoint.Command) {
 		return
@@ -161,7 +161,7 @@ func (p Places) covered(e *Extension) {
 	command := e.SEP.Entrypoint.Command
 	program, err := filepath.EvalSymlinks(command)
 	if err != nil {
-		return // its start fails
+		return // its start will report the error
 	}
 	inside := func(dir string) bool {
 		real, err := filepath.EvalSymlinks(dir)
@@ -173,14 +173,14 @@ func (p Places) covered(e *Extension) {
 	}
 }
 
-// broken sets why an extension cannot be started.
+// broken sets the reason why an extension cannot start.
 func (e *Extension) broken(code, hint, format string, args ...any) {
 	d := e.Settings.Pos.Error(code, format, args...)
 	d.Hint = hint
 	e.Status, e.Problem = Failed, &d
 }
 
-// hold sets why an extension is not started although it could be.
+// hold sets the reason why a valid extension is not started.
 func (e *Extension) hold(status, code, hint, format string, args ...any) {
 	d := e.Settings.Pos.Warning(code, format, args...)
 	d.Hint = hint
@@ -233,12 +233,12 @@ func (e *Extension) readSEP() {
 	e.named(m.ID)
 }
 
-// everyRun reports whether every run has events of a topic.
+// everyRun reports whether every run publishes a topic.
 func everyRun(topic string) bool {
 	return slices.Contains([]string{report.TopicPlanMade, report.TopicRunStarted, report.TopicTaskFinished, report.TopicCacheStats, report.TopicRunFinished}, topic)
 }
 
-// refuse takes the first fault of a manifest as the problem.
+// refuse sets the first fault of a manifest as the problem of the extension.
 func (e *Extension) refuse(faults []diagnostics.Diagnostic) {
 	d := faults[0]
 	if more := len(faults) - 1; more > 0 {
@@ -261,7 +261,8 @@ func (e *Extension) named(name string) {
 // quoted returns an id as a key of TOML.
 func quoted(id string) string { return fmt.Sprintf("%q", id) }
 
-// content returns a regular file of a directory. It follows no link out of it, and waits for no pipe.
+// content returns the content of a regular file in a directory. It follows no link out of the directory, and does
+// not block on a pipe.
 func content(dir, name string, most int64) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

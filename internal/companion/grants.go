@@ -9,11 +9,11 @@ import (
 	sep "github.com/bentobuild/bento/plugin/sep/manifest"
 )
 
-// RuleGrant is the rule of a table that grants what cannot be granted so.
+// RuleGrant is the rule of a table with an invalid grant.
 const RuleGrant = "extension_grant"
 
-// weigh sets what an extension has: what its manifest asks for and its table grants. It refuses a table
-// that limits a permission in a way that nothing enforces, and warns of grants without effect.
+// weigh sets the permissions of an extension: those that its manifest requests and its table grants. A table that
+// limits a permission in a way that bento cannot enforce is an error. A grant without effect is a warning.
 func (e *Extension) weigh() {
 	asked, granted := e.Asked(), make(map[string]manifest.Grant)
 	for _, name := range e.Settings.Grant {
@@ -35,7 +35,7 @@ func (e *Extension) weigh() {
 	e.granted = granted
 }
 
-// plan decides whether an extension of SEP v1 starts with a run: one that hears of every run does.
+// plan decides whether an extension of SEP v1 starts with a run: it does if it subscribes to a topic of every run.
 func (e *Extension) plan() {
 	if e.SEP != nil {
 		e.Eager = slices.ContainsFunc(e.Topics(), everyRun)
@@ -45,7 +45,7 @@ func (e *Extension) plan() {
 // subscribe is the permission of SEP v1 whose lists have topics.
 const subscribe = sep.Subscribe
 
-// topical returns the name of a permission in the contract ainb v2 whose lists are of the same kind.
+// topical returns the name of the permission of the contract ainb v2 whose lists have the same kind of entries.
 func topical(name string) string {
 	if name == subscribe {
 		return "event_bus"
@@ -53,7 +53,7 @@ func topical(name string) string {
 	return name
 }
 
-// limits reports whether a permission of the contract can be limited by a list.
+// limits reports whether a list can limit a permission in the contract of the extension.
 func (e *Extension) limits(name string) bool {
 	if e.SEP != nil {
 		return name == subscribe
@@ -66,7 +66,7 @@ func (e *Extension) note(format string, args ...any) {
 	e.Notes = append(e.Notes, e.Settings.Pos.Warning(RuleGrant, format, args...))
 }
 
-// list returns a grant for people.
+// list returns a grant as text for people.
 func list(g manifest.Grant) string {
 	if g.All {
 		return "all of it"
@@ -74,7 +74,7 @@ func list(g manifest.Grant) string {
 	return fmt.Sprintf("%q", g.Only)
 }
 
-// Asked returns the permissions that the manifest asks for.
+// Asked returns the permissions that the manifest requests.
 func (e *Extension) Asked() map[string]manifest.Grant {
 	asked := make(map[string]manifest.Grant)
 	if e.Ainb != nil {
@@ -92,7 +92,7 @@ func (e *Extension) Asked() map[string]manifest.Grant {
 	return asked
 }
 
-// Topics returns the topics that the manifest subscribes to and the extension hears of, sorted.
+// Topics returns the sorted topics that the manifest subscribes to and the grants allow.
 func (e *Extension) Topics() []string {
 	var list []string
 	grant := e.granted[subscribe]
@@ -107,6 +107,5 @@ func (e *Extension) Topics() []string {
 	return slices.Compact(list)
 }
 
-// Granted returns the permissions that the extension has: what its manifest asks for and the
-// configuration grants.
+// Granted returns the permissions of the extension: those that its manifest requests and the configuration grants.
 func (e *Extension) Granted() map[string]manifest.Grant { return e.granted }

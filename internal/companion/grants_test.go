@@ -24,8 +24,8 @@ read_sessions = true
 "secrets:read" = true
 `
 
-// TestGrants: an extension has what its manifest asks for, as far as its table grants it. A grant without
-// effect is a warning; a limit that nothing enforces keeps the extension off.
+// TestGrants: an extension has the permissions that its manifest requests and its table grants. A grant without
+// effect is a warning. An extension with a limit that bento cannot enforce does not start.
 func TestGrants(t *testing.T) {
 	t.Parallel()
 	p := Places{Root: t.TempDir(), Records: &extension.Records{Dir: filepath.Join(t.TempDir(), "records")}}
@@ -63,7 +63,7 @@ func TestGrants(t *testing.T) {
 	}
 }
 
-// TestApprovalIsOfTheTable: an approval does not hold for more than was granted and set then.
+// TestApprovalIsOfTheTable: an approval applies only to the grants and variables of the table at that time.
 func TestApprovalIsOfTheTable(t *testing.T) {
 	t.Parallel()
 	p := Places{Root: t.TempDir(), Records: &extension.Records{Dir: filepath.Join(t.TempDir(), "records")}}

@@ -14,8 +14,8 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// TestLazyStartsNothing: a run without an event that starts an extension starts no process for it, not even the guard of
-// processes. An eager one has the guard before it starts, and so has a command.
+// TestLazyStartsNothing: a run starts no process for an extension that no event starts, not even the guard process. The
+// guard runs before an eager extension starts, and before an extension starts for a command.
 func TestLazyStartsNothing(t *testing.T) {
 	t.Parallel()
 	for _, spawn := range []string{"lazy", "eager"} {

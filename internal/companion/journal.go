@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// The bounds of what is kept of one extension.
+// The bounds of the journal of one extension.
 const (
 	maxLines     = 2000
 	maxLogBytes  = 256 << 10
@@ -21,15 +21,15 @@ const (
 
 const journalVersion = 2
 
-// The first bytes of the records of a saved journal, each a line: what follows is JSON. A run adds its records, and
-// reads those of earlier runs no further than to their ends.
+// The first bytes of the records of a saved journal. Each record is a line, with JSON after the first byte. A run
+// appends its records. It splits the records of earlier runs into lines, but does not parse their JSON.
 const (
 	lineRecord     = 'l'
 	decisionRecord = 'd'
 )
 
-// Journal is the end of what one extension logged, and the last decisions about its requests. It is
-// safe for concurrent use.
+// Journal has the last log lines of one extension, and the last decisions about its requests. It is safe for
+// concurrent use.
 type Journal struct {
 	mu        sync.Mutex
 	Lines     []report.ExtensionLine
@@ -74,7 +74,7 @@ func (j *Journal) Decide(d report.ExtensionDecision) {
 
 func journalName(id string) string { return "extensions/" + id }
 
-// LoadJournal returns what was kept of an extension, an empty journal if there is nothing.
+// LoadJournal returns the saved journal of an extension, an empty one if none is saved.
 func LoadJournal(st *state.Dir, id string) *Journal {
 	data, err := st.Load(journalName(id), journalVersion)
 	if err != nil {
@@ -83,7 +83,7 @@ func LoadJournal(st *state.Dir, id string) *Journal {
 	return readJournal(data)
 }
 
-// readJournal returns the journal that data holds. Records that cannot be read are left out.
+// readJournal parses a journal. It leaves out unreadable records.
 func readJournal(data []byte) *Journal {
 	j := new(Journal)
 	for record := range bytes.Lines(bounded(data)) {
@@ -131,7 +131,7 @@ func bounded(data []byte) []byte {
 	return kept
 }
 
-// save adds the journal to what was kept before. Of two processes that save at once, one counts.
+// save appends the journal to the saved one. If two processes save at once, the records of one are lost.
 func (j *Journal) save(st *state.Dir, id string) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -152,9 +152,9 @@ func (j *Journal) save(st *state.Dir, id string) error {
 }
 
 func appendRecord(data []byte, kind byte, record any) []byte {
-	text, err := json.Marshal(record) // which has no line break
+	text, err := json.Marshal(record) // JSON without line breaks
 	if err != nil {
-		panic(err) // our own types
+		panic(err) // cannot happen for types of this program
 	}
 	return append(append(append(data, kind), text...), '\n')
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// TestJournalIsBounded: over many runs the newest lines and decisions are kept, each within its bounds, and what
-// cannot be read is left out.
+// TestJournalIsBounded: after many runs, the journal has the newest lines and decisions within their bounds, and no
+// unreadable records.
 func TestJournalIsBounded(t *testing.T) {
 	t.Parallel()
 	st := state.Open(t.TempDir())

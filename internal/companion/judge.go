@@ -29,7 +29,7 @@ func (p Places) judge(e *Extension) {
 	}
 }
 
-// digest sets the digest of an extension. It reads the files only if their stats have changed since.
+// digest sets the digest of an extension. It reads the files only if their stats have changed since the last digest.
 func (p Places) digest(e *Extension) (err error) {
 	stamp := extension.Stamp(e.Dir)
 	e.stamp = stamp
@@ -51,8 +51,8 @@ func (p Places) load(e *Extension) (err error) {
 	return err
 }
 
-// compare checks the content of an extension. One that only the repository names needs the user's
-// approval of its content.
+// compare checks the content of an extension. If only the repository names the extension, the user must have
+// approved its content.
 func (p Places) compare(e *Extension) {
 	if err := p.digest(e); err != nil {
 		e.broken(RuleUnusable, "", "the files of the extension cannot be digested: %v", err)
@@ -72,8 +72,8 @@ func (p Places) compare(e *Extension) {
 	}
 }
 
-// unchanged returns a function that reports a change of the files since they were judged, for the moment
-// before each start; nil for an extension that may have any content.
+// unchanged returns a function that returns an error if the files have changed since the decision. The caller calls
+// it right before each start. unchanged returns nil for an extension that may have any content.
 func (e *Extension) unchanged() func() error {
 	if e.Settings.Own && e.Settings.SHA256.Text == "" {
 		return nil
@@ -97,19 +97,19 @@ func (e *Extension) unchanged() func() error {
 // short returns the beginning of a digest.
 func short(digest string) string { return digest[:min(12, len(digest))] }
 
-// terms returns the digest of what a table grants to an extension and sets in its environment. Its settings
-// are for the approved program to judge.
+// terms returns the digest of the grants and variables of a table. It leaves out the settings: the approved program
+// validates these.
 func terms(t *config.Extension) string {
 	text, err := json.Marshal([]any{slices.Sorted(slices.Values(t.Grant)), t.Only, t.Output, t.Env, t.SetEnv})
 	if err != nil {
-		panic(err) // our own types
+		panic(err) // cannot happen for types of this program
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
-// Approve changes a record so that it approves an extension as it is: one that only the repository
-// names, with a valid manifest.
+// Approve changes a record so that it approves the present content of an extension. The extension must have a valid
+// manifest, and only the repository may name it.
 func (e *Extension) Approve(r *extension.Record) error {
 	digest, err := e.approval()
 	if err == nil {
@@ -134,8 +134,8 @@ func (e *Extension) approval() (string, error) {
 	return extension.Digest(e.Dir)
 }
 
-// conflicts refuses two extensions that serve one namespace. Panels that were registered in a run make
-// way for all others.
+// conflicts marks an extension as failed if an earlier one serves the same namespace. Panels that were registered in
+// a run have the lowest precedence.
 func conflicts(list []Extension) {
 	taken := make(map[string]string)
 	for i := range list {

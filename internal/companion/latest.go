@@ -8,8 +8,8 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// The workspace's state holds the last payloads about a whole run, for commands of extensions, which
-// are called when no run goes on.
+// The workspace's state has the last payloads about a whole run. Commands of extensions need them, as they are
+// called outside of a run.
 const (
 	latestName    = "extension-topics"
 	latestVersion = 1
@@ -40,7 +40,7 @@ func (s *Set) saveLatest() error {
 	return s.o.State.Store(latestName, latestVersion, data)
 }
 
-// loadLatest returns what saveLatest has saved.
+// loadLatest returns the payloads that saveLatest has saved, by topic.
 func loadLatest(st *state.Dir) map[string][]byte {
 	data, err := st.Load(latestName, latestVersion)
 	var saved map[string]json.RawMessage

@@ -7,7 +7,7 @@ import (
 	"github.com/bentobuild/bento/plugin/sep"
 )
 
-// maxMessages is how many findings of one task become messages.
+// maxMessages is the maximal number of findings of one task that become messages.
 const maxMessages = 100
 
 // newFeed returns the messages and contacts of the workspace at root, for extensions of SEP v1.
@@ -15,7 +15,7 @@ func newFeed(root string) *sep.Feed {
 	return sep.NewFeed(func() []string { return owners(root) })
 }
 
-// owners returns the code owners of the workspace at root. A file that cannot be read has none.
+// owners returns the code owners of the workspace at root. It ignores unreadable files.
 func owners(root string) []string {
 	for _, name := range []string{".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS"} {
 		if data, err := content(root, name, 3<<20); err == nil {
@@ -25,8 +25,7 @@ func owners(root string) []string {
 	return nil
 }
 
-// message adds to the feed what an event says of a task: its findings, and how it ended. Nothing of what
-// the task printed is in it but what was found there.
+// message adds the findings and the result of a task to the feed. The messages have no other output of the task.
 func message(feed *sep.Feed, ev run.Event) {
 	end, ok := ev.(run.TaskFinished)
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"github.com/bentobuild/bento/plugin/sep"
 )
 
-// TestMessages: the findings and the ends of tasks are messages, and the code owners contacts.
+// TestMessages: the findings and results of tasks become messages, and the code owners become contacts.
 func TestMessages(t *testing.T) {
 	root := t.TempDir()
 	if err := os.Mkdir(filepath.Join(root, "docs"), 0o755); err != nil {
@@ -48,7 +48,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestOwnersStayInside: a link out of the workspace is not read.
+// TestOwnersStayInside: bento does not read code owners behind a link out of the workspace.
 func TestOwnersStayInside(t *testing.T) {
 	root, outside := t.TempDir(), filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(outside, []byte("* @secret\n"), 0o644); err != nil {

@@ -8,11 +8,11 @@ import (
 	sep "github.com/bentobuild/bento/plugin/sep/manifest"
 )
 
-// maxPanels is the largest size, in bytes, of the panels that are remembered of one extension.
+// maxPanels is the maximal size, in bytes, of the stored panels of one extension.
 const maxPanels = 40 << 10
 
-// Panels returns the tool panels of an extension of SEP v1 that may have some: those of its manifest, and
-// those that it registered when it last ran.
+// Panels returns the tool panels of an extension of SEP v1 with that permission: those of its manifest, and those
+// that it registered in its last run.
 func (e *Extension) Panels() []sep.Panel {
 	if e.SEP == nil || !e.granted[sep.RegisterTools].Granted() {
 		return nil
@@ -20,13 +20,13 @@ func (e *Extension) Panels() []sep.Panel {
 	return append(slices.Clone(e.SEP.Panels()), e.registered...)
 }
 
-// Registers reports whether an extension may register panels, and none that it did are known.
+// Registers reports whether an extension may register panels, but no registered panels are stored.
 func (e *Extension) Registers() bool {
 	return e.SEP != nil && e.Status == Ready && e.granted[sep.RegisterTools].Granted() && e.registered == nil
 }
 
-// recall sets the panels that an extension registered when it last ran, without those whose id is a
-// namespace already.
+// recall sets the panels that an extension registered in its last run. It leaves out panels whose id is already a
+// namespace.
 func (e *Extension) recall(taken map[string]string) {
 	var list []sep.Panel
 	if e.Record.Panels == "" || json.Unmarshal([]byte(e.Record.Panels), &list) != nil {
@@ -39,7 +39,7 @@ func (e *Extension) recall(taken map[string]string) {
 	}
 }
 
-// remember saves the panels that an extension registered as it ran, for bento x and those who look.
+// remember stores the panels that a running extension registered, for bento x and for commands that list panels.
 func (p Places) remember(e *Extension, all []sep.Panel) {
 	var list []sep.Panel
 	for _, panel := range all {
@@ -50,10 +50,10 @@ func (p Places) remember(e *Extension, all []sep.Panel) {
 	}
 	text, err := json.Marshal(list)
 	if err != nil {
-		panic(err) // our own types
+		panic(err) // cannot happen for types of this program
 	}
 	if len(list) == 0 || len(text) > maxPanels || p.Records == nil || string(text) == e.Record.Panels {
 		return
 	}
-	_ = p.Records.Change(p.Root, e.ID, func(r *extension.Record) { r.Panels = string(text) }) // else they are found by the next run
+	_ = p.Records.Change(p.Root, e.ID, func(r *extension.Record) { r.Panels = string(text) }) // after a failure, the next run stores them
 }

@@ -35,8 +35,8 @@ func approve(t *testing.T, cfg *config.Workspace, p Places) {
 	}
 }
 
-// TestChangedBeforeTheStart: files that are replaced between the approval and the start are not started,
-// whichever contract they speak; the user hears of it.
+// TestChangedBeforeTheStart: bento does not start an extension of either contract whose files were replaced between the
+// decision and the start. It reports the change.
 func TestChangedBeforeTheStart(t *testing.T) {
 	t.Parallel()
 	const started = "#!/bin/sh\necho started >> \"$STARTED\"\n"

@@ -15,8 +15,8 @@ import (
 // directory of the user's configuration.
 const policyFile = "sep-policy.json"
 
-// restrain takes from an extension of SEP v1 what the user's policy does not allow. An unreadable policy
-// allows nothing.
+// restrain removes the permissions of an extension of SEP v1 that the user's policy does not allow. An unreadable
+// policy allows nothing.
 func (p Places) restrain(e *Extension) {
 	if e.SEP == nil || p.Config == "" {
 		return
@@ -41,7 +41,7 @@ func (p Places) restrain(e *Extension) {
 	}
 }
 
-// entry returns what the user has decided about an extension of SEP v1 that may start.
+// entry returns the decisions of the user about an extension of SEP v1 that may start.
 func (e *Extension) entry() *sep.Entry {
 	return &sep.Entry{Enabled: true, Approved: true, Grant: append([]string{}, e.names()...), Events: e.granted[subscribe].Only}
 }

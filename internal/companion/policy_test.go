@@ -10,7 +10,7 @@ import (
 	sep "github.com/bentobuild/bento/plugin/sep/manifest"
 )
 
-// TestPolicy: the user's policy takes away from what a table grants, and adds nothing.
+// TestPolicy: the user's policy can remove permissions that a table grants, and adds none.
 func TestPolicy(t *testing.T) {
 	granting := func() *Extension {
 		e := &Extension{ID: "acme.lint", Status: Ready, SEP: &sep.Manifest{}, Settings: config.Extension{Grant: []string{"messages.read", "tools.register"}}}

@@ -7,31 +7,31 @@ import (
 	"github.com/bentobuild/bento/internal/report"
 )
 
-// maxQueued is how many notices wait at most. A further one replaces the oldest.
+// maxQueued is the maximal number of waiting notices. A further notice replaces the oldest.
 const maxQueued = 4096
 
-// What is passed on at once: the notices of gatherTime, since each time wakes all extensions, and at most
-// gatherMost before that.
+// The set publishes the notices of gatherTime together, since each publication wakes all extensions. It publishes
+// earlier if gatherMost notices wait.
 const (
 	gatherTime = 25 * time.Millisecond
 	gatherMost = maxQueued / 8
 )
 
-// queue holds the notices between a run and the goroutine that passes them on. Adding never waits.
+// queue has the notices between a run and the goroutine that publishes them. Adding a notice never blocks.
 type queue struct {
-	more chan struct{} // holds one when there may be a notice
-	many chan struct{} // holds one when there may be gatherMost, or a caller waits until none is left
+	more chan struct{} // has a value if there may be a notice
+	many chan struct{} // has a value if there may be gatherMost notices, or a caller waits for an empty queue
 
 	mu      sync.Mutex
 	list    []report.Notice
 	dropped int
-	idle    chan struct{} // closed when all are passed on; nil while none waits for that
-	busy    bool          // notices were taken, and are not passed on yet
+	idle    chan struct{} // closed when all are published; nil if no caller waits for that
+	busy    bool          // notices were taken, and are not published yet
 }
 
 func newQueue() *queue { return &queue{more: make(chan struct{}, 1), many: make(chan struct{}, 1)} }
 
-// signal puts one into a channel that holds none.
+// signal sends to a channel, unless it is full.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -39,7 +39,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// gather waits for the notices that come within gatherTime of a first one, unless stop is closed.
+// gather waits for further notices for gatherTime, less if gatherMost wait or stop is closed.
 func (q *queue) gather(stop <-chan struct{}) {
 	timer := time.NewTimer(gatherTime)
 	defer timer.Stop()
@@ -65,14 +65,14 @@ func (q *queue) add(n report.Notice) {
 	}
 }
 
-// take returns all notices that wait. The caller calls passed when it has passed them on.
+// take returns all waiting notices. The caller calls passed when it has published them.
 func (q *queue) take() []report.Notice {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	list := q.list
 	q.list, q.busy = nil, len(list) > 0
 	select {
-	case <-q.many: // it was for this list
+	case <-q.many: // the signal was for this list
 	default:
 	}
 	return list
@@ -88,7 +88,7 @@ func (q *queue) passed() {
 	}
 }
 
-// empty returns a channel that is closed when all notices are passed on, nil if they are.
+// empty returns a channel that is closed when all notices are published, nil if none waits.
 func (q *queue) empty() <-chan struct{} {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -102,7 +102,7 @@ func (q *queue) empty() <-chan struct{} {
 	return q.idle
 }
 
-// lost returns how many notices were dropped.
+// lost returns the number of dropped notices.
 func (q *queue) lost() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

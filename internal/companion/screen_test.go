@@ -9,8 +9,8 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 )
 
-// TestNamespacesOfScreens: bento x reaches an extension that has only screens by its id, and any other by the names of its
-// manifest alone.
+// TestNamespacesOfScreens: the namespace of an extension that has only screens is its id. Any other extension has only
+// the namespaces of its manifest.
 func TestNamespacesOfScreens(t *testing.T) {
 	t.Parallel()
 	for provides, want := range map[string][]string{

@@ -15,28 +15,28 @@ import (
 	"github.com/bentobuild/bento/internal/owner"
 )
 
-// secrets are the user's secrets, for extensions with the capability secrets:read: variables of the
-// environment, and a file that nobody else may read.
+// secrets are the user's secrets, for extensions with the capability secrets:read: variables of the environment,
+// and a file that no other user may read.
 type secrets struct {
 	getenv func(string) string
 	root   string // of the workspace
 }
 
 const (
-	// secretVariable is the beginning of the variable of a secret.
+	// secretVariable is the prefix of the variable of a secret.
 	secretVariable = "BENTO_SECRET_"
 	// ofWorkspace is the scope of secrets of one workspace.
 	ofWorkspace = "workspace"
 	maxSecrets  = 1 << 20 // bytes of the file
 )
 
-// secretFile is the content of the file: texts by key, by scope, and those of workspaces by their root.
+// secretFile is the content of the file: secrets by scope and key, and those of workspaces by root and key.
 type secretFile struct {
 	Scopes     map[string]map[string]string `json:"scopes"`
 	Workspaces map[string]map[string]string `json:"workspaces"`
 }
 
-// path returns the path of the file, "" where there is no place for one.
+// path returns the path of the file, "" if the environment names no directory for it.
 func (s *secrets) path() string {
 	dir := s.getenv("XDG_CONFIG_HOME")
 	if home := s.getenv("HOME"); !filepath.IsAbs(dir) {
@@ -48,8 +48,8 @@ func (s *secrets) path() string {
 	return filepath.Join(dir, "bento", "secrets.json")
 }
 
-// find returns a secret. Of the scope workspace there are those of this workspace alone, whatever
-// workspace an extension names; variables belong to no scope.
+// find returns a secret. In the scope workspace, an extension gets secrets of its own workspace only, and none if it
+// names another one. Variables apply to every other scope.
 func (s *secrets) find(_ context.Context, scope, workspace, key string) ([]byte, bool, error) {
 	if scope == ofWorkspace && workspace != "" && workspace != s.root {
 		return nil, false, nil
@@ -82,7 +82,7 @@ func variable(key string) string {
 	}, key)
 }
 
-// read reads the file. A missing one is empty; one that others may read, or that is a link, is an error.
+// read reads the file. A missing file is empty. A link, or a file that other users may read, is an error.
 func (s *secrets) read() (file secretFile, err error) {
 	path := s.path()
 	if path == "" {
@@ -114,7 +114,7 @@ func (s *secrets) read() (file secretFile, err error) {
 	if err != nil {
 		return file, err
 	}
-	if json.Unmarshal(data, &file) != nil { // whose error could quote a secret
+	if json.Unmarshal(data, &file) != nil { // the error itself could quote a secret
 		return secretFile{}, fmt.Errorf(`%s is no JSON of the form {"scopes": {"user": {"KEY": "SECRET"}}, "workspaces": {"/ROOT": {"KEY": "SECRET"}}}`, path)
 	}
 	return file, nil

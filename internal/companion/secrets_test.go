@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestSecrets: variables come before the file, and a workspace has its own secrets alone.
+// TestSecrets: variables take precedence over the file, and a workspace gets only its own secrets.
 func TestSecrets(t *testing.T) {
 	home := t.TempDir()
 	path := filepath.Join(home, ".config", "bento", "secrets.json")

@@ -21,7 +21,7 @@ type sidecar struct {
 	wait   time.Duration
 }
 
-// openSEP returns an extension of SEP v1, which starts at once, or with its first event.
+// openSEP opens an extension of SEP v1, which starts at once or with its first event.
 func (s *Set) openSEP(ctx context.Context, e *Extension) (host, error) {
 	j := s.journal(e.ID)
 	x, err := sep.Start(ctx, sep.Options{
@@ -50,7 +50,7 @@ func (x *sidecar) publish(topic string, payload json.RawMessage) {
 	x.Event(context.Background(), topic, payload)
 }
 
-// command invokes the action of a panel. The contract has no answer to it.
+// command invokes the action of a panel. In the contract, an action has no response.
 func (x *sidecar) command(ctx context.Context, namespace string, args []string) (Output, error) {
 	if err := x.AwaitPanel(ctx, namespace); err != nil {
 		return Output{}, err

@@ -19,20 +19,20 @@ import (
 	"github.com/bentobuild/bento/plugin/sep/manifest"
 )
 
-// host is the extensions of one contract, running or not.
+// host has the extensions of one contract, running or not.
 type host interface {
-	// wants reports whether an extension hears of a topic.
+	// wants reports whether an extension subscribes to a topic.
 	wants(topic string) bool
 	// publish passes on a payload in JSON. It never waits.
 	publish(topic string, payload json.RawMessage)
-	// command runs a command of an extension that serves the namespace, which it starts.
+	// command runs a command of the extension that serves the namespace, and starts the extension for it.
 	command(ctx context.Context, namespace string, args []string) (Output, error)
-	// finish passes on all that was published and ends the processes. It waits for one only while that
-	// follows, and at most as long as its table says, and not when ctx is done.
+	// finish sends all published payloads and ends the processes. It waits for a process only while that takes
+	// payloads, at most for the time of its table, and until ctx is done.
 	finish(ctx context.Context)
 }
 
-// Options are what a set works with. The functions are called on several goroutines at once.
+// Options are the options of a set. Several goroutines call the functions concurrently.
 type Options struct {
 	Places  Places
 	State   *state.Dir // of the workspace: where journals are saved
@@ -40,7 +40,8 @@ type Options struct {
 	Version string // of bento
 	// Guard is called before a process is started.
 	Guard func()
-	// Toast receives a message for the user, Warn why an extension does not run. They may be nil.
+	// Toast receives a message for the user. Warn receives the reason why an extension does not run. Both may
+	// be nil.
 	Toast func(Toast)
 	Warn  func(diagnostics.Diagnostic)
 }
@@ -52,32 +53,32 @@ type Toast struct {
 	Message   string
 }
 
-// Output is what a command of an extension has printed. It is not safe to print to a terminal.
+// Output is the output of a command of an extension. It is not safe to print to a terminal.
 type Output struct {
 	Stdout, Stderr []byte
 	ExitCode       int
 }
 
-// Set is the extensions of an invocation. It is a run.Reporter that never waits. The methods of a
-// nil Set do nothing.
+// Set has the extensions of an invocation. It is a run.Reporter that never blocks. The methods of a nil Set do
+// nothing.
 type Set struct {
 	o    Options
-	one  string // the id of the only extension, of OpenOne
+	one  string // the id of the extension of OpenOne, else ""
 	feed *sep.Feed
-	// messages says that one of them may read the feed.
+	// messages says that an extension may read the feed.
 	messages bool
 	queue    *queue
-	linger   time.Duration      // how long the end waits at most
-	output   bool               // one of them hears what tasks print
+	linger   time.Duration      // the maximal time that the end waits
+	output   bool               // an extension gets the output of tasks
 	idle     atomic.Bool        // the last run executed nothing
 	quit     context.CancelFunc // cancels the start
 	leave    sync.Once
 	leaving  sync.WaitGroup
 	stop     chan struct{}              // closed at the end
-	judged   chan struct{}              // closed when it is known which may start
+	judged   chan struct{}              // closed when it is decided which extensions may start
 	found    chan struct{}              // closed when the extensions are known and started
 	keeps    bool                       // an extension can ask for the last payload of a topic; set before found is closed
-	latest   map[string]json.RawMessage // of the goroutine alone, until Close
+	latest   map[string]json.RawMessage // used only by the goroutine, until Close
 
 	serving sync.WaitGroup
 
@@ -87,8 +88,8 @@ type Set struct {
 	journals map[string]*Journal
 }
 
-// Open returns the extensions of a configuration, nil if it has none. It starts those that are ready
-// and does not wait for it. The caller has to close the set.
+// Open returns the extensions of a configuration, nil if it has none. It starts the ready ones in the background.
+// The caller must close the set.
 func Open(ctx context.Context, cfg *config.Workspace, o Options) *Set {
 	if len(cfg.Extensions) == 0 {
 		return nil
@@ -103,7 +104,7 @@ func Open(ctx context.Context, cfg *config.Workspace, o Options) *Set {
 	return s
 }
 
-// OpenOne is Open for one extension, which is ready, and which a command is about to use.
+// OpenOne is Open for one ready extension that a command is about to use.
 func OpenOne(ctx context.Context, e *Extension, o Options) *Set {
 	s := newSet(o)
 	s.one, s.linger = e.ID, e.Settings.Wait
@@ -111,7 +112,7 @@ func OpenOne(ctx context.Context, e *Extension, o Options) *Set {
 	return s
 }
 
-// Command runs a command of the extension of OpenOne, which starts for it.
+// Command runs a command of the extension of OpenOne, and starts the extension for it.
 func (s *Set) Command(ctx context.Context, namespace string, args []string) (Output, error) {
 	select {
 	case <-s.found:
@@ -124,7 +125,7 @@ func (s *Set) Command(ctx context.Context, namespace string, args []string) (Out
 	return s.hosts[0].command(ctx, namespace, args)
 }
 
-// notStarted returns why the extension of OpenOne was not started.
+// notStarted returns the error by which the extension of OpenOne did not start.
 func (s *Set) notStarted() error {
 	problems := s.Problems()
 	for i := range problems {
@@ -140,13 +141,13 @@ func newSet(o Options) *Set {
 	}
 }
 
-// begin starts the extensions and serves them, beside the caller.
+// begin starts the extensions and serves them in a new goroutine.
 func (s *Set) begin(ctx context.Context, start func(context.Context)) {
 	ctx, s.quit = context.WithCancel(ctx)
 	s.serving.Go(func() { s.serve(func() { start(ctx) }) })
 }
 
-// serve starts the extensions, then passes on what happens until Close.
+// serve starts the extensions, then publishes notices until Close.
 func (s *Set) serve(start func()) {
 	start()
 	close(s.found)
@@ -161,12 +162,12 @@ func (s *Set) serve(start func()) {
 	}
 }
 
-// pass passes on the notices that wait.
+// pass publishes the waiting notices.
 func (s *Set) pass() {
 	for _, n := range s.queue.take() {
 		payload, err := json.Marshal(n.Payload)
 		if err != nil {
-			panic(err) // our own types
+			panic(err) // cannot happen for types of this program
 		}
 		s.keep(n.Topic, payload)
 		for _, h := range s.hosts {
@@ -178,7 +179,7 @@ func (s *Set) pass() {
 	s.queue.passed()
 }
 
-// wants reports whether an extension hears of a topic. Until the extensions are known, one may.
+// wants reports whether an extension subscribes to a topic. It returns true until the extensions are known.
 func (s *Set) wants(topic string) bool {
 	if topic == report.TopicTaskOutput && !s.output {
 		return false
@@ -199,7 +200,7 @@ func (s *Set) wants(topic string) bool {
 // HearsOutput reports whether the set needs run.TaskOutput events.
 func (s *Set) HearsOutput() bool { return s != nil && s.output }
 
-// Report queues what an event publishes.
+// Report queues the notices of an event.
 func (s *Set) Report(ev run.Event) {
 	if s == nil {
 		return
@@ -229,8 +230,8 @@ func (s *Set) WatchChanged(paths []string) {
 	}
 }
 
-// Problems returns why some extensions are not started, and which have failed so far. It waits until it
-// is known which may start, as the end of the invocation does too.
+// Problems returns the problems of extensions that are not started or have failed so far. It waits until it is
+// decided which may start. The end of the invocation waits for that, too.
 func (s *Set) Problems() []diagnostics.Diagnostic {
 	if s == nil {
 		return nil
@@ -241,7 +242,7 @@ func (s *Set) Problems() []diagnostics.Diagnostic {
 	return diagnostics.Sorted(s.problems)
 }
 
-// Leave begins to end the extensions, and waits for nothing. Nothing may be reported any more.
+// Leave begins to end the extensions, and returns at once. The caller must report no further events.
 func (s *Set) Leave() {
 	if s == nil {
 		return
@@ -249,7 +250,7 @@ func (s *Set) Leave() {
 	s.leave.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), s.linger)
 		if s.idle.Load() {
-			s.quit() // what has not started by now would be killed at once
+			s.quit() // cancels starts: a process that starts now would be killed at once
 			cancel()
 		}
 		s.leaving.Go(func() {
@@ -260,8 +261,8 @@ func (s *Set) Leave() {
 	})
 }
 
-// Close ends the extensions. It waits for them to take the last notices and to end, at most as long as
-// the configuration says, and not at all after a run that has executed nothing.
+// Close ends the extensions. It waits until they have taken the last notices and have ended, at most for the time
+// of the configuration. After a run that executed no task, it does not wait.
 func (s *Set) Close() {
 	if s == nil {
 		return
@@ -276,7 +277,7 @@ func (s *Set) Close() {
 	}
 }
 
-// end passes on the last notices, ends all hosts side by side and saves what is kept of them.
+// end publishes the last notices, ends all hosts concurrently, and saves payloads and journals.
 func (s *Set) end(ctx context.Context) {
 	s.settle(ctx)
 	close(s.stop)
@@ -286,13 +287,13 @@ func (s *Set) end(ctx context.Context) {
 		all.Go(func() { h.finish(ctx) })
 	}
 	if !s.idle.Load() {
-		_ = s.saveLatest() // without, bento x has older ones
+		_ = s.saveLatest() // after a failure, bento x has older payloads
 	}
 	all.Wait()
 	s.save()
 }
 
-// settle waits until all notices are passed on.
+// settle waits until all notices are published.
 func (s *Set) settle(ctx context.Context) {
 	wait := s.queue.empty()
 	if wait == nil {
@@ -316,7 +317,7 @@ func (s *Set) journal(id string) *Journal {
 	return j
 }
 
-// save saves the journals. What cannot be saved is lost: a journal fails no run.
+// save saves the journals. It ignores errors: a journal must not fail a run.
 func (s *Set) save() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

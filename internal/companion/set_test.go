@@ -19,7 +19,7 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// fake is a host whose extension does what its functions do; nil ones do nothing.
+// fake is a host whose extension calls the functions. Nil functions do nothing.
 type fake struct {
 	mu       sync.Mutex
 	heard    []string // topics
@@ -61,7 +61,7 @@ func open(t *testing.T, f *fake) *Set {
 	return s
 }
 
-// events returns the events of a run of n tasks, which were all built.
+// events returns the events of a run in which n tasks were built.
 func events(n int) (list []run.Event) {
 	d := &discovery.Dish{Name: "d"}
 	p := &plan.Plan{Workspace: &discovery.Workspace{Root: "/ws"}, Dishes: []*discovery.Dish{d}}
@@ -78,7 +78,7 @@ func events(n int) (list []run.Event) {
 	return append(list, run.Finished{Report: r})
 }
 
-// TestSetPassesOn: what an extension wants arrives in order; what tasks print only on request.
+// TestSetPassesOn: an extension gets the events of its topics in order, and the output of tasks only on request.
 func TestSetPassesOn(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
@@ -111,9 +111,9 @@ func TestSetPassesOn(t *testing.T) {
 	}
 }
 
-// TestNothingWaits: an extension that takes no events, or does not end, makes no run wait. The oldest
-// events are dropped and counted; the end waits for as long as the configuration says, and not at all
-// after a run that has executed nothing.
+// TestNothingWaits: a run does not wait for an extension that takes no events or does not end. The set drops and
+// counts the oldest events. The end waits for the time of the configuration, and not at all after a run that
+// executed no task.
 func TestNothingWaits(t *testing.T) {
 	stuck := func(ctx context.Context) { <-ctx.Done() }
 	for name, c := range map[string]struct {
@@ -149,7 +149,7 @@ func TestNothingWaits(t *testing.T) {
 	}
 }
 
-// TestFailures: a failure is logged, and too many are kept until bento ext reload.
+// TestFailures: a failure is logged. After too many failures, an extension is quarantined until bento ext reload.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	s := open(t, &fake{})
@@ -168,7 +168,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// BenchmarkReport is what a run pays for an event: it is queued, and nothing else.
+// BenchmarkReport measures the cost of an event in a run: the run only queues it.
 func BenchmarkReport(b *testing.B) {
 	f := &fake{}
 	s := newSet(Options{State: state.Open(b.TempDir()), Guard: func() {}})
@@ -181,7 +181,8 @@ func BenchmarkReport(b *testing.B) {
 	s.Close()
 }
 
-// TestLeave: the end begins beside what else a run does at its end, and takes everything that was reported before.
+// TestLeave: Leave begins the end concurrently with the other work at the end of a run, and publishes all earlier
+// notices.
 func TestLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -203,7 +204,7 @@ func TestLeave(t *testing.T) {
 	})
 }
 
-// TestIdleCutsTheStart: a run that has executed nothing does not wait for extensions that have not started.
+// TestIdleCutsTheStart: a run that executed no task does not wait for extensions that have not started.
 func TestIdleCutsTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		root := t.TempDir()
@@ -219,7 +220,7 @@ func TestIdleCutsTheStart(t *testing.T) {
 	})
 }
 
-// TestGather: notices are passed on together, after a moment, and at once if there are many or the run ends.
+// TestGather: notices are published together after gatherTime, and earlier if there are many or the run ends.
 func TestGather(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}

@@ -14,10 +14,10 @@ import (
 	"github.com/bentobuild/bento/internal/extension"
 )
 
-// DataVariable names, for an extension, a directory of its own for this workspace.
+// DataVariable is the variable with the data directory of an extension for this workspace.
 const DataVariable = "BENTO_EXTENSION_DATA"
 
-// BytecodeVariable has Python write no compiled files: they would change the approved content.
+// BytecodeVariable keeps Python from writing compiled files, which would change the approved content.
 const BytecodeVariable = "PYTHONDONTWRITEBYTECODE"
 
 // RuleFailed is the rule of an extension that failed during a run.
@@ -57,8 +57,8 @@ func (s *Set) open(e *Extension, start func() (host, error)) {
 	s.hosts = append(s.hosts, h)
 }
 
-// before returns what happens right before each start of an extension: the guard has to be there, and its files may not
-// have changed.
+// before returns the function to call right before each start of an extension. The function starts the guard, and
+// returns an error if the files of the extension have changed.
 func (s *Set) before(e *Extension) func() error {
 	unchanged := e.unchanged()
 	return func() error {
@@ -70,7 +70,7 @@ func (s *Set) before(e *Extension) func() error {
 	}
 }
 
-// refused reports an extension that could not be started at all.
+// refused reports an extension whose start failed.
 func (s *Set) refused(e *Extension, err error) {
 	d := e.Settings.Pos.Warning(RuleFailed, "the extension %s is not started: %v", e.ID, err)
 	var f *adapters.Failure
@@ -80,9 +80,9 @@ func (s *Set) refused(e *Extension, err error) {
 	s.report(d)
 }
 
-// report keeps a problem and passes it on.
+// report stores a problem and passes it to Warn.
 func (s *Set) report(d diagnostics.Diagnostic) {
-	d.Severity = diagnostics.Warning // no run fails for an extension
+	d.Severity = diagnostics.Warning // an extension must not fail a run
 	s.mu.Lock()
 	s.problems = append(s.problems, d)
 	s.mu.Unlock()
@@ -91,8 +91,8 @@ func (s *Set) report(d diagnostics.Diagnostic) {
 	}
 }
 
-// failed notes a failure of an extension, which the others hear of. One that failed too often is
-// reported, and not started again before bento ext reload.
+// failed logs a failure of an extension and publishes it to the others. An extension that failed too often is
+// reported, and does not start again before bento ext reload.
 func (s *Set) failed(id string, quarantined bool, f *adapters.Failure) {
 	s.journal(id).Log("error", f.Error())
 	s.PluginFailed(id, string(f.Code), f.Message)
@@ -121,13 +121,13 @@ func (s *Set) toast(t Toast) {
 	}
 }
 
-// free returns what every extension gets of the environment, without what leads into the repository.
+// free returns the environment of every extension, without entries that lead into the repository.
 func (s *Set) free() adapters.Environ {
 	return adapters.NewEnviron(bounds.Of(s.o.Places.Root).Free(s.o.Environ)).Strict()
 }
 
-// variables returns the further variables of an extension: those that the configuration names, and the
-// directory of its own.
+// variables returns the further variables of an extension: those that the configuration names, and its data
+// directory.
 func (s *Set) variables(e *Extension) map[string]string {
 	set := map[string]string{BytecodeVariable: "1"}
 	for _, name := range e.Settings.Env {
@@ -142,7 +142,7 @@ func (s *Set) variables(e *Extension) map[string]string {
 	return set
 }
 
-// dataDir makes the directory of an extension for its own files: for one workspace, and outside of it.
+// dataDir creates the data directory of an extension for one workspace, outside of the workspace.
 func (s *Set) dataDir(e *Extension) string {
 	r := s.o.Places.Records
 	if r == nil {
@@ -155,7 +155,7 @@ func (s *Set) dataDir(e *Extension) string {
 	return dir
 }
 
-// lineWriter calls log for each line. A line that has no end waits for it.
+// lineWriter calls log for each line. It keeps an incomplete line until its end is written.
 type lineWriter struct {
 	log  func(line string)
 	open []byte

@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// AdaptersDir holds a file for each adapter that the workspace defines.
+// AdaptersDir has a file for each adapter that the workspace defines.
 const AdaptersDir = BentosDir + "/adapters"
 
 // Adapter is a language that the workspace defines: [adapters.<id>] of bento.toml, or
@@ -19,7 +19,7 @@ type Adapter struct {
 	ID          string
 	Pos         Pos // of the table, or of the start of the file
 	DisplayName string
-	Markers     []Text // names of files, or patterns of names: one of them makes a directory a project
+	Markers     []Text // names of files, or patterns of names: a directory with one of them is a project
 	Files       []Glob // further inputs of every task, relative to the dish
 	Derived     []Glob
 	Nested      *bool
@@ -31,7 +31,7 @@ type Adapter struct {
 	Hooks       []AdapterHook
 }
 
-// AdapterToolchain says how a run finds out the version of a tool, and where a project requires one.
+// AdapterToolchain describes how a run determines the version of a tool, and where a project requires one.
 type AdapterToolchain struct {
 	Command []Text // the first is a name on PATH; empty for no toolchain
 	Version Text   // regular expression whose first group is the version; empty: the whole output
@@ -40,11 +40,11 @@ type AdapterToolchain struct {
 	Hint    string // how to install it
 }
 
-// AdapterInstall is how the dependencies of a dish are installed.
+// AdapterInstall describes the install of the dependencies of a dish.
 type AdapterInstall struct {
 	Command string // for a shell, empty for none
-	Files   []Text // paths relative to the dish that decide it; empty: the fingerprint files
-	Made    []Text // paths relative to the dish that it leaves
+	Files   []Text // paths relative to the dish that trigger an install when changed; empty: the fingerprint files
+	Made    []Text // paths relative to the dish that the install makes
 }
 
 // AdapterTask is one recipe.
@@ -64,7 +64,7 @@ type AdapterTask struct {
 	Script      bool
 }
 
-// AdapterHook says how the findings of a task are obtained.
+// AdapterHook describes how bento obtains the findings of a task.
 type AdapterHook struct {
 	Task    string
 	Pos     Pos
@@ -98,8 +98,8 @@ func (*adapterTaskTable) Shape() tomlfile.Schema { return requiring(adapterTaskT
 // Shape returns the schema.
 func (*adapterHookTable) Shape() tomlfile.Schema { return requiring(adapterHookTable{}, "parser") }
 
-// requiring returns the schema of a table that must have a key, and at least one element if that is
-// a list.
+// requiring returns the schema of a table that must have a key. If the key is a list, it must have at least
+// one element.
 func requiring(table any, key string) tomlfile.Schema {
 	s := tomlfile.SchemaOf(table)
 	s["required"] = []string{key}
@@ -321,7 +321,7 @@ func (t *adapterTable) adapter(id string, pos Pos) (Adapter, []diagnostics.Diagn
 	return a, append(problems, a.checkTasks()...)
 }
 
-// checkLine reports a command that is given and empty.
+// checkLine reports a command that is empty or has a null byte.
 func checkLine(line tomlfile.At[string]) []diagnostics.Diagnostic {
 	if !line.Given || strings.TrimSpace(line.Value) != "" && !strings.ContainsRune(line.Value, 0) {
 		return nil
@@ -384,7 +384,7 @@ func (t *adapterTaskTable) task(name string, pos Pos) (AdapterTask, []diagnostic
 	return task, problems
 }
 
-// checkTasks reports a task that waits for one of its own adapter that does not exist.
+// checkTasks reports a task that depends on a missing task of the same adapter.
 func (a *Adapter) checkTasks() (problems []diagnostics.Diagnostic) {
 	var names []string
 	for _, t := range a.Tasks {

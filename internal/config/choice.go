@@ -8,7 +8,7 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// choice is one of a few words. A wrong one is not given.
+// choice is one of a few words. A wrong word leaves it unset.
 type choice[W interface{ words() []string }] struct {
 	At tomlfile.At[string]
 }

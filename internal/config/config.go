@@ -26,7 +26,7 @@ const (
 	DishFile      = "dish.toml"
 )
 
-// The rules of the diagnostics of this package, beside those of tomlfile.
+// The rules of the diagnostics of this package, in addition to those of tomlfile.
 const (
 	RuleUnreadable  = "unreadable_file"
 	RuleInvalid     = "invalid_value"
@@ -55,7 +55,7 @@ type Workspace struct {
 	Exclude  []Glob // directories to skip, relative to the root
 	Include  []Glob // directories that are dishes in any case, relative to the root
 
-	IgnoreKeys []string // of other tools: no warning says that they have no effect
+	IgnoreKeys []string // keys of other tools, about which bento does not warn
 
 	Defaults  defaults
 	Cache     cache
@@ -89,7 +89,7 @@ type Bento struct {
 // Load reads the configuration of the workspace at root, an absolute path free of links. It never
 // returns a nil Workspace: without a usable bento.toml it returns the defaults.
 //
-// own is the user's own file, an absolute path, which comes on top. It may be "" or missing.
+// own is the absolute path of the user's own file, which is applied last. It may be "" or missing.
 func Load(root, own string) (*Workspace, []diagnostics.Diagnostic) {
 	return readSources(root, own).workspace()
 }
@@ -121,8 +121,8 @@ type Found struct {
 	Known bool
 }
 
-// LoadDishes reads files, or takes them from m. It returns the dishes in the same order; one whose
-// file cannot be used has only its path.
+// LoadDishes reads files, or takes them from m. It returns the dishes in the same order. A dish with an unusable
+// file has only its path.
 func (w *Workspace) LoadDishes(files []Found, m *ParseCache) ([]*Dish, []diagnostics.Diagnostic) {
 	parsed := make([]*parsedFile[dishOf], len(files))
 	c := clone.At(w.Root)

@@ -15,7 +15,7 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// write makes a workspace of files.
+// write writes a workspace with files and returns its root.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()

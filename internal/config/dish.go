@@ -21,8 +21,8 @@ type Dish struct {
 
 	Name     Text // empty when not given
 	Language Text // an adapter's id or NoLanguage, empty when not given
-	// Languages are ids of adapters that each make a dish of the directory, in order; nil when not
-	// given.
+	// Languages are the ids of adapters, in order; each makes a separate dish of the directory. It is nil when
+	// not given.
 	Languages []Text
 
 	Inputs           []Glob
@@ -37,10 +37,10 @@ type Dish struct {
 // NoLanguage is the language of a dish that has only the tasks in its dish.toml.
 const NoLanguage = "none"
 
-// viaOutputs is the DependsOn.Via of a dependency on outputs in place of sources.
+// viaOutputs is the Via of a dependency on outputs instead of sources.
 const viaOutputs = "outputs"
 
-// dependsOn is a dependency on another dish, by its name.
+// dependsOn is a dependency on the dish with a name.
 type dependsOn struct {
 	Dish string
 	Via  string // ViaOutputs or empty
@@ -139,8 +139,8 @@ func (w *Workspace) parseDish(c *clone.Clone, dir string) parsedFile[dishOf] {
 	return out
 }
 
-// CheckDish returns the problems of the text of a dish.toml for the directory dir, relative to the
-// root, as far as the text alone shows them.
+// CheckDish returns the problems of the text of a dish.toml for the directory dir, relative to the root. It
+// checks the text alone.
 func CheckDish(dir string, text []byte) []diagnostics.Diagnostic {
 	f, problems := tomlfile.Parse(dishFile(dir), text)
 	if f == nil {
@@ -187,13 +187,13 @@ func (d *Dish) fill(f *tomlfile.File, base Toolchain) []diagnostics.Diagnostic {
 	return append(problems, unserved(f, DishFile)...)
 }
 
-// markMisnamed sets Misnamed of the tasks in whose tables a key has another tool's name for run.
+// markMisnamed sets Misnamed of tasks whose table has a key by which another tool names run.
 func markMisnamed(tasks []Task, problems []diagnostics.Diagnostic) {
 	for _, p := range problems {
 		if p.Rule != tomlfile.RuleUnknownKey || p.Hint != `did you mean "run"?` {
 			continue
 		}
-		var in *Task // the last one that begins before the key
+		var in *Task // the last task that begins before the key
 		for i := range tasks {
 			if t := &tasks[i]; t.Pos.Line <= p.Line && (in == nil || t.Pos.Line > in.Pos.Line) {
 				in = t
@@ -205,7 +205,7 @@ func markMisnamed(tasks []Task, problems []diagnostics.Diagnostic) {
 	}
 }
 
-// setLanguages sets Languages, and reports those that are empty, twice or no adapter's.
+// setLanguages sets Languages, and reports an empty or duplicate one, and NoLanguage.
 func (d *Dish) setLanguages(list []tomlfile.At[string]) (problems []diagnostics.Diagnostic) {
 	for _, l := range list {
 		named := slices.ContainsFunc(d.Languages, func(t Text) bool { return t.Text == l.Value })
@@ -225,8 +225,8 @@ func (d *Dish) setLanguages(list []tomlfile.At[string]) (problems []diagnostics.
 	return problems
 }
 
-// checkOutputs reports globs that make a whole dish output: bento would store its sources and
-// remove them before the next run.
+// checkOutputs reports globs that declare a whole dish as output: bento would store the sources, and remove
+// them before the next run.
 func checkOutputs(globs []Glob) (problems []diagnostics.Diagnostic) {
 	for _, g := range globs {
 		if g.Text == "" {

@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// TestDocumented: docs/configuration.md has, for every key of the parser's tables, a row with its
-// default and its description. The keys of bentos/<name>.toml, and those of your own file that are
-// like the ones of bento.toml, need none.
+// TestDocumented: docs/configuration.md has a row with default and description for every key of the parser's
+// tables. Keys of bentos/<name>.toml, and keys of the user's own file that are as in bento.toml, need no row.
 func TestDocumented(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "configuration.md"))
 	if err != nil {
@@ -55,7 +54,7 @@ func rowsOf(page string) (rows []string) {
 	return rows
 }
 
-// rowName returns the key as the page writes it, and reports whether the page has a row for it.
+// rowName returns the key as the page writes it, and reports whether the page needs a row for it.
 func rowName(file, path string) (name string, named bool) {
 	path = strings.TrimPrefix(path, ".")
 	table, key, deep := strings.Cut(path, ".")
@@ -104,7 +103,7 @@ func hasRow(rows []string, name, standard, description string) bool {
 	return false
 }
 
-// defaultText returns a default as the page writes it, behind the type.
+// defaultText returns a default as the page writes it, after the type.
 func defaultText(v any) string {
 	switch v := v.(type) {
 	case string:

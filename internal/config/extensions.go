@@ -17,18 +17,18 @@ import (
 // Extension is the table [extensions.<id>].
 type Extension struct {
 	Pos Pos  // of the table
-	Own bool // the user's own file has the table: no one else has to approve it
+	Own bool // the user's own file has the table, so it needs no approval
 	// Path is the directory with the manifest: relative to the root, or with Own absolute or
 	// relative to the user's directory of extensions. It is clean.
 	Path   Text
 	Grant  []string            // permissions
-	Only   map[string][]string // all that some of Grant allow
+	Only   map[string][]string // the limits of some of Grant
 	Config string              // a JSON object, "" when not given
 	Output bool                // task.output is published to it
 	Env    []string            // names: passed
 	SetEnv map[string]string   // values: set
 	SHA256 Text                // of all its files, lower case hex; empty when not pinned
-	Wait   time.Duration       // how long the end of a run waits for it at most
+	Wait   time.Duration       // the maximal time that the end of a run waits for it
 }
 
 // extensionTable is the schema of [extensions.<id>].
@@ -85,7 +85,7 @@ func (o *extensionOnly) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnosti
 	return v.Decode((*tomlfile.Map[[]tomlfile.At[string]])(o))
 }
 
-// lists returns the lists of those permissions that grant names.
+// lists returns the lists of the permissions in grant.
 func (o extensionOnly) lists(grant []string) (all map[string][]string, problems []diagnostics.Diagnostic) {
 	for _, e := range o {
 		list, more := words("entry of "+e.Name, e.Value, plainWord)
@@ -108,9 +108,9 @@ func (o extensionOnly) lists(grant []string) (all map[string][]string, problems 
 	return all, problems
 }
 
-// extensions adds the tables of one file to w. A table of the user's own file replaces the whole
-// table of bento.toml, so that a repository grants nothing to an extension of the user. A table
-// without a path is left out: its extension is off.
+// extensions adds the tables of one file to w. A table of the user's own file replaces the whole table of
+// bento.toml, so that a repository grants nothing to an extension of the user. It leaves out a table without
+// a path, so that its extension does not start.
 func (w *Workspace) extensions(list tomlfile.Map[extensionTable], own bool) (problems []diagnostics.Diagnostic) {
 	if w.Extensions == nil && len(list) > 0 {
 		w.Extensions = make(map[string]Extension)

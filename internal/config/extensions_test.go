@@ -79,8 +79,8 @@ func TestExtensionFaults(t *testing.T) {
 	}
 }
 
-// TestOwnExtensions: a table of the user's own file replaces that of the repository as a whole, and
-// an unreadable file of the user starts none.
+// TestOwnExtensions: a table of the user's own file replaces the whole table of the repository. If the user's file is
+// unreadable, no extension starts.
 func TestOwnExtensions(t *testing.T) {
 	t.Setenv("HOME", "/home/u")
 	const theirs = "[extensions.a]\npath = 'theirs'\ngrant = ['network']\noutput = true\n[extensions.b]\npath = 'b'\n"

@@ -8,7 +8,7 @@ import (
 	"github.com/bentobuild/bento/internal/growth"
 )
 
-// No configuration needs more than n log n for n entries, what is wrong with it included.
+// The cost of loading n entries grows at most like n log n, even if the entries have errors.
 func TestLoadingGrowsWithTheFile(t *testing.T) {
 	file := func(name string, read func(root string) any) func([]byte) any {
 		root := t.TempDir()

@@ -9,9 +9,8 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// LockFile pins the plugins and the tools of PATH of a workspace, at its root: the digest of each
-// under [sha256], and of each tool under [tools], by id.
-// `bento plugin lock` writes it.
+// LockFile is the file at the root of a workspace that pins plugins and tools on PATH. It has the digests of
+// plugins under [sha256] and those of tools under [tools], by id. `bento plugin lock` writes it.
 const LockFile = "bento.plugins.lock"
 
 // readLock adds the pins of LockFile for plugins and tools that bento.toml does not pin.

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestLock: the lock pins what bento.toml does not, and can be taken away again.
+// TestLock: the lock file pins plugins that bento.toml does not pin, and Unlocked removes these pins.
 func TestLock(t *testing.T) {
 	root := t.TempDir()
 	a, b := strings.Repeat("a", 64), strings.Repeat("b", 64)

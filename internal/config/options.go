@@ -9,13 +9,13 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// Options are the options of a plugin. Its manifest says which it has; package workspace compares.
+// Options are the options of a plugin. Package workspace compares them with the manifest of the plugin.
 type Options struct {
 	JSON   string         // an object; "" when not given
 	Places map[string]Pos // by path, "generator" or "flags[1]"; "" is the table
 }
 
-// Over returns the options of a dish, JSON: those of o, and of the workspace those that o lacks.
+// Over returns the options of a dish as JSON: those of o, and those of the workspace that o lacks.
 func (o Options) Over(workspace Options) string {
 	if o.JSON == "" || workspace.JSON == "" {
 		return o.JSON + workspace.JSON
@@ -23,7 +23,7 @@ func (o Options) Over(workspace Options) string {
 	merged := make(map[string]json.RawMessage)
 	for _, text := range []string{workspace.JSON, o.JSON} {
 		if err := json.Unmarshal([]byte(text), &merged); err != nil {
-			panic(err) // it is ours
+			panic(err) // this package made the JSON
 		}
 	}
 	return string(mustJSON(merged))
@@ -32,7 +32,7 @@ func (o Options) Over(workspace Options) string {
 func mustJSON(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // it comes from TOML
+		panic(err) // values of TOML are always valid in JSON
 	}
 	return text
 }
@@ -53,7 +53,7 @@ func (o *Options) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.Diagn
 	return problems
 }
 
-// value returns a value as JSON has it, and notes its place.
+// value converts a value for JSON, and records its place.
 func (o *Options) value(v *tomlfile.Value, path string, problems *[]diagnostics.Diagnostic) any {
 	o.Places[path] = v.Pos()
 	switch v.Kind() {

@@ -32,8 +32,8 @@ func LoadOwn(own string) (*Workspace, []diagnostics.Diagnostic) {
 	return w, diagnostics.Sorted(w.readOwn(s))
 }
 
-// readOwn applies the user's own file to the workspace. It comes last: a repository cannot loosen
-// the user's settings.
+// readOwn applies the user's own file to the workspace. It is applied last, so a repository cannot loosen the
+// user's settings.
 func (w *Workspace) readOwn(s *sources) []diagnostics.Diagnostic {
 	if s.own == "" {
 		return nil
@@ -50,7 +50,7 @@ func (w *Workspace) readOwn(s *sources) []diagnostics.Diagnostic {
 	w.Own = s.own
 	var raw ownFile
 	problems = append(problems, f.Decode(&raw)...)
-	if len(problems) == 0 { // else a path may be among what is wrong
+	if len(problems) == 0 { // with other problems, the path may only be invalid
 		problems = pathless(raw.Extensions)
 	}
 	problems = append(problems, w.ownCache(raw.Cache)...)
@@ -85,8 +85,8 @@ func (w *Workspace) ownCache(t cacheTable) []diagnostics.Diagnostic {
 	return nil
 }
 
-// under restricts p, from the workspace, by own, from the user: own can forbid and restrict, and
-// never allows what p forbids.
+// under restricts the settings p of the workspace by the settings own of the user. own can forbid and restrict,
+// but never allows a plugin that p forbids.
 func (p *Plugins) under(own *Plugins) (problems []diagnostics.Diagnostic) {
 	p.Disable = slices.Concat(p.Disable, own.Disable)
 	p.Required = slices.Concat(p.Required, own.Required)
@@ -122,7 +122,7 @@ func (p *Plugins) allows(id string) bool {
 	return slices.ContainsFunc(p.Allowlist, func(t Text) bool { return t.Text == id })
 }
 
-// confine refuses settings that would let a plugin out of the sandbox that the user requires.
+// confine reports and drops paths of the workspace that the user does not allow in the sandbox of a plugin.
 func (p *Plugins) confine(id string, said Plugin) []diagnostics.Diagnostic {
 	merged := p.ByID[id]
 	var problems []diagnostics.Diagnostic

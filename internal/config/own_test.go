@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// TestCacheDirOfWorkspace: a workspace names a place below .bento/ only.
+// TestCacheDirOfWorkspace: bento.toml can name a cache directory below .bento/ only.
 func TestCacheDirOfWorkspace(t *testing.T) {
 	for dir, taken := range map[string]bool{
 		".bento/cache": true, ".bento/a/b": true,
@@ -47,8 +47,7 @@ func wordsOf(list []Text) (out []string) {
 	return out
 }
 
-// TestOwnForbids: the user's file forbids more or allows less, and a workspace loosens
-// nothing of it.
+// TestOwnForbids: the user's file can forbid more or allow less, and a workspace cannot loosen it.
 func TestOwnForbids(t *testing.T) {
 	for _, c := range []struct {
 		name, bento, own string
@@ -110,8 +109,8 @@ func TestOwnFile(t *testing.T) {
 	}
 }
 
-// TestOwnInTheWay: what is no file of a sensible size is an error and not waited for, and
-// then no plugin is started.
+// TestOwnInTheWay: if the user's own file is no regular file or is too large, that is an error. bento does not block on
+// it, and starts no plugin.
 func TestOwnInTheWay(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
@@ -140,8 +139,8 @@ func TestOwnInTheWay(t *testing.T) {
 	}
 }
 
-// TestFilesBehindLinks: a file of the workspace that is a link out of it is absent, and
-// no message shows its content.
+// TestFilesBehindLinks: a file of the workspace that is a link out of it is treated as missing, and no message shows
+// its content.
 func TestFilesBehindLinks(t *testing.T) {
 	for _, name := range []string{WorkspaceFile, LockFile, "bentos/x.toml", "bentos", "a/dish.toml", "a"} {
 		dir := write(t, map[string]string{"ws/keep": "", "out/f": "CANARY = 1\n", "out/dish.toml": "CANARY = 1\n", "out/x.toml": "CANARY = 1\n"})
@@ -173,8 +172,8 @@ func TestFilesBehindLinks(t *testing.T) {
 	}
 }
 
-// TestFilesOfPlugins: which file is a plugin, and what stands for its digest, is the user's alone;
-// options are the workspace's.
+// TestFilesOfPlugins: only the user can set the file and the identity of a plugin, and only the workspace can set its
+// options.
 func TestFilesOfPlugins(t *testing.T) {
 	for _, c := range []struct{ bento, own, path, identity, options, problem string }{
 		{"", "path = '/a/bento-adapter-x'\nidentity = 'dev'", "/a/bento-adapter-x", "dev", "", ""},

@@ -11,7 +11,7 @@ type ParseCache struct {
 	*parsedFiles[settings, dishOf]
 }
 
-// settings are the content of all files but those of dishes.
+// settings are the content of all files except those of dishes.
 type settings struct {
 	Workspace Workspace
 	Problems  []diagnostics.Diagnostic
@@ -23,21 +23,21 @@ type dishOf struct {
 	Problems []diagnostics.Diagnostic
 }
 
-// OpenParseCache opens the cache in dir. program identifies the executable: another one may parse the
-// same files differently.
+// OpenParseCache opens the cache in dir. program identifies the executable: another executable may parse the same
+// files differently.
 func OpenParseCache(dir *state.Dir, program string) *ParseCache {
 	return &ParseCache{openParsed[settings, dishOf](dir, "config", 8, program)}
 }
 
-// Wait waits for the reading that OpenParseCache began. The owner calls it at the end.
+// Wait waits for the reads that OpenParseCache started. The owner calls it at the end.
 func (m *ParseCache) Wait() {
 	if m != nil {
 		m.parsedFiles.Wait()
 	}
 }
 
-// Load is the function Load, but parses only changed files. Pass m to LoadDishes only with the workspace
-// that Load returned.
+// Load is like the function Load, but parses only changed files. The caller must pass m to LoadDishes only with the
+// workspace that Load returned.
 func (m *ParseCache) Load(root, own string) (*Workspace, []diagnostics.Diagnostic) {
 	s := readSources(root, own)
 	sum, ok := s.digest()

@@ -15,8 +15,7 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// TestMemoryHoldsEverything packs values of all types that are remembered, with
-// every field set to something.
+// TestMemoryHoldsEverything packs and unpacks dishes with random values in every field, and settings.
 func TestMemoryHoldsEverything(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dish := rapid.Make[dishOf]().Draw(rt, "dish")
@@ -56,8 +55,8 @@ var (
 	memoryBentos = []string{"name = \"x\"\ndishes = [\"a\"]\n", "name = \"y\"\n"}
 )
 
-// TestMemoryChangesNothing holds that files are understood the same with a memory
-// and without, whatever was edited since it was written.
+// TestMemoryChangesNothing checks that the result is the same with and without a parse cache, whatever was edited
+// since the cache was written.
 func TestMemoryChangesNothing(t *testing.T) {
 	base := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -122,8 +121,8 @@ func compareMemory(rt *rapid.T, root, program string) {
 	}
 }
 
-// TestMemoryIsUsed holds that an unchanged file is not read again, and that nothing
-// is written when nothing changes.
+// TestMemoryIsUsed checks that an unchanged file is not read again, and that the cache is not written if no file has
+// changed.
 func TestMemoryIsUsed(t *testing.T) {
 	root := write(t, map[string]string{"a/dish.toml": "name = \"a\"\n"})
 	found := []Found{{Dir: "a", Sum: blake3.Sum256([]byte("name = \"a\"\n")), Known: true}}
@@ -160,8 +159,7 @@ func TestMemoryIsUsed(t *testing.T) {
 	}
 }
 
-// TestMemoryOfAnotherHome holds that a directory relative to the home directory goes
-// with it.
+// TestMemoryOfAnotherHome checks that a saved directory relative to the home directory follows a change of $HOME.
 func TestMemoryOfAnotherHome(t *testing.T) {
 	root := write(t, map[string]string{"bento.toml": ""})
 	own := filepath.Join(write(t, map[string]string{"config.toml": "[cache]\ndir = \"~/c\"\n"}), "config.toml")
@@ -172,12 +170,11 @@ func TestMemoryOfAnotherHome(t *testing.T) {
 		if w.Cache.OwnDir != home+"/c" {
 			t.Errorf("with HOME=%s the cache is %q", home, w.Cache.OwnDir)
 		}
-		w.LoadDishes(nil, m) // writes the memory
+		w.LoadDishes(nil, m) // writes the cache
 	}
 }
 
-// TestMemoryNoticesOwn holds that a change of the user's own file is noticed, and that
-// it goes and comes.
+// TestMemoryNoticesOwn checks that a change of the user's own file is noticed, and so is its creation or removal.
 func TestMemoryNoticesOwn(t *testing.T) {
 	root := write(t, map[string]string{"bento.toml": ""})
 	own := filepath.Join(t.TempDir(), "config.toml")
@@ -202,8 +199,8 @@ func TestMemoryNoticesOwn(t *testing.T) {
 	}
 }
 
-// FuzzParsed reads any bytes as the parse cache: a head or file that it returns is the same after
-// it is kept again.
+// FuzzParsed reads any bytes as the parse cache. A head or file that the cache returns must be the same after it is
+// saved and read again.
 func FuzzParsed(f *testing.F) {
 	const name, version = "parsed", 1
 	sum := [32]byte{1}

@@ -7,9 +7,8 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// parsedFiles is a file of the workspace's state. It holds a value of type H, the head, and values
-// of type F for any number of files, which depend on the head. It is for one goroutine. A nil one
-// saves nothing.
+// parsedFiles is a file of the workspace's state. It has a value of type H, the head, and values of type F for any
+// number of files, which depend on the head. It is for one goroutine. A nil parsedFiles saves nothing.
 type parsedFiles[H, F any] struct {
 	state   *state.Dir
 	name    string
@@ -36,8 +35,8 @@ type front struct {
 	Sources [32]byte
 }
 
-// openParsed opens the file with this name. program identifies the executable: results of another
-// one do not count.
+// openParsed opens the file with this name. program identifies the executable: results of another executable are
+// ignored.
 func openParsed[H, F any](dir *state.Dir, name string, version uint32, program string) *parsedFiles[H, F] {
 	m := &parsedFiles[H, F]{state: dir, name: name, version: version, program: program}
 	m.setFiles(nil)
@@ -57,11 +56,11 @@ func openParsed[H, F any](dir *state.Dir, name string, version uint32, program s
 	m.sources, m.head = f.Sources, parts[1]
 	m.setFiles(parts[2])
 	read := m.read
-	m.ahead.Go(func() { read() }) // it takes time, and the caller has other work first
+	m.ahead.Go(func() { read() }) // in the background: the caller has other work first
 	return m
 }
 
-// Wait waits for the reading that opening began.
+// Wait waits for the reads that openParsed started.
 func (m *parsedFiles[H, F]) Wait() {
 	if m != nil {
 		m.ahead.Wait()
@@ -106,7 +105,7 @@ func (m *parsedFiles[H, F]) File(path string, sum [32]byte) *parsedFile[F] {
 	return nil
 }
 
-// unpack returns files by path, or none when it cannot read them.
+// unpack returns files by path, none if they are unreadable.
 func unpack[F any](files []byte) map[string]*parsedFile[F] {
 	var list []parsedFile[F]
 	if r := pack.NewReader(files); files == nil || r.Next(&list) != nil || r.End() != nil {
@@ -119,8 +118,8 @@ func unpack[F any](files []byte) map[string]*parsedFile[F] {
 	return byPath
 }
 
-// Keep saves files, the complete list. It writes only if they changed. When writing fails, they are
-// parsed again next time.
+// Keep saves files, the complete list, if they changed. If the write fails, the next command parses the files
+// again.
 func (m *parsedFiles[H, F]) Keep(files []*parsedFile[F]) {
 	if m == nil || m.head == nil || !m.news(files) {
 		return

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A pipe with the name of a file must not be waited for.
+// A pipe in the place of a configuration file must not block bento.
 func TestLoadPipe(t *testing.T) {
 	root := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(root, "bento.toml"), 0o644); err != nil {

@@ -15,7 +15,7 @@ type Plugins struct {
 	Disable   []Text // ids of plugins that are never loaded
 	Allowlist []Text // when Restrict is set, ids of the only plugins that are loaded
 	Restrict  bool
-	Required  []Text // ids of plugins without which nothing is run
+	Required  []Text // ids of plugins that must work, or no task runs
 	Sandbox   Text   // one of the Sandbox words, or empty like SandboxOff
 	Lazy      bool
 	Least     Text              // the least strict Sandbox that the user's own file allows; empty for any
@@ -34,8 +34,8 @@ type Plugin struct {
 	Pos     Pos // of the table
 	PassEnv []string
 	Options Options
-	// Path and Identity are of the user's own file alone: the file of the plugin, absolute or below the
-	// home directory with "~/" in front, and the text that stands for its digest in keys.
+	// Path and Identity come from the user's own file only. Path is the file of the plugin, absolute, or below
+	// the home directory with "~/" in front. Identity replaces its digest in keys.
 	Path, Identity Text
 	SHA256         Text // SHA-256 of the executable, lower case hex; empty when not pinned
 	Sandbox        Text // as that of Plugins; empty when not given
@@ -45,8 +45,8 @@ type Plugin struct {
 	Read, Write []Text
 }
 
-// SandboxOf returns how the plugin id is confined, and the position of that setting: the stricter
-// one of the workspace's and the user's. The text is never empty.
+// SandboxOf returns the sandbox mode of the plugin id, and the position of that setting: the stricter one of the
+// workspace's and the user's. The text is never empty.
 func (p *Plugins) SandboxOf(id string) Text {
 	said, least := firstOf(p.ByID[id].Sandbox, p.Sandbox), p.leastOf(id)
 	if strictness(least) > strictness(said) {
@@ -95,7 +95,7 @@ type pluginsTable struct {
 type pluginTable struct {
 	PassEnv []envPattern `toml:"pass_env" doc:"variables that the plugin sees, as NAME or PREFIX_*"`
 	Options Options      `toml:"options" doc:"options of the plugin, as its manifest defines them; part of the keys of its dishes"`
-	// Path and Identity are keys of the user's own file, and Options is none: see misplaced.
+	// Path and Identity are keys of the user's own file only, and Options of the workspace only: see misplaced.
 	Path     tomlfile.At[string]  `toml:"path" doc:"the file of the plugin, which goes before PATH: absolute, or ~/…"`
 	Identity tomlfile.At[string]  `toml:"identity" doc:"a text that stands for the digest of the plugin in keys, so that its edits throw no results away"`
 	SHA256   tomlfile.At[string]  `toml:"sha256" doc:"the digest of the only executable that may run"`
@@ -133,9 +133,8 @@ func (t *pluginsTable) plugins() (Plugins, []diagnostics.Diagnostic) {
 	return p, problems
 }
 
-// misplaced refuses the keys of the other file, and drops what they say: the file of a plugin and what
-// stands for its digest are the user's alone, and options are the workspace's, since results depend on
-// them.
+// misplaced reports keys that belong in the other file, and drops their values. Only the user can set the file and
+// the identity of a plugin. Only the workspace can set options, since results depend on them.
 func (p *Plugins) misplaced(own bool) (problems []diagnostics.Diagnostic) {
 	for _, id := range slices.Sorted(maps.Keys(p.ByID)) {
 		said := p.ByID[id]
@@ -166,8 +165,8 @@ func (p *Plugins) misplaced(own bool) (problems []diagnostics.Diagnostic) {
 	return problems
 }
 
-// The variable that names the file of a plugin begins with pluginVariable; with IdentityVariable at its
-// end it has the text that stands for the digest.
+// The variable that names the file of a plugin starts with pluginVariable. With the suffix IdentityVariable, a
+// variable has the text that replaces the digest.
 const (
 	pluginVariable   = "BENTO_PLUGIN_"
 	IdentityVariable = "_IDENTITY"

@@ -9,8 +9,8 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// Ready is the check that finds when a persistent task is ready. Exactly one of the first four
-// fields is set.
+// Ready is the check by which bento detects that a persistent task is ready. Exactly one of the first four fields
+// is set.
 type Ready struct {
 	Port    int    // it accepts connections on this local port
 	HTTP    string // this address responds with a status below 400
@@ -20,7 +20,7 @@ type Ready struct {
 	Pos     Pos
 }
 
-// NotServing is the problem of a task that has ready and is no server.
+// NotServing is the message for a task that has ready but is no server.
 const NotServing = "ready is for tasks that say persistent = true, and for the scripts dev, start and serve"
 
 // readyTimeout is the default time in which a task must become ready.
@@ -46,8 +46,8 @@ func (*readyTable) Shape() tomlfile.Schema {
 	return s
 }
 
-// ready checks and converts the ready table. mayServe says that the task is persistent, or has the
-// command of a recipe, which may be.
+// ready checks and converts the ready table. mayServe says that the task is persistent, or has the command of a
+// recipe, which may be persistent.
 func ready(t tomlfile.At[readyTable], mayServe bool) (*Ready, []diagnostics.Diagnostic) {
 	if !t.Given {
 		return nil, nil

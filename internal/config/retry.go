@@ -7,7 +7,7 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// retry is a number of further attempts, or a table of that and of what the output must have.
+// retry is a number of further attempts, or a table of that number and a condition on the output.
 type retry struct {
 	times int
 	on    string // a regular expression (RE2) for a line; "": any failure

@@ -10,7 +10,7 @@ import (
 // refuses unknown keys and values of the wrong type.
 type FileSchema struct {
 	Name   string // "workspace", "dish", "bento", "own" or "adapter"
-	Title  string // the file, and what it holds
+	Title  string // the file and its content
 	Schema tomlfile.Schema
 }
 
@@ -32,7 +32,7 @@ func Schemas() []FileSchema {
 	}
 	list[2].Schema["required"] = []string{"name", "dishes"}
 	for _, f := range list {
-		f.Schema["$schema"] = "http://json-schema.org/draft-07/schema#" // the latest that editors of TOML read
+		f.Schema["$schema"] = "http://json-schema.org/draft-07/schema#" // the latest draft that TOML editors support
 		f.Schema["$id"] = "urn:bento:config." + f.Name + ":1"
 		f.Schema["title"] = f.Title
 	}

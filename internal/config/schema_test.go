@@ -47,7 +47,7 @@ var compiledSchemas = sync.OnceValues(func() (map[string]*jsonschema.Schema, err
 	return byName, nil
 })
 
-// schemaAccepts returns what the schema of a kind of file has against a text of TOML.
+// schemaAccepts returns the error of the schema of a kind of file for a TOML text, nil if the schema accepts it.
 func schemaAccepts(t *testing.T, kind, text string) error {
 	t.Helper()
 	schemas, err := compiledSchemas()
@@ -59,7 +59,7 @@ func schemaAccepts(t *testing.T, kind, text string) error {
 		return err
 	}
 	data, err := json.Marshal(tree)
-	if err != nil { // inf and nan are numbers of TOML alone
+	if err != nil { // inf and nan are numbers in TOML but not in JSON
 		return err
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
@@ -93,7 +93,7 @@ func parserErrors(kind, text string) []diagnostics.Diagnostic {
 	return diagnostics.Errors(problems)
 }
 
-// TestPublishedSchemas: docs/schema has what `bento schema` prints. With -update it writes them.
+// TestPublishedSchemas: docs/schema has the schemas that `bento schema` prints. With -update, the test writes them.
 func TestPublishedSchemas(t *testing.T) {
 	for _, f := range Schemas() {
 		name := filepath.Join("..", "..", "docs", "schema", f.Name+".json")
@@ -186,9 +186,9 @@ func tomlOf(t *testing.T, tree map[string]any) string {
 	return b.String()
 }
 
-// TestSchemaAndParserAgree: for a value of each kind at each key, the parser has no error if the
-// schema refuses the value, and the schema refuses what the parser refuses for its type. Both refuse
-// at least one kind at each key that is not free.
+// TestSchemaAndParserAgree tries a value of each kind at each key. The parser must report an error if the schema
+// refuses the value, and the schema must refuse a value that the parser refuses for its type. Both must refuse at
+// least one kind at each key, unless the key takes any value.
 func TestSchemaAndParserAgree(t *testing.T) {
 	values := []any{"word", 7, 1.5, true, []any{}, []any{7}, []any{"word"}, map[string]any{}, map[string]any{"qq": 7}}
 	count := 0
@@ -247,7 +247,7 @@ func TestKeysAreDescribed(t *testing.T) {
 	}
 }
 
-// deprecated reports whether a key has no effect, or lies in a table that has none.
+// deprecated reports whether a key has no effect, or is in a table without effect.
 func deprecated(s tomlfile.Schema, path string) bool {
 	for part := range strings.SplitSeq(strings.TrimPrefix(path, "."), ".") {
 		if s = property(s, strings.TrimSuffix(part, "[]")); s["deprecated"] == true {
@@ -257,7 +257,8 @@ func deprecated(s tomlfile.Schema, path string) bool {
 	return false
 }
 
-// TestSchemasAcceptWhatTheParserAccepts: the files of the examples, the scripts and the pages.
+// TestSchemasAcceptWhatTheParserAccepts: the schemas accept each file of the examples, the scripts and the pages that
+// the parser accepts.
 func TestSchemasAcceptWhatTheParserAccepts(t *testing.T) {
 	top := filepath.Join("..", "..")
 	count := map[string]int{}
@@ -304,7 +305,7 @@ func TestSchemasAcceptWhatTheParserAccepts(t *testing.T) {
 	}
 }
 
-// kindOf returns the kind of a file by its name, "" for one of another program.
+// kindOf returns the kind of a file by its name, "" for a file of another program.
 func kindOf(name string) string {
 	switch {
 	case path.Base(name) == WorkspaceFile:

@@ -23,7 +23,7 @@ type sources struct {
 	clone     *clone.Clone
 	bentos    []string // sorted, relative to the root
 	adapters  []string // files of bentos/adapters/, likewise
-	hasBentos bool     // the directory bentos/ exists, and holds more than adapters/
+	hasBentos bool     // the directory bentos/ exists, and has entries besides adapters/
 	content   map[string]content
 	problems  []diagnostics.Diagnostic
 }
@@ -42,7 +42,7 @@ func readSources(root, own string) *sources {
 		s.content[name] = content{data, err}
 	}
 	if own != "" {
-		data, err := read(nil, own) // a user may link it
+		data, err := read(nil, own) // without a clone: the user's own file may be a link
 		s.content[own] = content{data, err}
 	}
 	s.problems = append(s.problems, s.clone.Warnings()...)
@@ -87,7 +87,7 @@ func filesIn(dir string, entries []fs.DirEntry) (files []string) {
 	return files
 }
 
-// parse parses one of the files. It returns neither a result nor a problem for a missing file.
+// parse parses one of the files. For a missing file it returns no result and no problem.
 func (s *sources) parse(name string) (*tomlfile.File, []diagnostics.Diagnostic) {
 	c := s.content[name]
 	if errors.Is(c.err, fs.ErrNotExist) {
@@ -99,13 +99,12 @@ func (s *sources) parse(name string) (*tomlfile.File, []diagnostics.Diagnostic) 
 	return tomlfile.Parse(name, c.data)
 }
 
-// digest returns the digest of everything that the configuration is made from; ok is false when a
-// file could not be read.
+// digest returns the digest of all sources of the configuration; ok is false if a file could not be read.
 func (s *sources) digest() (sum [32]byte, ok bool) {
 	var w pack.Writer
 	home, _ := os.UserHomeDir() // cache.dir may be relative to it
 	w.Strings([]string{s.root, s.own, home})
-	w.Strings(s.bentos) // includes files that were removed meanwhile
+	w.Strings(s.bentos) // the names, as a file may have been removed meanwhile
 	w.Strings(s.adapters)
 	if s.hasBentos {
 		w.Byte(1)

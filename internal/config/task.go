@@ -21,11 +21,11 @@ type Task struct {
 	Argv []string // without a shell
 	Cwd  string   // relative to the dish, empty when not given
 	Tool Text     // "acme.fmt:fmt.check", in place of a command; empty when not given
-	// Input is what the tool is called with: JSON, with the words of InputFiles and so on in its
-	// strings; "" when not given. Uses are those words.
+	// Input is the input of the tool as JSON, "" when not given. Its strings may contain InputFiles and the
+	// other words; Uses lists the contained words.
 	Input  string
 	Uses   []string
-	Parser Text // "tool:acme.report:parse", in place of that of the adapter; empty when not given
+	Parser Text // "tool:acme.report:parse", replaces the parser of the adapter; empty when not given
 
 	Inputs           *[]Glob // nil: inherited
 	Outputs          *[]Glob
@@ -34,7 +34,7 @@ type Task struct {
 
 	Env       []string          // names: passed, and ingredients of the key
 	SetEnv    map[string]string // values: set, and ingredients of the key
-	PassEnv   []string          // NAME or PREFIX_*: passed, no ingredients
+	PassEnv   []string          // NAME or PREFIX_*: passed, but no ingredients
 	DependsOn []Text            // "gen", "lib:build", "^build"
 
 	Timeout     time.Duration // 0: no timeout
@@ -54,7 +54,7 @@ type Task struct {
 	// Lifecycle says whether a task with a lifecycle name is one; nil: bento decides.
 	Lifecycle *bool
 	Language  Text // the adapter whose dish of the directory has the task, empty when not given
-	// Misnamed says that a problem was reported of an unknown key that may stand for run.
+	// Misnamed says that a problem was reported about an unknown key that may mean run.
 	Misnamed bool
 }
 
@@ -193,8 +193,7 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 	return task, problems
 }
 
-// setLifecycle sets Lifecycle. It reports the key at a task whose name is not that of a lifecycle
-// task.
+// setLifecycle sets Lifecycle. It reports the key for a task that does not have the name of a lifecycle task.
 func (t *Task) setLifecycle(v tomlfile.At[bool]) []diagnostics.Diagnostic {
 	if !v.Given {
 		return nil
@@ -262,7 +261,7 @@ func checkRange(key string, v tomlfile.At[int], low, high int) []diagnostics.Dia
 	return []diagnostics.Diagnostic{v.Pos.Error(RuleInvalid, "%s is %d, expected %d to %d", key, v.Value, low, high)}
 }
 
-// checkEnvFile reports a path outside the workspace; it may lie above the dish.
+// checkEnvFile reports a path outside the workspace. A path above the dish is valid.
 func checkEnvFile(dish string, file tomlfile.At[string]) []diagnostics.Diagnostic {
 	joined := path.Join(dish, file.Value)
 	if file.Value == "" || strings.ContainsRune(file.Value, 0) || path.IsAbs(file.Value) || joined == ".." || strings.HasPrefix(joined, "../") {
@@ -271,7 +270,7 @@ func checkEnvFile(dish string, file tomlfile.At[string]) []diagnostics.Diagnosti
 	return nil
 }
 
-// setCwd sets the working directory, which may lie above the dish, inside the workspace.
+// setCwd sets the working directory. It may be above the dish, but must be inside the workspace.
 func (t *Task) setCwd(dish string, cwd tomlfile.At[string]) []diagnostics.Diagnostic {
 	if !cwd.Given {
 		return nil

@@ -8,8 +8,7 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// Toolchain is the table [toolchain] of bento.toml, or that of a dish.toml on top
-// of it.
+// Toolchain is the table [toolchain] of bento.toml, or of a dish.toml, which overrides that of bento.toml.
 type Toolchain struct {
 	Pins map[string]Pin // by runtime: go, rust, node …, or an adapter's id
 	// OnMismatch is Error or Warning. If it is empty, the pinning file decides.
@@ -62,7 +61,7 @@ func (p *pin) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	return nil
 }
 
-// over returns t on top of base.
+// over returns base with the values of t.
 func (t toolchainTable) over(base Toolchain) Toolchain {
 	out := base
 	copied := false // base is shared

@@ -50,7 +50,7 @@ func (i *toolInput) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 
 // inputWriter writes JSON. Keys keep the order of the document.
 type inputWriter struct {
-	input    *toolInput // that notes the words; nil where "${" has no meaning
+	input    *toolInput // records the words; nil if "${" has no meaning
 	out      strings.Builder
 	problems []diagnostics.Diagnostic
 }
@@ -109,7 +109,7 @@ func (w *inputWriter) scalar(v *tomlfile.Value) {
 	}
 }
 
-// text writes a string, and notes the words in it.
+// text writes a string, and records the words in it.
 func (w *inputWriter) text(v *tomlfile.Value, s string) {
 	w.json(s)
 	for rest := s; w.input != nil; {

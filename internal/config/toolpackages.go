@@ -8,8 +8,8 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// PackageDirs returns the directories of the workspace with packages of modules, relative to the
-// root. The packages of dev go before all others.
+// PackageDirs returns the directories of the workspace with packages of modules, relative to the root. The
+// packages of dev take precedence over all others.
 func (t *Tools) PackageDirs() (project, dev string) {
 	return cmp.Or(t.Dir, projectTools), cmp.Or(t.DevDir, devTools)
 }
@@ -19,7 +19,7 @@ const (
 	devTools     = "plugins"
 )
 
-// What happens if a module does not have the digest that its manifest states.
+// The policies for a module that does not have the digest of its manifest.
 const (
 	HashSkip    = "skip"    // it is not compared
 	HashWarn    = "warn"    // a warning
@@ -48,9 +48,8 @@ func packagesIn(key string, dir tomlfile.At[string]) (string, []diagnostics.Diag
 	return clean, nil
 }
 
-// HashPolicy returns what happens if the module of a package does not have the digest that its
-// manifest states. The user's own file alone loosens it for installed packages, and never what the
-// signature of a package vouches for.
+// HashPolicy returns the policy for a module of a package that does not have the digest of its manifest. Only the
+// user's own file can loosen the policy for installed packages, and never for a digest that a signature covers.
 func (w *Workspace) HashPolicy(installed bool) string {
 	own := w.Trust.HashPolicy
 	switch {

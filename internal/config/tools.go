@@ -17,7 +17,7 @@ type Tools struct {
 	Allowlist []Text // when Restrict is set, ids of the only tools of PATH that are used
 	Restrict  bool
 	ByID      map[string]Tool // [tools.<id>]
-	// HashPolicy is one of the policies, "" where bento.toml says nothing. See Workspace.HashPolicy.
+	// HashPolicy is one of the policies, "" if bento.toml has none. See Workspace.HashPolicy.
 	HashPolicy string
 
 	// Dir and DevDir are directories of packages, "" for the defaults. See PackageDirs.
@@ -25,7 +25,7 @@ type Tools struct {
 	Locked      map[string]Text // by id, the digests that LockFile pins
 }
 
-// PinOf returns the digest that a tool on PATH has to have; the text is empty for any.
+// PinOf returns the digest that a tool on PATH must have; the text is empty for any digest.
 func (t *Tools) PinOf(id string) Text {
 	if own := t.ByID[id].SHA256; own.Text != "" {
 		return own
@@ -55,7 +55,7 @@ type Tool struct {
 	Read         []Text            // further paths that it may read when it is confined
 }
 
-// Declares reports whether the table says what the tool is.
+// Declares reports whether the table declares the tool itself.
 func (t *Tool) Declares() bool {
 	return len(t.Command) > 0 || t.Wasm.Text != "" || t.Package.Text != ""
 }
@@ -106,7 +106,7 @@ type toolLimitsTable struct {
 // without "..".
 func ValidToolID(id string) bool { return validID(id, 100) }
 
-// validID is ValidToolID with at most so many bytes.
+// validID is ValidToolID with at most most bytes.
 func validID(id string, most int) bool {
 	if id == "" || len(id) > most || strings.ContainsRune("._-", rune(id[0])) || strings.Contains(id, "..") {
 		return false
@@ -242,7 +242,8 @@ func (t *toolTable) checkSources(id string, pos Pos) []diagnostics.Diagnostic {
 	return nil
 }
 
-// words returns a list of words, each of them once and as check wants it.
+// words returns the valid words of a list, each once. It reports duplicates, and words for which check returns a
+// reason.
 func words(kind string, list []tomlfile.At[string], check func(string) string) (out []string, problems []diagnostics.Diagnostic) {
 	for _, w := range list {
 		if !w.Given {

@@ -181,8 +181,8 @@ func TestToolLock(t *testing.T) {
 	}
 }
 
-// TestHashPolicy: the user's own file alone loosens what holds for installed packages; in a workspace
-// the stricter of both files counts.
+// TestHashPolicy: only the user's own file can loosen the policy for installed packages. For packages of a workspace,
+// the stricter policy of both files applies.
 func TestHashPolicy(t *testing.T) {
 	for _, c := range []struct {
 		said, own            string

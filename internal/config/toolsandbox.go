@@ -1,7 +1,7 @@
 package config
 
-// ToolSandbox returns how the one-shot tool id is confined, and the position of that setting: that of
-// the tool or of all plugins, and never less strict than the user's own file wants plugins to be.
+// ToolSandbox returns the sandbox mode of the one-shot tool id, and the position of that setting: the setting of the
+// tool or of all plugins. The mode is never less strict than the user's own file requires for plugins.
 func (w *Workspace) ToolSandbox(id string) Text {
 	said, least := firstOf(w.Tools.ByID[id].Sandbox, w.Plugins.Sandbox), firstOf(w.Plugins.Least)
 	if strictness(least) > strictness(said) {
@@ -10,8 +10,8 @@ func (w *Workspace) ToolSandbox(id string) Text {
 	return said
 }
 
-// ToolReads returns the further paths that a confined tool may read. A repository names none if the
-// user's own file confines plugins.
+// ToolReads returns the further paths that a confined tool may read. It returns none from a repository if the user's
+// own file confines plugins.
 func (w *Workspace) ToolReads(id string) []Text {
 	if firstOf(w.Plugins.Least).Text != SandboxOff {
 		return nil

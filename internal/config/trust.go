@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// Trust says whose packages of tools the user accepts.
+// Trust has the conditions under which the user accepts packages of tools.
 type Trust struct {
 	Keys          map[string]ed25519.PublicKey // by the name that manifests call signing_key_id
 	RequireSigned bool                         // by one of the keys
@@ -18,7 +18,7 @@ type Trust struct {
 	Plugins       PluginTrust
 }
 
-// PluginTrust says whose packages of plugins the user accepts.
+// PluginTrust has the conditions under which the user accepts packages of plugins.
 type PluginTrust struct {
 	Keys          map[string]Text // a key of minisign or cosign, by a name for messages
 	RequireSigned bool            // by one of the keys
@@ -45,7 +45,7 @@ type ownTools struct {
 	Hash          choice[hashWords]              `toml:"module_hash_policy" default:"enforce" doc:"what happens if a module does not have the digest of its manifest: warn, enforce or skip. In the directories of a workspace the stricter value of this file and bento.toml applies"`
 }
 
-// ownTrust reads the keys. A bad one is left out, so that it accepts nothing.
+// ownTrust reads the keys. It leaves out a bad key, which then accepts no package.
 func (w *Workspace) ownTrust(t ownTools) (problems []diagnostics.Diagnostic) {
 	w.Trust = Trust{Keys: make(map[string]ed25519.PublicKey), RequireSigned: t.RequireSigned, HashPolicy: t.Hash.At.Value}
 	for _, name := range slices.Sorted(maps.Keys(t.TrustedKeys)) {

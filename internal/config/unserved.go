@@ -15,7 +15,7 @@ type unservedKey struct {
 	instead string
 }
 
-// unservedKeys returns these keys, with what stands for each.
+// unservedKeys returns these keys, each with its replacement.
 func unservedKeys() []unservedKey {
 	const sharing = "the cache is a directory: share $BENTO_CACHE_DIR, for example with the cache of your CI service"
 	return []unservedKey{
@@ -51,7 +51,7 @@ func unserved(f *tomlfile.File, kind string) (problems []diagnostics.Diagnostic)
 	return problems
 }
 
-// setIgnored takes over workspace.ignore_keys. It reports keys about which bento does not warn.
+// setIgnored applies workspace.ignore_keys. It reports keys about which bento does not warn anyway.
 func (w *Workspace) setIgnored(list []tomlfile.At[string]) (problems []diagnostics.Diagnostic) {
 	var known []string
 	for _, u := range unservedKeys() {

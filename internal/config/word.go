@@ -8,7 +8,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// The rules of what is wrong.
+// The rules of problems of paths and globs.
 const (
 	rulePath = "invalid_path"
 	RuleGlob = "invalid_glob"
@@ -40,12 +40,12 @@ func BadName(name string) string {
 	}
 }
 
-// hasControl reports whether s holds a control character.
+// hasControl reports whether s contains a control character.
 func hasControl(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
-// badGlob returns why s is no valid glob, and the rule; "" when it is valid.
+// badGlob returns the reason why s is no valid glob, and the rule; "" if s is valid.
 func badGlob(s string) (rule, why string) {
 	p := strings.TrimPrefix(strings.TrimPrefix(s, "!"), "//")
 	switch {

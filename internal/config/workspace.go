@@ -104,11 +104,11 @@ func (*toggle) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	return []diagnostics.Diagnostic{v.Expected(`true, false or "auto"`)}
 }
 
-// fill takes over the values of bento.toml.
+// fill applies the values of bento.toml.
 func (w *Workspace) fill(f *tomlfile.File) []diagnostics.Diagnostic {
 	var raw workspaceFile
 	problems := f.Decode(&raw)
-	if len(problems) == 0 { // else a path may be among what is wrong
+	if len(problems) == 0 { // with other problems, the path may only be invalid
 		problems = pathless(raw.Extensions)
 	}
 	if raw.Workspace.Discover != nil {
@@ -162,16 +162,16 @@ func (w *Workspace) fillCache(t cacheTable) []diagnostics.Diagnostic {
 	return nil
 }
 
-// stateDir is the directory that bento keeps at the root of a workspace.
+// stateDir is bento's own directory at the root of a workspace.
 const stateDir = ".bento"
 
-// belowState reports whether a path is clean and lies below stateDir.
+// belowState reports whether a path is clean and below stateDir.
 func belowState(dir string) bool {
 	rest, below := strings.CutPrefix(dir, stateDir+"/")
 	return below && rest != "" && path.Clean(dir) == dir && filepath.IsLocal(dir)
 }
 
-// over applies the table, without its directory, on top of c.
+// over overrides c by the values of the table, without its directory.
 func (t *cacheTable) over(c *cache) {
 	if t.MaxSize > 0 {
 		c.MaxSize = int64(t.MaxSize)

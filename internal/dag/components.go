@@ -3,7 +3,7 @@ package dag
 import "slices"
 
 // Components returns the strongly connected components: a single node, or the nodes of connected
-// cycles, sorted. Each component comes after those that its nodes wait for.
+// cycles, sorted. Each component comes after the components that its nodes wait for.
 func (g *Graph) Components() [][]int {
 	s := &tarjan{g: g, index: make([]int, g.Len()), low: make([]int, g.Len()), open: make([]bool, g.Len())}
 	for node := range g.Len() {

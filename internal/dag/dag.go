@@ -1,5 +1,5 @@
 // Package dag is a directed graph over the integers 0..n-1 with the queries of planning and
-// scheduling. It knows no tasks.
+// scheduling. It does not depend on tasks.
 package dag
 
 import (
@@ -17,7 +17,7 @@ type Graph struct {
 // New returns a graph of n nodes without edges.
 func New(n int) *Graph {
 	g := &Graph{after: make([][]int, n), before: make([][]int, n)}
-	room := make([]int, 2*usual*n) // in one piece
+	room := make([]int, 2*usual*n) // one allocation for all
 	for i := range n {
 		at := room[2*usual*i:]
 		g.after[i], g.before[i] = at[:0:usual], at[usual:usual:2*usual]
@@ -25,7 +25,7 @@ func New(n int) *Graph {
 	return g
 }
 
-// usual is how many edges in each direction a node has room for from the beginning.
+// usual is the initial capacity of a node for edges in each direction.
 const usual = 2
 
 // Len returns the number of nodes.
@@ -119,7 +119,7 @@ func (g *Graph) Longest(weight func(node int) int64) []int64 {
 	return longest
 }
 
-// anyOrder is Order without the preference.
+// anyOrder is Order without the preference for small nodes.
 func (g *Graph) anyOrder() []int {
 	order, waits := make([]int, 0, g.Len()), make([]int, g.Len())
 	for node := range waits {

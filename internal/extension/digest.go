@@ -13,15 +13,15 @@ import (
 	"syscall"
 )
 
-// The bounds of an extension's directory.
+// The limits of an extension's directory.
 const (
 	maxEntries = 10_000
 	maxBytes   = 256 << 20
 )
 
-// Digest returns the SHA-256, in hexadecimal, of the names, the permission to execute and the content of
-// all files below dir. It returns an error for a directory with more than 10,000 entries or 256 MiB,
-// a link that leads out of it, and anything else whose content could change unseen.
+// Digest returns the SHA-256, in hexadecimal, of the names, the permission to execute and the content
+// of all files below dir. It returns an error for a directory with more than 10,000 entries or 256
+// MiB, a link that leads out of it, and any other entry whose content could change unnoticed.
 func Digest(dir string) (string, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -60,7 +60,7 @@ type digester struct {
 	bytes   int64
 }
 
-// term returns what the digest has of one entry.
+// term returns the part of the digest for one entry.
 func (d *digester) term(path string, e fs.DirEntry) (string, error) {
 	switch mode := e.Type(); {
 	case mode.IsDir():

@@ -14,28 +14,28 @@ import (
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// Records are what the user has decided about extensions, and what bento has to remember of them: a
-// file for each workspace and id. They lie outside of every workspace. Concurrent processes may use
-// them.
+// Records are the decisions of the user about extensions, and data that bento remembers of them: a
+// file for each workspace and id. They are outside of every workspace. Several processes may use them
+// at the same time.
 type Records struct {
 	Dir string // absolute; made by the first record
 }
 
-// Record is about one extension of one workspace. Its zero value is that of an extension of which
-// nothing is known.
+// Record is about one extension of one workspace. Its zero value is the record of an unknown
+// extension.
 type Record struct {
 	Approved    string `json:"approved,omitempty"`    // the digest of the approved files
 	Terms       string `json:"terms,omitempty"`       // the digest of what the approved table grants and sets in the environment
 	Disabled    bool   `json:"disabled,omitempty"`    // by the user
-	Quarantined string `json:"quarantined,omitempty"` // why bento starts it no more
-	Panels      string `json:"panels,omitempty"`      // that it registered when it last ran, as JSON
-	// Stamp is that of the files whose digest is Stamped.
+	Quarantined string `json:"quarantined,omitempty"` // why bento no longer starts it
+	Panels      string `json:"panels,omitempty"`      // the panels that it registered when it last ran, as JSON
+	// Stamp is the stamp of the files whose digest is Stamped.
 	Stamp   string `json:"stamp,omitempty"`
 	Stamped string `json:"stamped,omitempty"`
 }
 
-// StateDir returns the directory of what bento keeps for a user: $XDG_STATE_HOME/bento, or
-// ~/.local/state/bento. It returns "" where neither variable is an absolute path.
+// StateDir returns the directory of the files that bento keeps for a user: $XDG_STATE_HOME/bento, or
+// ~/.local/state/bento. It returns "" if neither variable is an absolute path.
 func StateDir(getenv func(string) string) string {
 	dir := getenv("XDG_STATE_HOME")
 	if home := getenv("HOME"); !filepath.IsAbs(dir) {
@@ -58,8 +58,8 @@ type stored struct {
 const maxRecord = 64 << 10
 
 // Change loads the record of an extension of the workspace at root, calls change, and saves the
-// record. Of two processes that change one record at once, the later one counts. A damaged record
-// is replaced.
+// record. If two processes change one record at the same time, the later change remains. A damaged
+// record is replaced.
 func (r *Records) Change(root, id string, change func(*Record)) error {
 	if err := rawfile.MkdirAll(r.Dir, 0o700); err != nil {
 		return err

@@ -11,11 +11,12 @@ import (
 	"github.com/bentobuild/bento/internal/stat"
 )
 
-// settled is how old the times of all files must be, so that no later change can keep them.
+// settled is the smallest age of the times of all files at which every later change changes them.
 const settled = 2 * time.Second
 
-// Stamp returns a text that changes whenever a file below dir does, as far as the stats of all show. It
-// returns "" where that cannot be relied on: for a directory that Digest refuses or that has changed just now.
+// Stamp returns a text that changes whenever a file below dir changes, as far as the stats of the
+// files show. It returns "" if that is unreliable: for a directory that Digest refuses or that has
+// just changed.
 func Stamp(dir string) string { return stampAt(dir, time.Now()) }
 
 func stampAt(dir string, now time.Time) string {

@@ -37,12 +37,12 @@ func (r *reader) call(file, name string, t target, command string) {
 	p := lineOf(file, t.line)
 	task := &Task{Name: name, From: t.name, at: p, Note: t.note, Run: command + " " + shellWord(t.name)}
 	if !slices.Contains([]string{"check", "lint", "test"}, name) {
-		task.Cache = ptr(false) // bento does not know what it makes
+		task.Cache = ptr(false) // bento does not know its outputs
 	}
 	r.add(".", task)
 }
 
-// justLine matches the head of a recipe: attributes stand on lines of their own.
+// justHead matches the head of a recipe: attributes are on separate lines.
 var (
 	justHead    = pattern.New(`^@?([A-Za-z_][A-Za-z0-9_-]*)((?:\s+[^:]*?)?)\s*:(?:[^=]|$)`)
 	justSetting = pattern.New(`^(set|export|alias|import\??|mod\??|unexport)\s`)
@@ -229,7 +229,7 @@ func (r *reader) taskOf(p placed, name string) {
 		task.Persistent = !task.Interactive
 	}
 	if !sources && !slices.Contains([]string{"check", "lint", "test"}, name) && !task.Interactive && !task.Persistent {
-		task.Cache = ptr(false) // bento does not know what it makes
+		task.Cache = ptr(false) // bento does not know its outputs
 	}
 	r.add(".", task)
 }
@@ -245,8 +245,8 @@ func lines(p placed) (list []string) {
 	return list
 }
 
-// taskFiles maps sources and generates. It reports whether they say what the task reads: the tasks
-// that it calls have files of their own.
+// taskFiles maps sources and generates. It reports whether they are all files that the task reads: a
+// task that it calls has its own files.
 func (r *reader) taskFiles(p placed, task *Task) bool {
 	sources := p.get("sources")
 	if sources.v == nil {

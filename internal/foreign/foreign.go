@@ -1,6 +1,6 @@
-// Package foreign reads the files in which other build tools declare tasks, and returns what they
-// declare as keys of dish.toml. What bento has no key for is returned as a gap with its place and
-// the reason; nothing is left out in silence.
+// Package foreign reads the files in which other build tools declare tasks, and returns these
+// declarations as keys of dish.toml. A declaration without a key in bento is returned as a gap with
+// its place and the reason, so that no part is silently left out.
 package foreign
 
 import (
@@ -14,7 +14,7 @@ import (
 // Tool is a build tool whose files are read.
 type Tool struct {
 	ID string
-	// Files are the names of its files at the root. The first that exists counts.
+	// Files are the names of its files at the root. The first one that exists is read.
 	Files []string
 	read  func(*reader)
 }
@@ -37,7 +37,7 @@ func Tools() []Tool {
 type Source struct {
 	Files  *clone.Clone
 	Dishes []Dish
-	// Paths are those of its files that may belong to a tool, sorted. Is reports which do.
+	// Paths are the sorted paths of its files for which Is returns true: they may belong to a tool.
 	Paths []string
 }
 
@@ -67,7 +67,7 @@ type Gap struct {
 	Why  string `json:"why"`
 }
 
-// Mapping is what the files of other tools say in bento's terms.
+// Mapping is the content of the files of other tools in bento's terms.
 type Mapping struct {
 	Files    []File
 	Tables   []*Table // by path
@@ -83,8 +83,8 @@ type Defaults struct {
 	PassEnv     []string
 }
 
-// Read reads the files of the tools with these ids. The first tool that maps a task of a dish
-// counts.
+// Read reads the files of the tools with these ids. A task of a dish is mapped by the first tool that
+// has it.
 func Read(src Source, ids []string) *Mapping {
 	r := newReader(src)
 	for _, t := range Tools() {

@@ -7,7 +7,7 @@ import (
 
 // fileSet collects globs of inputs in bento's form.
 type fileSet struct {
-	all      bool // everything that bento takes by default
+	all      bool // all files that bento takes by default
 	positive []string
 	negative []string
 }
@@ -68,7 +68,7 @@ func anchor(dir, glob string) (text string, ok bool) {
 	return not + glob, true
 }
 
-// output puts a glob in bento's form among the outputs of a task.
+// output adds a glob in bento's form to the outputs of a task.
 func (t *Task) output(glob string) {
 	not, rest := "", glob
 	if r, negated := strings.CutPrefix(glob, "!"); negated {

@@ -102,7 +102,7 @@ func (m *moonRepo) match(p placed) {
 	}
 }
 
-// maxInherited bounds the number of files with inherited tasks.
+// maxInherited is the largest number of files with inherited tasks.
 const maxInherited = 200
 
 func (m *moonRepo) tasksFiles() {
@@ -183,7 +183,7 @@ func (m *moonRepo) project(id, dir string) {
 	}
 }
 
-// order returns the names of tasks, those that others depend on first.
+// order returns the names of tasks, dependencies first.
 func (m *moonRepo) order(tasks map[string]placed) (names []string) {
 	seen := make(map[string]bool)
 	var visit func(name string)

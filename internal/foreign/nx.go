@@ -20,7 +20,7 @@ type nxRepo struct {
 // nxProject is a directory with a project.json, or a package with settings for Nx.
 type nxProject struct {
 	dir, name string
-	docs      []placed // the objects that declare it, the stronger first
+	docs      []placed // the objects that declare it; earlier ones take precedence
 }
 
 func (r *reader) nx() {
@@ -133,7 +133,7 @@ func (n *nxRepo) project(p nxProject, commands bool) {
 	}
 }
 
-// nxTarget is a target with what nx.json has for it.
+// nxTarget is a target with its defaults in nx.json.
 type nxTarget struct {
 	name string
 	at   placed
@@ -217,7 +217,7 @@ func (n *nxRepo) task(p nxProject, t nxTarget) {
 	n.add(p.dir, task)
 }
 
-// keys notes the keys that bento does not have.
+// keys adds a gap for each key that bento does not have.
 func (n *nxRepo) keys(t nxTarget) {
 	for _, doc := range []placed{t.own, t.base} {
 		for _, m := range doc.v.Members() {

@@ -14,7 +14,7 @@ import (
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
-// Bounds of what is read: the size of a file in bytes, the number of mapped tasks, and of gaps.
+// Limits: the size of a file in bytes, the number of mapped tasks, and the number of gaps.
 const (
 	maxFile  = 1 << 20
 	maxTasks = 20_000
@@ -28,17 +28,17 @@ const RuleForeign = "init_foreign"
 type reader struct {
 	src    Source
 	m      *Mapping
-	tool   string // whose files are being read
+	tool   string // the tool whose files are being read
 	top    string // its file at the root
 	tables map[string]*Table
 	dishes map[string]*Dish // by path
-	fresh  map[string]*Dish // those that only a new dish.toml makes, by path
+	fresh  map[string]*Dish // dishes that only a new dish.toml makes, by path
 	names  map[string]*Dish // by name
 	tasks  int
 	gone   int // gaps beyond maxGaps
 }
 
-// placed is a value with the file that it stands in.
+// placed is a value with its file.
 type placed struct {
 	file string
 	v    *jsonfile.Value
@@ -139,7 +139,8 @@ func (r *reader) object(name string, parse func([]byte) (*jsonfile.Value, error)
 	return placed{name, v}
 }
 
-// is reports a value of another kind than the wanted one. An absent value is none.
+// is reports whether a value has the wanted kind. It adds a problem for another kind, unless the
+// value is absent or null.
 func (r *reader) is(p placed, name string, kind jsonfile.Kind) bool {
 	k := p.v.Kind()
 	if k != 0 && k != jsonfile.Null && k != kind {
@@ -225,7 +226,7 @@ func (r *reader) add(dir string, task *Task) {
 		return
 	}
 	if len(task.Keys()) == 0 {
-		return // the recipe says all of it
+		return // the recipe has the same settings
 	}
 	if r.tasks++; r.tasks > maxTasks {
 		if r.tasks == maxTasks+1 {

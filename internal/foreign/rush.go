@@ -17,7 +17,7 @@ func (r *reader) lerna() {
 		switch m.Name {
 		case "$schema", "npmClient", "useWorkspaces", "lerna", "useNx":
 		case "packages":
-			// bento finds packages itself; one that it does not find is named.
+			// bento finds packages itself; a package that it does not find is a gap.
 			for _, g := range r.strings(p, "packages") {
 				if !strings.ContainsAny(g.v.Text(), "*?[{!") && r.dishes[path.Clean(g.v.Text())] == nil {
 					r.gap(g, "packages", "%q is no dish; bento dish list --left-out says why", g.v.Text())
@@ -60,7 +60,7 @@ func (r *reader) rush() {
 	}
 }
 
-// phases returns what each operation of Rush depends on, by name. It notes custom commands.
+// phases returns the dependencies of each operation of Rush, by name. It notes custom commands.
 func (r *reader) phases(doc placed) map[string]placed {
 	phases := make(map[string]placed)
 	for _, v := range doc.v.Get("phases").Items() {

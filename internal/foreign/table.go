@@ -17,7 +17,7 @@ import (
 type Table struct {
 	Path string // of the directory, relative to the root
 	New  bool   // the directory is no dish without it
-	Name string // of a new dish, "" for that of its directory
+	Name string // the name of a new dish, "" for the name of its directory
 	// DependsOn and Inputs are those of the dish.
 	DependsOn []string
 	Inputs    []string
@@ -27,7 +27,7 @@ type Table struct {
 // Task is one table [tasks.<name>].
 type Task struct {
 	Name string
-	From string // what declares it, as its file says it
+	From string // the declaration in the file of the tool
 	Tool string // id of the tool
 	at   placed
 	Note string // a comment, "" for none
@@ -139,7 +139,7 @@ func (t *Table) File() string {
 	return t.Path + "/" + config.DishFile
 }
 
-// Text returns the text of the dish.toml. from says where it comes from.
+// Text returns the text of the dish.toml. from names its origin.
 func (t *Table) Text(from string) string {
 	text, _ := t.render(from)
 	return text
@@ -176,8 +176,8 @@ func (t *Table) render(from string) (string, []*Task) {
 	return strings.Join(lines, "\n") + "\n", owners
 }
 
-// Drop takes what stands at a line of the dish.toml of a table out of the mapping, and makes it a gap
-// with the reason. It reports whether there was something.
+// Drop removes the task or key at a line of the dish.toml of a table from the mapping, and makes it a
+// gap with the reason. It reports whether there was one.
 func (m *Mapping) Drop(t *Table, line int, why string) bool {
 	_, owners := t.render("")
 	if line < 1 || line > len(owners) {
@@ -197,7 +197,7 @@ func (m *Mapping) Drop(t *Table, line int, why string) bool {
 	return true
 }
 
-// settle drops what config refuses, and the tables that are empty then.
+// settle drops the parts that config refuses, and the tables that are then empty.
 func (m *Mapping) settle() {
 	for _, t := range m.Tables {
 		for bad := true; bad; {
@@ -226,7 +226,7 @@ func (m *Mapping) passable() {
 	})
 }
 
-// sortGaps sorts the gaps by place, without those that are alike.
+// sortGaps sorts the gaps by place, and removes duplicates.
 func (m *Mapping) sortGaps() {
 	order := func(a, b Gap) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col),

@@ -9,7 +9,7 @@ import (
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
-// turboTask is a task of turbo.json: its keys, each with the file that it stands in.
+// turboTask is a task of turbo.json: its keys, each with its file.
 type turboTask struct {
 	at   placed
 	from string
@@ -153,8 +153,8 @@ func (t *turboRepo) keep(dir, name string, task turboTask) {
 	t.single[dir][name] = task
 }
 
-// inherit keeps the task of a package's own turbo.json: keys that it does not set are those of the
-// root's, and $TURBO_EXTENDS$ in a list stands for the root's list.
+// inherit keeps the task of a package's own turbo.json. It takes missing keys from the root's task,
+// and replaces $TURBO_EXTENDS$ in a list by the root's list.
 func (t *turboRepo) inherit(dir, name string, task turboTask) {
 	base, ok := t.single[dir][name]
 	if !ok {
@@ -266,7 +266,7 @@ func (t *turboRepo) task(d Dish, name string, from turboTask) {
 	t.add(d.Path, task)
 }
 
-// flags maps the keys that are no lists.
+// flags maps the keys whose values are no lists.
 func (t *turboRepo) flags(task *Task, key string, p placed) {
 	switch key {
 	case "dependsOn":
@@ -291,8 +291,7 @@ func (t *turboRepo) flags(task *Task, key string, p placed) {
 	}
 }
 
-// decideCache writes down what turbo takes for granted: it stores every task unless told otherwise,
-// and no server.
+// decideCache adds turbo's default: turbo stores every task without cache = false, but no server.
 func (t *turboRepo) decideCache(task *Task) {
 	if task.Persistent && task.Interactive {
 		t.gap(task.at, "interactive", "a server does not get the terminal")
@@ -376,7 +375,7 @@ func (t *turboRepo) depends(d Dish, task *Task, p placed) (list []string) {
 		case strings.HasPrefix(text, "$"):
 			t.addEnv(task, []placed{on})
 		case strings.HasPrefix(text, "^"):
-			// The builds of linked dishes come first without a word, if the task can be stored.
+			// The builds of linked dishes come first by default, if the task can be stored.
 			byDefault := text == "^build" && t.built && (isLifecycle(task.Name) || task.Cache == nil && !task.Persistent && !task.Interactive)
 			if !byDefault && t.someHas(text[1:]) {
 				list = append(list, text)

@@ -60,7 +60,7 @@ func Check(t *testing.T, readers map[string]Reader) {
 	}
 }
 
-// CheckMemory is Check for the allocated bytes of one reader alone, whose files are costly.
+// CheckMemory is Check only for the allocated bytes of one reader, whose files are costly.
 func CheckMemory(t *testing.T, r Reader) {
 	t.Helper()
 	if fault := r.memory(); fault != "" {
@@ -68,8 +68,8 @@ func CheckMemory(t *testing.T, r Reader) {
 	}
 }
 
-// memory returns how the allocations of a reader outgrow the file, "" when they do not. The result
-// does not depend on the load of the machine.
+// memory returns a message if the allocations of a reader outgrow the file, else "". The result does
+// not depend on the load of the machine.
 func (r Reader) memory() string {
 	const n, factor, slack = 400, 4, 1.6 // maps and slices grow in steps
 	few, many := allocated(r.Read, []byte(r.File(n))), allocated(r.Read, []byte(r.File(factor*n)))
@@ -92,9 +92,9 @@ func allocated(read func([]byte) any, data []byte) uint64 {
 	return least
 }
 
-// time returns how the time of a reader outgrows the file, "" when it does not. It measures the
-// thread's CPU time, which other load hardly changes: quadratic work takes 256 times as long, n log
-// n 23 times.
+// time returns a message if the time of a reader outgrows the file, else "". It measures the thread's
+// CPU time, which other load hardly changes: quadratic work takes 256 times as long, n log n 23
+// times.
 func (r Reader) time() string {
 	const n, factor, most, tries = 500, 16, 80, 5
 	few, many := []byte(r.File(n)), []byte(r.File(factor*n))
@@ -109,7 +109,7 @@ func (r Reader) time() string {
 	return fmt.Sprintf("%d times the entries take %.0f times the time, at most %d expected", factor, grown, most)
 }
 
-// worked returns the least CPU time of several calls in seconds. It returns 1 where it cannot be
+// worked returns the least CPU time of several calls in seconds. It returns 1 if it cannot be
 // measured.
 func worked(read func([]byte) any, data []byte, times int) float64 {
 	runtime.LockOSThread()

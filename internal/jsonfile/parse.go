@@ -27,11 +27,11 @@ func Parse(path string, data []byte) (*Value, error) { return parse(path, data, 
 // ParseLoose is Parse that also accepts comments and trailing commas, as many tools do.
 func ParseLoose(path string, data []byte) (*Value, error) { return parse(path, data, loose) }
 
-// ParseStrict is Parse that refuses what readers understand in different ways: two members of one
-// name in an object, invalid UTF-8, and a byte order mark.
+// ParseStrict is Parse that refuses JSON that readers understand in different ways: two members of
+// one name in an object, invalid UTF-8, and a byte order mark.
 func ParseStrict(path string, data []byte) (*Value, error) { return parse(path, data, strict) }
 
-// IsBlank reports whether a file has nothing but space and comments.
+// IsBlank reports whether a file has only space and comments.
 func IsBlank(data []byte) bool {
 	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
 	p := &parser{data: data, src: string(data), loose: true, line: 1}
@@ -39,7 +39,7 @@ func IsBlank(data []byte) bool {
 	return p.at >= len(p.src)
 }
 
-// dialect is how exact a file has to be.
+// dialect is the strictness of the parser.
 type dialect int
 
 const (
@@ -71,7 +71,7 @@ func parse(path string, data []byte, d dialect) (*Value, error) {
 	return v, nil
 }
 
-// validPrefix returns how many bytes of data are valid UTF-8 before the first that is not.
+// validPrefix returns the number of bytes of data before the first invalid UTF-8.
 func validPrefix(data []byte) (n int) {
 	for n < len(data) {
 		r, size := utf8.DecodeRune(data[n:])
@@ -110,7 +110,7 @@ type parser struct {
 	count   int
 	slab    []Value  // values to allocate from
 	members []Member // of the open objects, the innermost last
-	items   []*Value // the same for arrays
+	items   []*Value // items of the open arrays
 }
 
 // unexpected returns the error that names the found token and the wanted one.
@@ -222,7 +222,7 @@ func (p *parser) scalar() (*Value, error) {
 	return v, nil
 }
 
-// token moves behind a scalar and returns its source text.
+// token reads a scalar and returns its source text.
 func (p *parser) token() (string, error) {
 	start := p.at
 	end, want := jsontext.Scalar(p.data, start)
@@ -245,7 +245,7 @@ func unquote(raw string) (text string) {
 	return text
 }
 
-// unescape returns a text without its escapes; ok is false where a letter follows a backslash. Composer
+// unescape returns a text without its escapes; ok is false if a letter follows a backslash. Composer
 // escapes every slash.
 func unescape(text string) (plain string, ok bool) {
 	i := strings.IndexByte(text, '\\')
@@ -310,7 +310,7 @@ func (p *parser) array(v *Value, depth int) error {
 func (p *parser) object(v *Value, depth int) error {
 	p.at++
 	base := len(p.members)
-	var names map[string]bool // of this object; of a strict file
+	var names map[string]bool // of this object, only in a strict file
 	for first := true; ; first = false {
 		done, err := p.next(first, '}', v.kind.String())
 		if err != nil {

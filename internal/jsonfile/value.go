@@ -1,5 +1,5 @@
-// Package jsonfile reads JSON files that people write, manifests and settings, with the position of
-// every value for diagnostics. Readers of similar formats return its values too.
+// Package jsonfile reads JSON files that people write, such as manifests and settings, with the
+// position of every value for diagnostics. Readers of similar formats also return its values.
 package jsonfile
 
 import (
@@ -44,8 +44,8 @@ type Member struct {
 	Value *Value
 }
 
-// Start makes the zero Value v one of a kind, at a line, with the text of a string. Start, At
-// and Fill are for readers of other formats, before they return the value.
+// Start sets the kind, the line, and the text of a string, of the zero Value v. Start, At and Fill
+// are for readers of other formats, before they return the value.
 func (v *Value) Start(kind Kind, line int, text string) {
 	v.kind, v.line, v.text = kind, int32(line), text
 }

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// Scalar returns the offset after the scalar that begins at a byte of text. Where text breaks the
-// grammar it returns that offset, and what the grammar requires there; otherwise want is "".
+// Scalar returns the offset after the scalar that begins at a byte of text. If text breaks the
+// grammar, it returns that offset and, in want, the token that the grammar requires there; otherwise
+// want is "".
 func Scalar(text []byte, at int) (end int, want string) {
 	if at >= len(text) {
 		return at, "a value"
@@ -61,7 +62,7 @@ func quoted(text []byte, at int) (end int, want string) {
 	}
 }
 
-// plain returns how many bytes of a string are plain for certain. It checks eight at a time.
+// plain returns the number of bytes of a string that are certainly plain. It checks eight at a time.
 func plain(text []byte) (n int) {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	for ; len(text)-n >= 8; n += 8 {
@@ -76,7 +77,7 @@ func plain(text []byte) (n int) {
 	return n
 }
 
-// escape returns the offset of the last byte of an escape; at is behind its backslash.
+// escape returns the offset of the last byte of an escape; at is the offset after its backslash.
 func escape(text []byte, at int) (last int, want string) {
 	if at >= len(text) || strings.IndexByte(`"\/bfnrtu`, text[at]) < 0 {
 		return at, "an escape"

@@ -19,12 +19,12 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// TestAffectedKeys: a change of a file affects every task whose key it changes, those of dishes
-// around the file too.
+// TestAffectedKeys: a change of a file affects every task whose key it changes, including tasks of
+// dishes around the file.
 func TestAffectedKeys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t)
-		for _, d := range m.dishes { // what links lead to is another test's
+		for _, d := range m.dishes { // another test covers targets of links
 			maps.DeleteFunc(d.files, func(_ string, f modelFile) bool { return f.target != "" })
 		}
 		before := make(map[string]string)

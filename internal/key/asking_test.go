@@ -51,7 +51,7 @@ func TestAskAhead(t *testing.T) {
 		st := state.Open(t.TempDir())
 		tools := OpenToolchains(st, state.OpenShared(""))
 		wait := tools.AskAhead(t.Context(), tasks)
-		synctest.Wait() // both are asked
+		synctest.Wait() // both toolchains are being asked for
 		before := a.bases.Load()
 		if got, err := tools.Fingerprint(t.Context(), a, "x2"); got != "x" || err != nil || a.bases.Load() != before {
 			t.Errorf("x2 beside it: %q, %v, %d more bases, want 0", got, err, a.bases.Load()-before)

@@ -6,8 +6,9 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// TestHolds: after an execution the evaluations of its dish and of the dishes inside it hold no longer: a
-// file that is no source may have decided about their toolchain. Those of other dishes do.
+// TestHolds: after an execution the evaluations of its dish and of the dishes inside it are no longer
+// valid, because a file that is no source may have changed their toolchain. The evaluations of other
+// dishes are still valid.
 func TestHolds(t *testing.T) {
 	m := &model{}
 	for _, path := range []string{"a", "a/in", "ab"} {

@@ -64,7 +64,7 @@ func TestVariablesOfOtherSecrets(t *testing.T) {
 	}
 }
 
-// TestChangeOfLines: of long values a line shows where they differ.
+// TestChangeOfLines: the change of a long value shows the first line that differs.
 func TestChangeOfLines(t *testing.T) {
 	for _, tt := range []struct{ before, after, want string }{
 		{"a", "b", "a → b"},

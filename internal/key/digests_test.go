@@ -83,7 +83,7 @@ func TestKeepOne(t *testing.T) {
 	}
 }
 
-// A run that saves more than once, because it takes long, keeps what others have saved.
+// A long run that saves more than once keeps the digests that other runs have saved.
 func TestSaveTwice(t *testing.T) {
 	dir := state.Open(t.TempDir())
 	m := openDigestStore(dir, "one")
@@ -112,7 +112,7 @@ func TestNothingNewIsNotWritten(t *testing.T) {
 	if err := dir.Remove(digestsFile); err != nil {
 		t.Fatal(err)
 	}
-	// What is gone from disk is still in memory: writing would bring it back.
+	// The entry is missing on disk, but still in memory: writing would restore it.
 	m = &digestStore{state: dir, saved: m.Saved(), fresh: map[string]*digestEntry{}}
 	m.keep("a", 1)
 	if err := m.Save(); err != nil {
@@ -123,7 +123,7 @@ func TestNothingNewIsNotWritten(t *testing.T) {
 	}
 }
 
-// Entries in another order, or two of one id, are not what Save writes.
+// Save never writes unsorted entries or two entries with one id.
 func TestDecodeRefusesDisorder(t *testing.T) {
 	for _, ids := range [][]string{{"b", "a"}, {"a", "a"}} {
 		payload := encodeDigests("s", savedDigests{ids: ids, entries: make([]digestEntry, len(ids))}, 0)
@@ -155,8 +155,8 @@ func FuzzDecodeEntries(f *testing.F) {
 	})
 }
 
-// Who depends on what a task made depends on the task itself where it made nothing: the
-// digest of nothing is zero, whether a record says so or leaves it out.
+// A dependent has the key of a task without outputs in its key: the digest of no outputs is zero, in
+// a record and without one.
 func TestOutputsDigest(t *testing.T) {
 	for _, nothing := range [][]cache.Output{nil, {}} {
 		if got := outputsDigest(nothing); got != (cache.Digest{}) {

@@ -18,8 +18,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// chain returns what makes an Evaluator of three dishes: c is linked to b, and b to a. None of their
-// tasks needs another.
+// chain returns a function that makes an Evaluator of three dishes: c is linked to b, and b to a.
+// Their tasks do not depend on each other.
 func chain(t *testing.T) (root string, evaluator func(cache.Store) (*Evaluator, error)) {
 	t.Helper()
 	root, write := lockWorld(t)

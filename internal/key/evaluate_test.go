@@ -71,7 +71,7 @@ func (w *world) write(t rapid.TB, path, content string) {
 	}
 }
 
-// keys evaluates everything from scratch, with a state of its own.
+// keys evaluates all tasks from scratch, with a new state.
 func (w *world) keys(t *rapid.T, req plan.Request) map[string]cache.Key {
 	st := state.Open(w.root + ".state")
 	defer os.RemoveAll(w.root + ".state")
@@ -158,8 +158,8 @@ func (w *world) edit(t *rapid.T, i int) {
 	}
 }
 
-// The same workspace has the same keys, whatever is asked for; an edit changes the
-// keys of exactly the tasks that depend on it, as far as sources or builds carry it.
+// The same workspace has the same keys for any request. An edit changes the keys of exactly the tasks
+// that depend on it by sources or builds.
 func TestKeysFollowTheirIngredients(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
@@ -204,8 +204,8 @@ func (w *world) snapshot(t *rapid.T, i int) string {
 	return b.String()
 }
 
-// waiting returns i and the dishes that wait for its build: those of dishes without
-// outputs are not waited for, but what those wait for themselves is.
+// waiting returns i and the dishes that wait for its build. A dish does not wait for a linked dish
+// without outputs, but for the builds that this one waits for.
 func (w *world) waiting(i int) map[string]bool {
 	makes := make([]bool, len(w.links))
 	for j := range w.links {

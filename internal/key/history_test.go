@@ -52,8 +52,8 @@ func TestMemoryOfTwoInvocationsIsMerged(t *testing.T) {
 	}
 }
 
-// A second save keeps what another bento has saved since the first, and brings nothing back that
-// was removed meanwhile.
+// A second save keeps the runs that another bento has saved since the first, and does not restore
+// removed ones.
 func TestHistorySavesAgain(t *testing.T) {
 	dir := state.Open(t.TempDir())
 	save := func(m *History, dish string) {
@@ -144,8 +144,8 @@ func FuzzMemory(f *testing.F) {
 	})
 }
 
-// TestSavesBesideAnother holds that what another has written since, and that it has
-// removed everything, is seen when something is saved.
+// TestSavesBesideAnother: a save respects the changes of another bento since the last save, even the
+// removal of all runs.
 func TestSavesBesideAnother(t *testing.T) {
 	dir := state.Open(t.TempDir())
 	save := func(m *History) {

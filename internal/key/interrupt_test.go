@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// Whether outputs are in place is not asked to the end by an invocation that has ended.
+// InPlace stops early after an interrupt.
 func TestInPlaceHears(t *testing.T) {
 	root := t.TempDir()
 	var list []cache.Output

@@ -35,7 +35,7 @@ func (s step) apply(b *builder) {
 	}
 }
 
-// seen is what of a step the key depends on.
+// seen returns the part of a step that the key depends on.
 func (s step) seen() step {
 	switch s.Kind {
 	case 1:
@@ -80,8 +80,8 @@ func TestKeyIsInjective(t *testing.T) {
 	})
 }
 
-// TestKeyHasLengths (A16): parts that read the same when they stand behind each other
-// without their lengths are told apart.
+// TestKeyHasLengths (A16): parts whose concatenations are equal have different keys, because the key
+// includes their lengths.
 func TestKeyHasLengths(t *testing.T) {
 	// Each pair would be one sequence of bytes without the lengths of names, of values, or of the
 	// items of lists.

@@ -61,8 +61,8 @@ func drawModel(t *rapid.T) *model {
 	return m
 }
 
-// edits are what changes ingredients of keys, or does not. Each changes the model;
-// what it has changed of files is written by relay.
+// edits are changes of a workspace that may change ingredients of keys. Each changes the model; relay
+// writes the changed files.
 var edits = map[string]func(*rapid.T, *model, *modelDish, *modelTask){
 	"content": func(t *rapid.T, _ *model, d *modelDish, _ *modelTask) {
 		p := pick(t, "path", "src/a", "src/b", "src/deep/c", "odd\n\xff", "gen.tmp", "marker", "out")
@@ -224,7 +224,7 @@ func (m *model) keys(t *rapid.T, w ways) map[string]cache.Key {
 func (m *model) draw(t *rapid.T, w ways) ways {
 	w.one, w.program = rapid.Bool().Draw(t, "one CPU"), pick(t, "program", "1", "2")
 	w.request = plan.Request{Tasks: []string{"build", "check"}, Args: m.args}
-	if len(m.args) == 0 { // else those that are not named have other keys
+	if len(m.args) == 0 { // with arguments, tasks that are not named have other keys
 		name := m.any(t).name()
 		w.request = pick(t, "request", w.request, plan.Request{}, plan.Request{Targets: []string{name}}, plan.Request{Tasks: []string{name + ":check"}})
 	}
@@ -234,7 +234,7 @@ func (m *model) draw(t *rapid.T, w ways) ways {
 	return w
 }
 
-// book holds the descriptions and keys that were seen.
+// book holds the known descriptions and keys.
 type book struct {
 	keys  map[string]cache.Key
 	words map[cache.Key]string
@@ -259,16 +259,15 @@ func (b book) check(t *rapid.T, m *model, keys map[string]cache.Key) {
 	}
 }
 
-// TestKeysAreTheirIngredients: two tasks have one key exactly when all is the same that
-// the specification says a key is made of, wherever the workspace lies, however it was
-// come to, in whatever order it was written, whatever is asked for, with what is
-// remembered as without, and with another build of bento (D11).
+// TestKeysAreTheirIngredients: two tasks have the same key exactly if all ingredients in the
+// specification are equal. The key does not depend on the path of the workspace, its history, the
+// order of its lists, the request, remembered digests or the build of bento (D11).
 func TestKeysAreTheirIngredients(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { keysAreTheirs(t, drawModel(t), (*model).edit) })
 }
 
-// TestKeysFollowLinks is the same with links from everywhere to everywhere, by way of
-// others, and changes where they lead (A8).
+// TestKeysFollowLinks is the same test with links between any places, also through other links, and
+// changes of their targets (A8).
 func TestKeysFollowLinks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &model{}
@@ -295,7 +294,7 @@ func TestKeysFollowLinks(t *testing.T) {
 	})
 }
 
-// TestKeysFollowPrivateLinks is the same with links that only tasks of the dish itself use.
+// TestKeysFollowPrivateLinks is the same test with links that only tasks of the dish itself use.
 func TestKeysFollowPrivateLinks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &model{}
@@ -333,7 +332,7 @@ func keysAreTheirs(t *rapid.T, m *model, edit func(*model, *rapid.T)) {
 	if err := os.Symlink("w0", link); err != nil {
 		t.Fatal(err)
 	}
-	// Only what is old enough is saved, so on a fast machine nothing may be.
+	// Only digests of files that are old enough are saved: on a fast machine there may be none.
 	stateIn := func(name string) *state.Dir {
 		if err := os.MkdirAll(filepath.Join(base, name), 0o755); err != nil {
 			t.Fatal(err)
@@ -359,8 +358,8 @@ func keysAreTheirs(t *rapid.T, m *model, edit func(*model, *rapid.T)) {
 	}
 }
 
-// TestPackIsShared: what is kept of how keys were made names the files of a dish once,
-// however many tasks are linked to it (D12).
+// TestPackIsShared: the provenance of keys has the files of a dish once, for any number of tasks that
+// are linked to it (D12).
 func TestPackIsShared(t *testing.T) {
 	const dishes, files = 12, 40
 	m := &model{}

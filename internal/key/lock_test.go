@@ -20,8 +20,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// locker is an adapter whose dishes share all.lock at the root: lines of a dish's
-// name and what it gets, in front of which a line "format N" says what can be read.
+// locker is an adapter whose dishes share all.lock at the root. It has a line with the name and the
+// part of each dish, after an optional line "format N" with the version of the format.
 type locker struct{ root string }
 
 func (l *locker) Manifest() *adapters.Manifest {
@@ -157,7 +157,7 @@ func TestLockDigestStandsForTheLockfile(t *testing.T) {
 
 func none(cache.Digest) []byte { return nil }
 
-// A link may lead anywhere: its lockfile counts as a whole.
+// A link may lead anywhere: a lockfile behind a link is an input as a whole.
 func TestLockfileBehindALinkCountsAsAWhole(t *testing.T) {
 	root, write := lockWorld(t)
 	write("real.lock", "format 1\na one\nb two\nc three\n")
@@ -190,7 +190,7 @@ func TestLockfileThatCannotBeToldCountsAsAWhole(t *testing.T) {
 	}
 }
 
-// A dish that holds its lockfile shows others what it gets, not the file.
+// The sources of a dish with a lockfile have the part that the dish uses, not the file.
 func TestLockDigestStandsInSources(t *testing.T) {
 	root, write := lockWorld(t)
 	if err := os.RemoveAll(filepath.Join(root, "a")); err != nil {

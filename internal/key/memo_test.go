@@ -74,7 +74,7 @@ func (w *world) rewrite(t *rapid.T, i int) {
 		"", `inputs = ["src/**"]`, `inputs = ["!src/f0"]`, `inputs = ["//local"]`, `inputs = ["local", "src/*"]`, `inputs = ["//d0/**", "//d0/out"]`, `inputs = ["//**/f0"]`,
 	}).Draw(t, "inputs")
 	command := rapid.SampledFrom([]string{"true", "false"}).Draw(t, "command")
-	// What a task of the same dish has made, or its key, stands in the key of the other.
+	// The outputs or the key of a task of the same dish are in the key of the other task.
 	check := rapid.SampledFrom([]string{
 		"", "outputs = [\"out\"]\n[tasks.check]\nrun = \"true\"\ndepends_on = [\"build\"]\ninputs = [\"src/f1\"]\n",
 		"[tasks.check]\nrun = \"true\"\ndepends_on = [\"build\"]\ninputs = [\"src/f1\"]\n",
@@ -82,8 +82,8 @@ func (w *world) rewrite(t *rapid.T, i int) {
 	w.write(t, name(i)+"/dish.toml", fmt.Sprintf("name = %q\nlanguage = \"none\"\n[tasks.build]\nrun = %q\n%s\n%s", name(i), command, inputs, check))
 }
 
-// settle looks at the workspace until the index relies on the times of all files: the
-// clock of the file system must have gone on.
+// settle reads the workspace until the index relies on the times of all files: the clock of the file
+// system must have advanced.
 func (w *world) settle(t rapid.TB, st *state.Dir) {
 	for known := false; !known; {
 		files, err := tree.Walk(context.Background(), w.root, &tree.Options{State: st})
@@ -103,8 +103,7 @@ func (w *world) settle(t rapid.TB, st *state.Dir) {
 	}
 }
 
-// What is remembered of earlier invocations never makes another key than working it
-// out from nothing, whatever happens to the workspace in between.
+// A key from remembered digests is equal to a key from scratch, after any changes of the workspace.
 func TestRememberedKeysAreRight(t *testing.T) {
 	remembered, without, late := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -119,7 +118,7 @@ func TestRememberedKeysAreRight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		results := make(map[cache.Key][]cache.Output) // what is made of the same is the same
+		results := make(map[cache.Key][]cache.Output) // the same key always has the same outputs
 		for range rapid.IntRange(1, 6).Draw(t, "rounds") {
 			if rapid.Bool().Draw(t, "settled") {
 				w.settle(t, st)

@@ -19,7 +19,7 @@ import (
 type model struct {
 	dishes   []*modelDish
 	env      map[string]string
-	shared   string // what stands in shared.conf, which the adapter names for every task
+	shared   string // the content of shared.conf, which the adapter names for every task
 	identity string // of the adapter
 	args     []string
 	inherit  bool
@@ -28,11 +28,11 @@ type model struct {
 type modelDish struct {
 	path    string
 	links   []int // to dishes before it
-	private []int // likewise, if adapted: those that its adapter reads for its own tasks only
-	adapted bool  // the adapter's, or nobody's
+	private []int // likewise, if adapted: links that its adapter uses only for its own tasks
+	adapted bool  // the dish has an adapter
 	pin     string
 	tool    string // the toolchain as it answers here
-	lock    string // what it gets from the lockfile at the root
+	lock    string // the part of the lockfile at the root that it uses
 	files   map[string]modelFile
 	tasks   [2]modelTask
 }
@@ -49,7 +49,7 @@ type modelTask struct {
 	setEnv         string   // the value of SET, in place of names
 	inputs         []string
 	outputs        []string
-	recipe         bool // the command is not written in dish.toml but that of the adapter
+	recipe         bool // the command is from the adapter, not from dish.toml
 }
 
 // key describes everything that the key of a task depends on, in words: two tasks, or
@@ -99,13 +99,13 @@ func (d *modelDish) all() []int {
 // asRecipe reports whether the command of t is the adapter's.
 func (t *modelTask) asRecipe(d *modelDish) bool { return t.recipe && d.adapted && t.run == "true" }
 
-// skips reports whether t uses no private link of d: the adapter knows so of its own build.
+// skips reports whether t uses no private link of d: the adapter knows that of its own build.
 func (m *model) skips(d *modelDish, t *modelTask) bool {
 	return t.asRecipe(d) && t.name == "build" && t.cwd == "" && len(m.args) == 0
 }
 
-// waits collects the builds that links wait for: of what makes nothing, those that it is
-// linked to, but for its own tasks only.
+// waits collects the builds that links wait for. In place of a dish without outputs it collects the
+// builds of the dishes that this one is linked to, without private links.
 func (m *model) waits(links []int, to map[string]string) {
 	for _, l := range links {
 		if on := m.dishes[l]; len(on.tasks[0].outputs) > 0 {
@@ -214,7 +214,7 @@ func (m *model) inputs(d *modelDish, t *modelTask) map[string]modelFile {
 	return own
 }
 
-// describe describes files, and what links among them lead to.
+// describe describes files, and the targets of links among them.
 func (m *model) describe(files map[string]modelFile) string {
 	var b strings.Builder
 	for _, p := range slices.Sorted(maps.Keys(files)) {
@@ -228,7 +228,8 @@ func (m *model) describe(files map[string]modelFile) string {
 	return b.String()
 }
 
-// behind describes what a link leads to. What is around the link counts where it is.
+// behind describes the target of a link. It leaves out a target around the link, whose files are
+// described by their own paths.
 func (m *model) behind(from, target string) string {
 	all := m.files()
 	at, ok := real(all, path.Dir(from)+"/"+target, 40)
@@ -327,7 +328,7 @@ func (a *teller) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]dia
 	return nil, nil
 }
 
-// lay writes the model to a directory. turned writes every list the other way round.
+// lay writes the model to a directory. If turned is set, it writes every list in reverse.
 func (m *model) lay(t rapid.TB, root string, turned bool) {
 	write := func(p, content string) { put(t, root, p, modelFile{content: content}) }
 	write("bento.toml", "")

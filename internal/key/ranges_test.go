@@ -10,8 +10,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// A link inside a dish keeps nobody from remembering its files: the digest has what the link leads
-// to. A link out of the workspace does, since the warning of it is repeated.
+// The digest of a dish with a link inside the workspace is known, and includes the target of the
+// link. With a link out of the workspace it is unknown, because the warning must be repeated.
 func TestRangeWithLink(t *testing.T) {
 	w := &world{root: t.TempDir()}
 	if err := os.Mkdir(w.root+".kept", 0o755); err != nil {
@@ -60,8 +60,8 @@ func TestRangeWithLink(t *testing.T) {
 	}
 }
 
-// An ignored path that a glob names is looked up on the disk: a missing one hides nothing, and what
-// is in a directory or behind a link is unknown.
+// An ignored path that a glob names is read from disk: the digest of a missing one is known, that of
+// a directory or behind a link is unknown.
 func TestRangeThatIsIgnored(t *testing.T) {
 	w := &world{root: t.TempDir()}
 	w.write(t, ".gitignore", "lock\nlink\ndir\n")

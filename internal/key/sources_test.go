@@ -11,8 +11,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// After a refresh a dish has other sources if one was added, removed or written, wherever it lies
-// in the list; an output is none.
+// After a refresh the sources of a dish have changed if a source was added, removed or written, at
+// any place in the list. Outputs are no sources.
 func TestRefind(t *testing.T) {
 	root := t.TempDir()
 	at := func(p string) string { return filepath.Join(root, "d", p) }

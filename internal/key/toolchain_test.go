@@ -12,7 +12,7 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// toolAdapter is asked for a toolchain and counts how often.
+// toolAdapter returns a toolchain, and counts the calls.
 type toolAdapter struct {
 	adapters.Adapter
 	basis string
@@ -29,8 +29,8 @@ func (a *toolAdapter) ToolchainFingerprint(context.Context, string) (string, err
 	return "v1", a.err
 }
 
-// A missing tool is remembered like a found one until what it depends on changes, but a run asks
-// again. Other errors are not remembered.
+// A missing tool is remembered like a found one until its basis changes, but a run asks again. Other
+// errors are not remembered.
 func TestMissingToolIsRemembered(t *testing.T) {
 	missing := &adapters.MissingTool{Tool: "toolchain 1", Hint: "install it"}
 	st := state.Open(t.TempDir())

@@ -2,7 +2,7 @@
 
 package killpoint
 
-// Point stands before a change that happens in one step.
+// Point marks the place before a change that happens in one step.
 func Point() {}
 
 // Write calls write with p.

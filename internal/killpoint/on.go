@@ -34,7 +34,7 @@ var wanted = sync.OnceValues(func() (at int64, log string) {
 	return at, os.Getenv(logEnv)
 })
 
-// Point stands before a change that happens in one step.
+// Point marks the place before a change that happens in one step.
 func Point() {
 	at, log := wanted()
 	n := points.count.Add(1)

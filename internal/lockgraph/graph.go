@@ -1,6 +1,6 @@
-// Package lockgraph computes the digest of everything that a lockfile resolves for one project of a
-// workspace. Readers of lockfiles add packages and their dependencies to a Graph in any order;
-// cycles are allowed.
+// Package lockgraph computes the digest of all packages that a lockfile resolves for one project of a
+// workspace. Readers of lockfiles add packages and their dependencies to a Graph in any order; cycles
+// are allowed.
 package lockgraph
 
 import (
@@ -60,7 +60,7 @@ func Of(parts ...string) Sum {
 	return sha256.Sum256(h)
 }
 
-// Join returns the digest of a list of digests, whatever their order.
+// Join returns the digest of a list of digests. Their order does not matter.
 func Join(sums ...Sum) Sum {
 	sums = slices.Clone(sums)
 	sortSums(sums)
@@ -79,8 +79,8 @@ func (g *Graph) Seal() {
 // Sum returns the digest of n and its transitive dependencies. The graph must be sealed.
 func (g *Graph) Sum(n Node) Sum { return g.sums[n] }
 
-// seal computes the digests of the nodes of a cycle; those of its dependencies are known. A single
-// node is a cycle of one.
+// seal computes the digests of the nodes of a cycle. The digests of its dependencies must be known. A
+// single node is a cycle of one.
 func (g *Graph) seal(circle []Node, of []int32) {
 	id := of[circle[0]]
 	for _, n := range circle {

@@ -86,7 +86,7 @@ func (d *Dir) Update(name string, mode fs.FileMode) (f *rawfile.File, own bool, 
 	}
 	own = info.Links() <= 1
 	if own && info.Mode.Perm() != mode && isMine(info) {
-		_ = f.Chmod(mode) // an older bento has made it, or the umask took bits away
+		_ = f.Chmod(mode) // an older bento has made it, or the umask has cleared bits
 	}
 	return f, own, nil
 }
@@ -96,7 +96,7 @@ func isMine(info rawfile.Info) bool {
 	return ok && int64(uid) == int64(os.Geteuid())
 }
 
-// SharedMode returns the mode of files that everybody locks who may write to the directory.
+// SharedMode returns the mode of files that every user may lock who may write to the directory.
 func (d *Dir) SharedMode() fs.FileMode {
 	const group = 0o060
 	if info, err := d.file.Stat(); err == nil && info.Mode&0o020 != 0 {
@@ -137,7 +137,7 @@ func (d *Dir) Move(name string, to *Dir, newName string) error {
 	return d.file.RenameAt(name, to.file, newName)
 }
 
-// MoveOver is Move onto a file that bento can make again: after a power cut it may be empty.
+// MoveOver is Move to a file that bento can make again: after a power cut it may be empty.
 func (d *Dir) MoveOver(name string, to *Dir, newName string) error {
 	return d.file.ReplaceAt(name, to.file, newName)
 }
@@ -159,8 +159,8 @@ func (d *Dir) ReplaceAs(name string, perm fs.FileMode, parts ...[]byte) error {
 	})
 }
 
-// ReplaceSynced is ReplaceAs for a file that nothing can make again: after a power cut the old or
-// the new one is there.
+// ReplaceSynced is ReplaceAs for a file that bento cannot make again: after a power cut the old or
+// the new file exists.
 func (d *Dir) ReplaceSynced(name string, perm fs.FileMode, data []byte) error {
 	return d.replace(name, perm, func(temp string) error { return d.file.RenameAt(temp, d.file, name) }, func(f *rawfile.File) error {
 		if err := writeAll(f, [][]byte{data}); err != nil {
@@ -179,7 +179,7 @@ func writeAll(f *rawfile.File, parts [][]byte) error {
 	return nil
 }
 
-// replace makes a file beside name, has it written, and moved to name.
+// replace makes a file beside name, calls write with it, and moves it to name.
 func (d *Dir) replace(name string, perm fs.FileMode, move func(temp string) error, write func(*rawfile.File) error) error {
 	if err := d.guest(); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// RefusedError says why bento does not use a file or directory at the place of its own.
+// RefusedError is the reason why bento does not use a file or directory at the place of its own.
 type RefusedError struct {
 	Path   string // absolute
 	Reason string // such as "it is a symbolic link"
@@ -42,8 +42,8 @@ type Dir struct {
 }
 
 // Open opens the directory at path, which the user has named or which is a workspace's root. It
-// follows links and does not check the owner. Methods of the Dir check owners of what they enter,
-// unless trusted is nil.
+// follows links and does not check the owner. Methods of the Dir check the owners of the entries that
+// they open, unless trusted is nil.
 func Open(path string, trusted *owner.Trusted) (*Dir, error) {
 	f, err := rawfile.OpenDir(path)
 	if rawfile.IsNotDir(err) {
@@ -55,8 +55,8 @@ func Open(path string, trusted *owner.Trusted) (*Dir, error) {
 	return &Dir{file: f, trusted: trusted}, nil
 }
 
-// OpenOwn opens a directory for what bento keeps for the user outside of every workspace. It returns
-// a *RefusedError if other users may write to it.
+// OpenOwn opens a directory for files that bento keeps for the user outside of every workspace. It
+// returns a *RefusedError if other users may write to it.
 func OpenOwn(path string) (*Dir, error) {
 	dir, err := Open(path, &owner.Trusted{})
 	if err != nil {
@@ -197,8 +197,8 @@ func mendOwner(path string) string {
 	return fmt.Sprintf("remove it with: sudo rm -r -- %s; without root move it away with: mv -- %s %s; bento then makes its own", word, word, owner.ShellWord(path+".theirs"))
 }
 
-// guest returns an *owner.GuestError when the owner of the workspace would not trust what the user
-// makes in the directory. A directory that the user owns needs no check.
+// guest returns an *owner.GuestError when the owner of the workspace would not trust files that the
+// user makes in the directory. A directory that the user owns needs no check.
 func (d *Dir) guest() error {
 	if d.trusted == nil {
 		return nil
@@ -243,8 +243,8 @@ func (d *Dir) Clone() (*Dir, error) {
 	return &Dir{file: f, trusted: d.trusted}, nil
 }
 
-// Within reports whether path lies in the directory root, under any name of root, and returns the
-// rest of the path.
+// Within reports whether path is in the directory root, under any name of root. It returns that name
+// and the rest of the path.
 func Within(root, path string) (top, rel string, ok bool) {
 	if root == "" {
 		return "", "", false
@@ -255,7 +255,7 @@ func Within(root, path string) (top, rel string, ok bool) {
 	}
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if fi, err := os.Stat(dir); err == nil && os.SameFile(fi, want) {
-			top, ok = dir, true // the outermost counts: an inner link may lead to the root
+			top, ok = dir, true // take the outermost: an inner link may lead to the root
 		}
 		if dir == filepath.Dir(dir) {
 			break

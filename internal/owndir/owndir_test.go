@@ -67,7 +67,7 @@ func TestEnterRefuses(t *testing.T) {
 	}
 }
 
-// What is no file of bento's own is neither read, nor locked, nor written.
+// A file that is not bento's own is neither read, nor locked, nor written.
 func TestFilesOfOthers(t *testing.T) {
 	d, in := open(t)
 	must(t, os.WriteFile(in("other"), []byte("other"), 0o666), os.Symlink("other", in("link")), os.Symlink("gone", in("dangling")),
@@ -143,8 +143,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// A temporary directory that was moved away is removed where it went, and what was put in
-// its place stays.
+// A temporary directory that was moved away is removed at its new place, and files that were put in
+// its old place stay.
 func TestRemoveOfWhatWasReplaced(t *testing.T) {
 	d, in := open(t)
 	temp, err := d.Temp()

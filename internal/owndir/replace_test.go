@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Every way to replace a file leaves the new content and nothing beside it, whatever was there.
+// Every way to replace a file leaves only the new content, and no temporary file, whatever existed
+// before.
 func TestReplace(t *testing.T) {
 	ways := map[string]func(d *Dir, name string, data []byte) error{
 		"Replace":       func(d *Dir, name string, data []byte) error { return d.Replace(name, data[:1], data[1:]) },

@@ -106,16 +106,16 @@ func (d *Dir) RemoveAll(name string) error {
 	return cmp.Or(emptyBelow(d.file, name, here), d.RemoveEmpty(name))
 }
 
-// removeMarked removes the directory name, opened as dir, and its mark. The mark goes last: if the
-// process is killed before, the next Sweep continues.
+// removeMarked removes the directory name, opened as dir, and its mark. It removes the mark last: if
+// the process is killed before, the next Sweep continues.
 func (d *Dir) removeMarked(dir *Dir, name, mark string) {
 	if empty(dir.file, mark) == nil && dir.Remove(mark) == nil {
 		_ = d.RemoveEmpty(name)
 	}
 }
 
-// empty removes the content of a directory except the entry keep. It returns an error for content
-// on another file system and keeps that.
+// empty removes the content of a directory except the entry keep. It keeps content on another file
+// system, and returns an error for it.
 func empty(f *rawfile.File, keep string) error {
 	here, err := f.Stat()
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 // maxAccounts is the largest size of the files of users and groups that are read, in bytes.
 const maxAccounts = 1 << 20
 
-// harmless reports whether all members of a group are trusted, so that a group-writable file is
-// safe. etc is the directory of passwd(5) and group(5), run that of the services that list further
+// harmless reports whether all members of a group are trusted, so that a group-writable file is safe.
+// etc is the directory of passwd(5) and group(5), run the directory of the services that list further
 // users. It returns false when a file is unreadable or other sources list users.
 func (t Trusted) harmless(etc, run string, gid uint32) bool {
 	if runtime.GOOS == "darwin" || !onlyFiles(etc, run) {
@@ -86,7 +86,7 @@ func accounts(path string, fields int) ([][]string, error) {
 	return list, nil
 }
 
-// errUnclear says that a file has an unknown kind of line, or is too large.
+// errUnclear is the error of a file that has an unknown kind of line, or is too large.
 var errUnclear = errors.New("not a list of accounts")
 
 // isNumber reports whether s is a number as strconv formats it, so that equal numbers have equal

@@ -40,7 +40,8 @@ func (t Trusted) Guest() error {
 	return &GuestError{User: uint32(user), Owner: t.also[0]}
 }
 
-// GuestError says that bento saves nothing in a workspace of another user. It is fs.ErrPermission.
+// GuestError is the reason why bento saves nothing: the workspace belongs to another user. It is
+// fs.ErrPermission.
 type GuestError struct {
 	User  uint32 // the user of this process
 	Owner uint32 // of the workspace's root directory

@@ -31,18 +31,18 @@ func (t Trusted) Ways() *Ways {
 // maxLinks is the largest number of links on a path, as in the kernel.
 const maxLinks = 40
 
-// step is what exists at a path.
+// step is the file at a path.
 type step struct {
 	link string    // target; "" for no link
 	weak *Exposure // nil: no other user can change it
 }
 
-// To follows an absolute path as the kernel does: it checks the file, every directory on the way,
-// and every link with the directories on its way. It returns the first element that everyone can
-// write, that a group can write which is neither root's nor the user's primary one and may have an
-// untrusted member, or that an untrusted user owns; nil when there is none. In a directory with the
-// sticky bit, where only owners remove files, only the entry itself counts. It returns an error
-// when an element cannot be read. Where files have no owners it returns nil.
+// To follows an absolute path as the kernel does: it checks the file, every directory on the way, and
+// every link with the directories on its way. It returns the first element that everyone can write,
+// that a group can write which is neither root's nor the user's primary one and may have an untrusted
+// member, or that an untrusted user owns; nil when there is none. In a directory with the sticky bit,
+// where only owners remove files, it checks only the entry itself. It returns an error when an
+// element cannot be read. Where files have no owners it returns nil.
 func (w *Ways) To(path string) (*Exposure, error) {
 	if !hasOwners {
 		return nil, nil
@@ -88,7 +88,7 @@ func split(path string) []string {
 	return parts
 }
 
-// look returns what exists at a path whose parents are free of links.
+// look returns the file at a path whose parents are free of links.
 func (w *Ways) look(path string) (step, error) {
 	if s, ok := w.seen[path]; ok {
 		return s, nil
@@ -107,7 +107,7 @@ func (w *Ways) look(path string) (step, error) {
 	return s, nil
 }
 
-// judge returns how other users can change path, nil when they cannot.
+// judge returns the way in which other users can change path, nil if they cannot.
 func (w *Ways) judge(path string, fi fs.FileInfo) *Exposure {
 	word := ShellWord(path)
 	if !w.trusted.Trusts(fi) {
@@ -121,7 +121,7 @@ func (w *Ways) judge(path string, fi fs.FileInfo) *Exposure {
 		return &Exposure{path, "everyone may write to " + path, "chmod o-w " + word}
 	}
 	if mode.Perm()&0o020 == 0 {
-		return nil // also with an access control list: the group bits show its mask
+		return nil // true with an access control list, too: the group bits show its mask
 	}
 	if gid, ok := gidOf(fi); ok && !w.ownGroup(gid) {
 		return &Exposure{path, fmt.Sprintf("%s may write to %s", groupName(gid), path), "chmod g-w " + word}

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// ErrFormat says that the bytes do not contain the requested fields or values.
+// ErrFormat is the error of bytes that do not contain the requested fields or values.
 var ErrFormat = errors.New("not in the expected format")
 
 // Writer encodes fields, and values by Add. Numbers are varints, strings follow their length. The

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Run processes the items of start and the items that processing finds. Each worker calls begin
-// once; the function that begin returns processes one item and returns the found ones, and runs
-// concurrently with those of other workers. 0 workers is one per core. Run returns the error of
+// Run processes the items of start and the items that processing finds. Each worker calls begin once;
+// the function that begin returns processes one item and returns the found ones, and runs
+// concurrently with those of other workers. 0 workers means one per core. Run returns the error of
 // ctx; some items are unprocessed then.
 func Run[T any](ctx context.Context, workers int, start []T, begin func() func(T) []T) error {
 	if workers <= 0 {
@@ -26,7 +26,8 @@ func Run[T any](ctx context.Context, workers int, start []T, begin func() func(T
 	return ctx.Err()
 }
 
-// worthHelp is the number of waiting items for one more worker: for fewer it would start too late.
+// worthHelp is the number of waiting items that need one more worker: with fewer it would start too
+// late.
 const worthHelp = 8
 
 type crew[T any] struct {
@@ -56,7 +57,7 @@ func (c *crew[T]) work() {
 	}
 }
 
-// next waits for an item; ok is false when there will be none.
+// next waits for an item; ok is false if there are no more items.
 func (c *crew[T]) next() (item T, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

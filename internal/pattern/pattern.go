@@ -1,5 +1,5 @@
-// Package pattern compiles regular expressions on first use. A program that knows the output of
-// many tools, and reads that of few, starts faster.
+// Package pattern compiles regular expressions on first use. So bento starts faster: it has patterns
+// for the output of many tools, and reads the output of few.
 package pattern
 
 import (
@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Pattern is a regular expression of package regexp. Its methods do what those of regexp.Regexp
-// with the same names do. It is safe for concurrent use.
+// Pattern is a regular expression of package regexp. Its methods are those of regexp.Regexp with the
+// same names. It is safe for concurrent use.
 type Pattern struct {
 	expr string
 	once sync.Once

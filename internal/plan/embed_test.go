@@ -75,7 +75,7 @@ func TestWhatSourcesTakeIn(t *testing.T) {
 	}
 }
 
-// TestTakenInACircle: of two dishes that take in what the other makes, one goes first.
+// TestTakenInACircle: if two dishes embed outputs of each other, one of them runs first.
 func TestTakenInACircle(t *testing.T) {
 	a, b := dish("a", "build!"), dish("b", "build!")
 	a.Embeds = []discovery.Embed{{Path: "b/dist", Owner: b}}

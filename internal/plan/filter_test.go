@@ -49,7 +49,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// TestFiltersOfNames: a "*" in the name of a package stands for a scope too.
+// TestFiltersOfNames: a "*" in the name of a package also matches a scope.
 func TestFiltersOfNames(t *testing.T) {
 	for _, c := range []struct {
 		selector, name string

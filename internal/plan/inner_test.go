@@ -84,7 +84,7 @@ func TestToolsStopAtInnerDishes(t *testing.T) {
 }
 
 func TestInnerEdgesGiveWay(t *testing.T) {
-	// The example is linked to the root: that is the order that counts.
+	// The example is linked to the root: this order applies.
 	root, example, other := dishAt(".", "build!", "test"), dishAt("example", "build!"), dishAt("other", "build!")
 	link(example, root)
 	p, ids := build(t, workspace(root, example, other), Request{Tasks: []string{"build", "test"}})
@@ -95,7 +95,7 @@ func TestInnerEdgesGiveWay(t *testing.T) {
 	if diff := cmp.Diff([]string{"root:build 1"}, depsOf(p.Tasks[2])); diff != "" {
 		t.Error(diff)
 	}
-	// Declared, it comes behind all of the root.
+	// With a declared link it comes after all tasks of the root.
 	example.Links[0].Kind = discovery.Declared
 	_, ids = build(t, workspace(root, example, other), Request{Tasks: []string{"build", "test"}})
 	if diff := cmp.Diff([]string{"other:build", "root:build", "root:test", "example:build"}, ids); diff != "" {
@@ -135,8 +135,8 @@ func TestInputsNarrow(t *testing.T) {
 	}
 }
 
-// TestInnerEdgesCloseNoCycle: whatever is linked to what inside what, every task is in the plan, and
-// no task has an edge that the rules do not let it have.
+// TestInnerEdgesCloseNoCycle: for any links and nesting of dishes, every task is in the plan, and
+// every edge conforms to the rules.
 func TestInnerEdgesCloseNoCycle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var dishes []*discovery.Dish

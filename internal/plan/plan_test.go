@@ -57,7 +57,7 @@ func TestLinkedBuildsComeFirst(t *testing.T) {
 	link(app, ui)
 	link(ui, lib)
 	p, ids := build(t, workspace(app, lib, ui), Request{Tasks: []string{"test"}, Targets: []string{"app"}})
-	// ui makes nothing, so app waits for lib through it; neither lib:test nor app:build is asked for.
+	// ui has no outputs, so app waits for lib through it. Neither lib:test nor app:build is needed.
 	if diff := cmp.Diff([]string{"lib:build", "app:test"}, ids); diff != "" {
 		t.Error(diff)
 	}
@@ -203,13 +203,13 @@ type process struct {
 func (p *process) Manifest() *adapters.Manifest { return &p.manifest }
 func (p *process) Start(context.Context) error  { return nil }
 
-// TestRecipesOfPlugins: what a plugin's recipe wrongly waits for costs that task, said once,
-// and neither other tasks nor what dish.toml says wrong.
+// TestRecipesOfPlugins: a wrong dependency in a plugin's recipe fails only that task, and is reported
+// once. It affects no other tasks, and errors of dish.toml are still reported.
 func TestRecipesOfPlugins(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
-		x, y   []string // what the plugin's build of each waits for
-		ok     []string // what dish.toml has ok:build wait for
+		x, y   []string // the dependencies of the plugin's build in each
+		ok     []string // the dependencies of ok:build in dish.toml
 		failed string
 		says   string
 	}{
@@ -251,8 +251,8 @@ func TestRecipesOfPlugins(t *testing.T) {
 	}
 }
 
-// TestCycleOfDishToml: recipes of a plugin that waits for tasks of its own dish are not to
-// blame for a cycle that dish.toml closes, and the plan has what does not wait for it.
+// TestCycleOfDishToml: recipes of a plugin that depend on tasks of their own dish are not to blame
+// for a cycle that dish.toml closes. The plan has the tasks that do not wait for the cycle.
 func TestCycleOfDishToml(t *testing.T) {
 	y, z := dish("y", "build", "test"), dish("z", "build")
 	y.Tasks[1].DependsOn = []string{"build"}
@@ -289,8 +289,8 @@ func TestMutexOfARecipeStays(t *testing.T) {
 	}
 }
 
-// TestPrivateLinks: a private link counts for the tasks of the dish that use it, and not for dishes
-// that are linked to that dish. Arguments may make any task use it.
+// TestPrivateLinks: a private link applies to the tasks of the dish that use it, and not to dishes
+// that are linked to that dish. With arguments any task may use it.
 func TestPrivateLinks(t *testing.T) {
 	leaf, mid, app := dish("leaf", "build!"), dish("mid", "build", "test"), dish("app", "test")
 	link(mid, leaf)

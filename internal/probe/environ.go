@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// stays are settings that keep a tool from fetching anything.
+// stays returns settings that keep a tool from fetching anything.
 func stays() map[string]string {
 	return map[string]string{
 		"GOTOOLCHAIN": "local", "RUSTUP_AUTO_INSTALL": "0", "UV_PYTHON_DOWNLOADS": "never",
@@ -45,8 +45,8 @@ func (a *Asker) environ(t Tool, l line, dir string) (adapters.Environ, error) {
 	return t.apply(env), nil
 }
 
-// starts finds a tool that t starts by name, in all of PATH: where a run uses one of the workspace,
-// no other may answer instead.
+// starts finds a tool that t starts by name, in all of PATH: if a run uses a tool of the workspace,
+// no other tool may answer instead.
 func (a *Asker) starts(l line, name string) (string, error) {
 	env := a.env
 	if l.passes {
@@ -62,8 +62,8 @@ func isFile(path string) bool {
 	return err == nil && fi.Mode().IsRegular()
 }
 
-// linked reports a toolchain of rustup that is a link into the workspace: the one of that name, or
-// any one for rustup's default.
+// linked returns an error if a toolchain of rustup is a link into the workspace: the toolchain name,
+// or any toolchain for rustup's default.
 func (a *Asker) linked(name string) error {
 	home := a.env.Get("RUSTUP_HOME")
 	if home == "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// plugins are the names under which asdf and mise know the tool of an executable, the likeliest
+// plugins returns the names under which asdf and mise know the tool of an executable, the likeliest
 // first.
 func plugins(tool string) []string {
 	switch tool {
@@ -86,7 +86,7 @@ func (s managerDir) variable(plugin string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(plugin, "-", "_")) + "_VERSION"
 }
 
-// usual reports settings that change which files the manager reads.
+// usual returns an error for settings that change which files the manager reads.
 func (a *Asker) usual(s managerDir, tool string) error {
 	names := []string{"ASDF_DEFAULT_TOOL_VERSIONS_FILENAME", "ASDF_TOOL_VERSIONS_FILENAME"}
 	if s.mise {
@@ -201,7 +201,7 @@ func (s managerDir) chosen(env adapters.Environ, plugin, dir string) (versions [
 	return nil, "", nil
 }
 
-// called returns the names of a plugin in files: mise has two for some.
+// called returns the names of a plugin in files: mise has two names for some plugins.
 func (s managerDir) called(plugin string) []string {
 	if s.mise {
 		for _, names := range [][]string{{"node", "nodejs"}, {"go", "golang"}} {
@@ -244,7 +244,7 @@ func (s managerDir) in(dir, plugin string) (versions []string, where string, err
 // ToolVersions is the file of asdf, which mise reads too.
 const ToolVersions = ".tool-versions"
 
-// ManagerFiles are the names of the files, relative to a directory, that asdf and mise read; the
+// ManagerFiles returns the names of the files, relative to a directory, that asdf and mise read; the
 // first is asdf's.
 func ManagerFiles() []string {
 	return []string{

@@ -11,9 +11,9 @@ import (
 	"github.com/bentobuild/bento/internal/proc"
 )
 
-// Memory holds what tools have answered, as long as the snapshot of the workspace holds: a thousand
-// dishes whose tool is started with the same command line and environment start it once. It is safe
-// for concurrent use. The zero value is empty.
+// Memory caches the answers of tools while the snapshot of the workspace is valid: a thousand dishes
+// whose tool has the same command line and environment start it once. It is safe for concurrent use.
+// The zero value is empty.
 type Memory struct{ answers adapters.Machine[*answers] }
 
 // answers are the answers for one snapshot, by command line and environment.

@@ -13,8 +13,8 @@ import (
 // blank is a view without files.
 type blank struct{ adapters.View }
 
-// TestMemory: as long as the snapshot holds a tool is started once for each command line and
-// environment, and its refusal names the directory that was asked about.
+// TestMemory: while the snapshot is valid, a tool is started once for each command line and
+// environment, and its refusal names the directory of the question.
 func TestMemory(t *testing.T) {
 	base := t.TempDir()
 	tool, starts := base+"/usr/uv", base+"/starts"

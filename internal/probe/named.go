@@ -9,9 +9,10 @@ import (
 	"github.com/bentobuild/bento/internal/proc"
 )
 
-// AskNamed starts a command that the repository names, which needs the leave of a run: the tool at
+// AskNamed starts a command that the repository names, which is only allowed in a run: the tool at
 // path with args, in the root of the file system. A shim of a version manager starts the version of
-// dir; one that only the repository explains starts in dir, as in a task. Errors are as of Ask.
+// dir; a shim whose version depends on more than that starts in dir, as in a task. Errors are as of
+// Ask.
 func (a *Asker) AskNamed(ctx context.Context, leave adapters.Leave, at At, args ...string) (Said, error) {
 	if !leave.Given() {
 		return Said{}, errors.New("a question must not run a command")

@@ -2,9 +2,9 @@
 // start processes only through this package.
 //
 // Without leave a tool is started outside the project: in the root of the file system, with an
-// environment that loads no code and fetches nothing, and with the version of the project's files
-// as a checked word. Where that is impossible, because the repository itself chooses the program,
-// the error is *adapters.KnownAtRun, and only a run asks the tool. One table lists all questions.
+// environment that loads no code and fetches nothing, and with the version of the project's files as
+// a checked word. If that is impossible because the repository itself chooses the program, the error
+// is *adapters.KnownAtRun, and only a run asks the tool. One table lists all questions.
 package probe
 
 import (
@@ -59,7 +59,7 @@ type At struct {
 	// same in variables.
 	Word string
 	Set  map[string]string
-	// Own says that Word comes from the user's own environment: it may also be a path.
+	// Own reports whether Word is from the user's own environment: then it may also be a path.
 	Own bool
 	// Leave allows starting the tool in Dir as a task would, with only the user's Own values.
 	Leave adapters.Leave
@@ -93,9 +93,9 @@ func (a *Asker) AskDeclared(ctx context.Context, argv []string, at At) (Said, er
 	return a.ask(ctx, line{args: argv[1:]}, at.Of(path))
 }
 
-// DeclaredBasis returns what the answer of AskDeclared depends on in every directory: the same basis
-// means the same answer. It is "" for a missing tool, a shim of a version manager and a tool of the
-// workspace. It starts no process.
+// DeclaredBasis returns everything that the answer of AskDeclared depends on in every directory: the
+// same basis means the same answer. It is "" for a missing tool, a shim of a version manager and a
+// tool of the workspace. It starts no process.
 func (a *Asker) DeclaredBasis(argv []string) string {
 	b := adapters.NewBasis(a.env)
 	path, err := b.Tool(argv[0])
@@ -194,7 +194,7 @@ func lastLine(text string) string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// Refusal says that a tool failed to answer.
+// Refusal is the error of a tool that failed to answer.
 type Refusal struct {
 	Command    string
 	Dir        string // of the dish

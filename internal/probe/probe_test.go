@@ -109,8 +109,8 @@ func TestHomesInTheWorkspace(t *testing.T) {
 	}
 }
 
-// TestStartsOfTheWorkspace: where a tool starts another one by its name, and a run takes
-// that of the repository, no other answers in its place.
+// TestStartsOfTheWorkspace: if a tool starts another one by name, and a run would use the
+// repository's, no other tool answers instead.
 func TestStartsOfTheWorkspace(t *testing.T) {
 	base := t.TempDir()
 	write(t, base+"/top/.git/HEAD", "")
@@ -161,7 +161,7 @@ func TestLinkedToolchain(t *testing.T) {
 	}
 }
 
-// TestWords: what a project asks for is a version, or it is not handed over.
+// TestWords: a required version is passed to the tool only if it is a version.
 func TestWords(t *testing.T) {
 	base := t.TempDir()
 	tool := filepath.Join(base, "uv")
@@ -194,7 +194,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestRunNeedsLeave: a question runs nothing for its effects.
+// TestRunNeedsLeave: without leave Run starts no tool.
 func TestRunNeedsLeave(t *testing.T) {
 	canary := filepath.Join(t.TempDir(), "x")
 	work := Work{Argv: []string{"/bin/sh", "-c", "touch " + canary}, Dir: "/"}

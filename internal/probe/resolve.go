@@ -12,7 +12,7 @@ import (
 
 // Tool is an executable behind the shim of a version manager.
 type Tool struct {
-	Path string // program to start; the shim itself where the manager gets the version in a variable
+	Path string // program to start; the shim itself if the manager gets the version in a variable
 	set  map[string]string
 	path []string // PATH; nil for no change
 }
@@ -27,9 +27,9 @@ func (t Tool) apply(env adapters.Environ) adapters.Environ {
 
 // Resolve returns the program that the executable at path starts for dir. For a shim of pyenv and
 // similar managers it sets the version in a variable, so that the shim reads no file; for asdf and
-// mise it finds the program in the directories of installed tools. It returns an
-// *adapters.KnownAtRun where the repository chooses the program or names no plain version, and an
-// *adapters.MissingTool where the version is not installed.
+// mise it finds the program in the directories of installed tools. It returns an *adapters.KnownAtRun
+// if the repository chooses the program or names no plain version, and an *adapters.MissingTool if
+// the version is not installed.
 func (a *Asker) Resolve(path, dir string) (Tool, error) {
 	if a.area.Reached(path) {
 		return Tool{}, &adapters.KnownAtRun{Why: path + " is in the workspace or the repository around it, or a link leads there"}
@@ -86,7 +86,7 @@ func (a *Asker) envManager(home, tool string) *envManager {
 	return &all[i]
 }
 
-// told returns the shim of m with the version of the nearest file.
+// told returns the shim of m with a variable that sets the version of the nearest file.
 func (a *Asker) told(m envManager, shim, dir string) (Tool, error) {
 	variable := strings.ToUpper(m.name) + "_VERSION"
 	for _, name := range m.unlessBy {

@@ -20,9 +20,9 @@ type Work struct {
 	Start func(context.Context, proc.Spec) (proc.Result, error)
 }
 
-// Run runs a tool for its effects and passes its output to log. The leave is that of the request.
-// It returns an *adapters.InstallError when the tool fails, and an *adapters.MissingTool without a
-// hint when it is not on PATH.
+// Run runs a tool for its effects and passes its output to log. leave is the permission of the
+// request. It returns an *adapters.InstallError when the tool fails, and an *adapters.MissingTool
+// without a hint when it is not on PATH.
 func Run(ctx context.Context, leave adapters.Leave, w Work, log adapters.LogFunc) error {
 	if !leave.Given() {
 		return errors.New("a question must not run a command")

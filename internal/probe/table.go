@@ -33,13 +33,13 @@ const (
 // line is the command line of a question.
 type line struct {
 	args []string
-	// word is the pattern of a required version as one more argument, and settings the patterns of
-	// variables.
+	// word is the pattern of a required version, which is one more argument; settings are the
+	// patterns of variables.
 	word     *pattern.Pattern
 	settings map[string]*pattern.Pattern
 	// starts are the tools that this one starts by name on PATH.
 	starts []string
-	// passes says that the tool skips virtual environments in its search.
+	// passes reports whether the tool skips virtual environments in its search.
 	passes bool
 }
 

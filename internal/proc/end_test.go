@@ -133,7 +133,7 @@ func TestHelperMayFinish(t *testing.T) {
 	}
 }
 
-// What a helper prints is more than a pipe holds, and nothing was printed before.
+// A helper prints more than the capacity of a pipe, and the child has printed nothing before.
 func TestHelperMayPrintMuch(t *testing.T) {
 	for _, to := range []string{"", " >&2"} {
 		res, out := lingering(t, "(sleep 0.02; head -c 300000 /dev/zero"+to+") & exit 0")
@@ -187,7 +187,7 @@ func TestKillCutsTheGrace(t *testing.T) {
 	if res := p.Wait(ctx); res.ExitCode != 137 || res.Duration > s.Grace {
 		t.Errorf("%+v", res)
 	}
-	p.Kill() // after the end: reaches nobody
+	p.Kill() // after the end: no process gets the signal
 	p.Terminate()
 }
 
@@ -271,7 +271,7 @@ func TestStrangersAreLeftAlone(t *testing.T) {
 	cmd.Wait()
 }
 
-// BenchmarkExec is what os/exec takes for the same.
+// BenchmarkExec measures os/exec for the same work.
 func BenchmarkExec(b *testing.B) {
 	for b.Loop() {
 		if err := exec.Command("/bin/true").Run(); err != nil {

@@ -54,7 +54,8 @@ func TestEndedGroupsAreDropped(t *testing.T) {
 	}
 }
 
-// A guard keeps the files of the last message open, also those that it has not received yet when its parent dies.
+// A guard keeps the files of the last message open, even if it has not received the message yet when
+// its parent dies.
 func TestGuardHoldsFiles(t *testing.T) {
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -37,7 +37,7 @@ func shell(t *testing.T, script string) Spec {
 	}
 }
 
-// run runs a script and fails the test if anything of it is left.
+// run runs a script and fails the test if a process of it is left.
 func run(t *testing.T, ctx context.Context, s Spec) (Result, string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -270,8 +270,8 @@ func (w *slowWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The deadline that frees us from a foreign holder of the pipe must not cost what
-// is already in it.
+// The deadline that ends the wait for a foreign process with the pipe must not lose the content of
+// the pipe.
 func TestDeadlineLosesNothing(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -307,8 +307,8 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// Children that are forked keep the pipes of others open for a moment: what is known of
-// them then must not be taken for news of other ones.
+// A forked child keeps the pipes of other children open for a moment: an event of a pipe must not be
+// attributed to another child.
 func TestManyQuietAtOnce(t *testing.T) {
 	for _, n := range []int{1, runtime.GOMAXPROCS(0), 48} { // waited for by threads, and by the poller
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
@@ -332,8 +332,8 @@ func TestManyQuietAtOnce(t *testing.T) {
 	}
 }
 
-// A descendant that always leaves another one, in a session of its own, and ends at once is not lost
-// between two looks.
+// A descendant that starts another one in a new session and ends at once, again and again, is not
+// lost.
 func TestRelayEnds(t *testing.T) {
 	t.Parallel()
 	relay := filepath.Join(t.TempDir(), "relay.sh")
@@ -355,8 +355,8 @@ func TestRelayEnds(t *testing.T) {
 	}
 }
 
-// runQuiet runs a child that says something twice and nothing else; slowly: after it is no
-// longer taken for one that ends soon.
+// runQuiet runs a child that prints only said, twice. If slowly is set, it prints after the time in
+// which a child ends soon.
 func runQuiet(t *testing.T, slowly bool, said string) {
 	script := "exit 0"
 	if said != "" {
@@ -374,8 +374,8 @@ func runQuiet(t *testing.T, slowly bool, said string) {
 	}
 }
 
-// A child may be done with its output before it ends, be asked to end before anybody has
-// waited for it, or have less time than it is waited for at first.
+// A child may close its output before it ends, be terminated before the wait, or have a timeout that
+// is shorter than the first wait.
 func TestSoon(t *testing.T) {
 	if res, out := run(t, t.Context(), shell(t, "echo early; exec >&- 2>&-; sleep 0.02; exit 3")); res.ExitCode != 3 || out != "early\n" {
 		t.Errorf("%+v, printed %q", res, out)

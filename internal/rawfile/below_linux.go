@@ -2,8 +2,8 @@ package rawfile
 
 import "golang.org/x/sys/unix"
 
-// OpenDirBelow opens the directory at path below f in one step, where the system supports that. A
-// link on the way is an error.
+// OpenDirBelow opens the directory at path below f in one step, if the system supports that. A link
+// on the way is an error.
 func (f *File) OpenDirBelow(path string) (*File, error) {
 	dir := &File{fd: -1, name: f.join(path)}
 	return dir, dir.do("open", func() (err error) {

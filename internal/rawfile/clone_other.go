@@ -2,5 +2,5 @@
 
 package rawfile
 
-// Clone returns an error on this system.
+// Clone returns false on this system.
 func (f *File) Clone(*File) bool { return false }

@@ -65,7 +65,8 @@ func (f *File) ChmodAt(name string, mode fs.FileMode) error {
 	return f.at("chmod", name, func() error { return unix.Fchmodat(f.fd, name, uint32(mode.Perm()), 0) })
 }
 
-// Writable returns the error of making a file in the directory f if it is known beforehand.
+// Writable returns the error that making a file in the directory f would have, if that is known
+// beforehand.
 func (f *File) Writable() error {
 	return f.do("write", func() error {
 		return unix.Faccessat(f.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS)

@@ -41,7 +41,7 @@ func (f *File) Truncate(size int64) error {
 	return f.do("truncate", func() error { return unix.Ftruncate(f.fd, size) })
 }
 
-// FileLimit returns how many files this process may have open, 0 when unknown.
+// FileLimit returns the number of files that this process may have open, 0 if unknown.
 func FileLimit() uint64 {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {

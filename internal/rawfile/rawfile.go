@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// ErrLocked says that another process or descriptor holds the lock.
+// ErrLocked is the error of a lock that another process or descriptor has.
 var ErrLocked = errors.New("locked")
 
 // Info describes a file.

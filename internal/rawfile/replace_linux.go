@@ -6,22 +6,22 @@ import (
 	"github.com/bentobuild/bento/internal/killpoint"
 )
 
-// ReplaceAt is RenameAt for a file that may be empty after a power cut. Where newName is a regular
-// file, it exchanges the two and removes the old one: for a rename over a file, ext4 first starts
-// to write the new data to the disk, which takes ten times as long, and more on a busy disk.
+// ReplaceAt is RenameAt for a file that may be empty after a power cut. If newName is a regular file,
+// it exchanges the two and removes the old one: for a rename over a file, ext4 first starts to write
+// the new data to the disk, which takes ten times as long, and more on a busy disk.
 func (f *File) ReplaceAt(name string, to *File, newName string) error {
 	if info, err := lstat(to.fd, newName); err != nil || !info.Mode.IsRegular() {
 		return f.RenameAt(name, to, newName)
 	}
 	killpoint.Point()
 	if unix.Renameat2(f.fd, name, to.fd, newName, unix.RENAME_EXCHANGE) != nil {
-		return f.RenameAt(name, to, newName) // the file system cannot, or newName is gone
+		return f.RenameAt(name, to, newName) // the file system does not support it, or newName is missing
 	}
 	err := f.RemoveAt(name, false)
 	if err == nil {
 		return nil
 	}
-	// It is a directory that another process has put at newName meanwhile: it goes back.
+	// Another process has put a directory at newName meanwhile: it is moved back.
 	_ = unix.Renameat2(f.fd, name, to.fd, newName, unix.RENAME_EXCHANGE)
 	return err
 }

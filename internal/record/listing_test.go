@@ -121,7 +121,7 @@ func TestClosedListing(t *testing.T) {
 	}
 }
 
-// Listings are not shared where others than tasks may write.
+// Listings of places where other programs than tasks may write are not shared.
 func TestUnsharedListing(t *testing.T) {
 	for name, change := range map[string]func(l *listed){
 		"directory of the dish": func(l *listed) { l.a.Outputs = []plan.Output{{Glob: "*.out"}} },

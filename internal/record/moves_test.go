@@ -32,7 +32,7 @@ func TestMoved(t *testing.T) {
 	}
 	after := w.Begin(root, dirs[:1], dirs[1:])
 	check(t, before, "a")
-	check(t, before, "a") // asking again changes nothing
+	check(t, before, "a") // a second call returns the same
 	check(t, other, "")
 	check(t, after, "")
 	if err := os.RemoveAll(filepath.Join(root, "a/b")); err != nil {
@@ -48,8 +48,8 @@ func check(t *testing.T, s *movesSpan, want string) {
 	}
 }
 
-// A path is watched again once another directory lies there: after a move of it or of one around
-// it, and after a removal.
+// A path is watched again if another directory is there: after a move of the directory or of one
+// around it, and after a removal.
 func TestMovedAnother(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the system does not report moves")

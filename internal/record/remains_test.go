@@ -11,9 +11,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// What a killed restore leaves behind is what it was to restore, and what was on its way
-// there from another file system: the next run removes it, and no task takes it for an
-// output.
+// A killed restore may leave the files to restore, and partial copies from another file system. The
+// next run removes them, and no task uses them as outputs.
 func TestRemains(t *testing.T) {
 	root := t.TempDir()
 	for _, p := range []string{"d/dist/app", "d/dist/.bento-tmp-abc", "d/dist/own", "d/.bento-tmp-far", "d/src"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// What was looked at holds until a file is added to or removed from one of its directories.
+// A listing is valid until a file is added to or removed from one of its directories.
 func TestStamps(t *testing.T) {
 	root := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(root, "d", "out", "deep"), 0o755); err != nil {

@@ -33,7 +33,8 @@ func TestTouched(t *testing.T) {
 	}
 }
 
-// A file that becomes executable, or another kind of file, does not hold, whatever its content is.
+// A file that becomes executable, or another kind of file, has changed even if its content is the
+// same.
 func TestHoldsComparesKinds(t *testing.T) {
 	then := tree.Entry{Path: "f", Kind: tree.File, Mode: 0o644, Ctime: 1}
 	for name, now := range map[string]tree.Entry{

@@ -16,7 +16,7 @@ type CacheStats struct {
 	Blobs      int        `json:"blobs"`
 	TotalBytes int64      `json:"total_bytes"` // on the disk
 	Older      []string   `json:"older"`       // directories of older formats
-	OlderBytes int64      `json:"older_bytes"` // of all bytes, those in them
+	OlderBytes int64      `json:"older_bytes"` // the part of total_bytes in these directories
 	Oldest     *time.Time `json:"oldest,omitempty"`
 	Newest     *time.Time `json:"newest,omitempty"`
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Code is what is known of one code.
+// Code is the explanation of one code.
 type Code struct {
 	Code    string `json:"code"`
 	Meaning string `json:"meaning"`
@@ -14,8 +14,7 @@ type Code struct {
 	Fix     string `json:"fix"`
 }
 
-// Each file holds a block of lines for each code: the code, and indented its meaning,
-// its cause and its fix.
+// Each file has a block of lines for each code: the code, and below it, indented, its meaning, cause and fix.
 var (
 	//go:embed codes.txt
 	ofBento string
@@ -32,7 +31,7 @@ var (
 // Codes returns every entry, by code.
 func Codes() []Code {
 	var list []Code
-	var part *string // that a further line continues
+	var part *string // the part that the next line may continue
 	for line := range strings.Lines(ofBento + ofManifests + ofPlugins + ofPackages + ofExtensions) {
 		text := strings.TrimSpace(line)
 		switch {

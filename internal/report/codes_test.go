@@ -42,7 +42,7 @@ func TestEntriesAreWhole(t *testing.T) {
 // ownFile matches the names of bento's own files.
 var ownFile = regexp.MustCompile(`bento\.[a-z]+(\.[a-z]+)*`)
 
-// TestEveryCodeHasAnEntry reads all of bento's source for the codes that it prints.
+// TestEveryCodeHasAnEntry finds all codes in the source of bento, and checks that each has an entry and is used.
 func TestEveryCodeHasAnEntry(t *testing.T) {
 	used := make(map[string]token.Position)
 	fset := token.NewFileSet()
@@ -83,7 +83,7 @@ func TestEveryCodeHasAnEntry(t *testing.T) {
 			t.Errorf("%s: the code %q has no entry in internal/report/codes", pos, code)
 		}
 	}
-	statuses := []string{"no_adapter", "skipped_diff_clean", "skipped_tool_missing"} // of plan, under no name of a code
+	statuses := []string{"no_adapter", "skipped_diff_clean", "skipped_tool_missing"} // statuses of bento plan, which the source does not name as codes
 	for _, e := range Codes() {
 		if _, ok := used[e.Code]; !ok && !slices.Contains(statuses, e.Code) {
 			t.Errorf("nothing prints the code %q", e.Code)
@@ -93,7 +93,7 @@ func TestEveryCodeHasAnEntry(t *testing.T) {
 
 var isCode = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
-// codeTakers finds the functions that are given a code, and as which argument.
+// codeTakers finds the functions that take a code, with the index of that argument.
 func codeTakers(files []*ast.File) map[string]int {
 	takers := make(map[string]int)
 	for _, f := range files {
@@ -116,7 +116,7 @@ func codeTakers(files []*ast.File) map[string]int {
 	return takers
 }
 
-// codesIn returns the texts in n that are codes by where they stand.
+// codesIn returns the string literals in n that are codes by their place in the syntax.
 func codesIn(n ast.Node, takers map[string]int) (list []*ast.BasicLit) {
 	add := func(e ast.Expr) {
 		if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {

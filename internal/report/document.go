@@ -18,8 +18,8 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
-// Write prints a document: one JSON object and a newline. Characters that would show
-// the text in another order, or steer a terminal, are escaped.
+// Write prints a document: one JSON object and a newline. It escapes characters that would reorder text or
+// steer a terminal.
 func Write(w io.Writer, doc any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -64,7 +64,7 @@ type Error struct {
 	NextSteps []string                 `json:"next_steps"`
 	Where     *where                   `json:"where,omitempty"`
 	Errors    []diagnostics.Diagnostic `json:"errors"`
-	Stderr    string                   `json:"stderr,omitempty"` // the last words of a plugin
+	Stderr    string                   `json:"stderr,omitempty"` // the end of the stderr of a plugin
 }
 
 // where is a place in a file of the workspace.
@@ -74,7 +74,7 @@ type where struct {
 	Col  int    `json:"col,omitempty"`
 }
 
-// NewError makes the document of err. Every problem is in it, the first on top.
+// NewError makes the document of err with all of its problems. The first problem sets the fields at the top.
 func NewError(err error) Error {
 	doc := Error{Schema: Schema("error"), Kind: "internal", Message: err.Error(), NextSteps: []string{}}
 	var problems diagnostics.Problems
@@ -112,13 +112,13 @@ func (e *Error) first(d diagnostics.Diagnostic) {
 	}
 }
 
-// bentoOf is a group of dishes of a document; rows are what it says of each.
+// bentoOf is a group of dishes of a document, with a row for each dish.
 type bentoOf[Row any] struct {
 	Name   string `json:"name"`
 	Dishes []Row  `json:"dishes"`
 }
 
-// dishHead is what every document says of a dish.
+// dishHead has the fields of a dish in every document.
 type dishHead struct {
 	Name     string   `json:"name"`
 	Path     string   `json:"path"`
@@ -130,7 +130,7 @@ func headOf(d *discovery.Dish) dishHead {
 	return dishHead{Name: d.Name, Path: d.Path, Language: language(d), Bentos: listed(d.Bentos)}
 }
 
-// listed makes a list of none one that is written as such.
+// listed replaces nil by an empty list, which JSON shows as [].
 func listed(names []string) []string {
 	if names == nil {
 		return []string{}
@@ -146,8 +146,8 @@ func language(d *discovery.Dish) *string {
 	return &id
 }
 
-// byBento puts every dish under its first bento by name, those of none under a
-// last group without a name.
+// byBento groups dishes by their first bento, sorted by name. Dishes without a bento are in a last group without a
+// name.
 func byBento[Row any](dishes []*discovery.Dish, row func(*discovery.Dish) Row) []bentoOf[Row] {
 	groups := make(map[string][]Row)
 	for _, d := range dishes {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A document holds nothing that steers a terminal or hides, and says exactly what it was
-// given.
+// A document has no raw characters that steer a terminal or are invisible, and decodes to exactly the original
+// text.
 func TestDocumentsAreExact(t *testing.T) {
 	want := "a\u200bb\u202ec\ufeff\u00ad\U000e0041\u2028😀\ufe0fé\n\x1b"
 	var b strings.Builder

@@ -33,7 +33,7 @@ type event struct {
 
 	Workspace string   `json:"workspace,omitempty"`
 	Workers   int      `json:"workers,omitempty"`
-	Tasks     []string `json:"tasks,omitempty"` // ids, each behind what it waits for
+	Tasks     []string `json:"tasks,omitempty"` // ids, each after its dependencies
 
 	Task    string                  `json:"task,omitempty"` // "dish:task"
 	Dish    string                  `json:"dish,omitempty"`
@@ -51,7 +51,7 @@ type event struct {
 // Event is one line of the stream.
 type Event = event
 
-// Report writes one event, and for several warnings one each.
+// Report writes one event, or one event for each of several warnings.
 func (e *Events) Report(ev run.Event) {
 	if w, ok := ev.(run.Warned); ok {
 		for i := range w.Diagnostics {
@@ -79,7 +79,7 @@ func (e *Events) write(line event) {
 	}
 }
 
-// Err says why not all events are written, nil when they are.
+// Err returns the first error of a write, nil if all events were written.
 func (e *Events) Err() error { return e.err }
 
 // eventOf returns the line of an event; ok is false for an event without a line.

@@ -11,17 +11,16 @@ import (
 
 // Places shows the places of problems as the user sees them.
 type Places interface {
-	// Shown returns a path relative to the workspace as one relative to where the user stands.
+	// Shown converts a path relative to the workspace to one relative to the user's directory.
 	Shown(file string) string
-	// Line returns a line of a file, from 1, without its end. It is the text of a file that
-	// anyone may have written.
+	// Line returns a line of a file, counted from 1, without its line end. The text is untrusted.
 	Line(file string, line int) (text string, ok bool)
 }
 
 // Bounds of an excerpt, in columns.
 const (
 	maxExcerpt = 100 // of the line
-	maxBefore  = 60  // of it in front of the caret
+	maxBefore  = 60  // of the line in front of the caret
 )
 
 // excerptOf returns the line of an error in a TOML file with a caret below its column, "" if there
@@ -39,8 +38,8 @@ func (s Style) excerptOf(d diagnostics.Diagnostic) string {
 	return s.Dim(number+" | ") + line + "\n" + s.Dim(strings.Repeat(" ", len(number))+" | ") + s.Red(caret)
 }
 
-// excerpt returns what of a line a terminal can show around a byte, and the caret that stands below
-// that byte. A tab is one column, and what would steer the terminal is replaced.
+// excerpt returns the part of a line around a byte, and a line with the caret below that byte. A tab is one
+// column. Characters that would steer a terminal are replaced.
 func excerpt(text string, at int) (line, caret string) {
 	at = min(at, len(text))
 	before, after := PrintableLine(strings.ToValidUTF8(text[:at], "\uFFFD")), PrintableLine(strings.ToValidUTF8(text[at:], "\uFFFD"))

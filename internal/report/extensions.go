@@ -82,8 +82,8 @@ type ExtensionInfo struct {
 	ExtensionRow
 	Digest      string   `json:"digest,omitempty"`
 	Approved    string   `json:"approved,omitempty"` // the digest that you have approved
-	Permissions []string `json:"permissions"`        // that its manifest asks for
-	// AskedOnly and GrantedOnly are all that some of the permissions are asked or granted for: paths, hosts,
+	Permissions []string `json:"permissions"`        // that its manifest requests
+	// AskedOnly and GrantedOnly are the limits of requested and granted permissions: lists of paths, hosts,
 	// programs, secrets or topics.
 	AskedOnly   map[string][]string `json:"asked_only,omitempty"`
 	Granted     []string            `json:"granted"`
@@ -134,7 +134,7 @@ func WriteExtensionInfo(w io.Writer, style Style, doc ExtensionInfo) {
 	line("do next", doc.Hint)
 }
 
-// withLists returns permissions with what they are limited to.
+// withLists returns permissions with their limits.
 func withLists(names []string, only map[string][]string) string {
 	var list []string
 	for _, name := range names {
@@ -176,7 +176,7 @@ type ExtensionLog struct {
 	Lines  []ExtensionLine `json:"lines"`
 }
 
-// ExtensionLine is one line that an extension wrote or logged, or bento about it.
+// ExtensionLine is one line that an extension wrote or logged, or that bento logged about it.
 type ExtensionLine struct {
 	Time  time.Time `json:"time"`
 	Level string    `json:"level"` // trace, debug, info, warn or error

@@ -13,18 +13,18 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// Bounds of what is shown of the findings of a task.
+// Bounds of the shown findings of a task.
 const (
 	maxShownFindings = 20
 	maxShownLines    = 8   // of one message
 	maxShownColumns  = 300 // of one line of it
-	// allFindings is how many findings a parser keeps: where there are as many, there may be more.
+	// allFindings is the number of findings that a parser keeps. A task with that many may have more.
 	allFindings = 1000
 )
 
-// WriteFindings writes what tools found in sources: by file, the worst ones if there are many, each
-// with its line of the source and a caret; those of no file come first. front starts each line, and
-// more follows the count of those that are left out. Files outside of the workspace are not read.
+// WriteFindings writes the findings of tools by file, only the worst ones if there are many. Each has its
+// source line and a caret; findings without a file come first. front starts each line, and more follows
+// the number of omitted findings. WriteFindings reads no files outside of the workspace.
 func WriteFindings(w io.Writer, style Style, list []diagnostics.Diagnostic, front, more string) {
 	list = distinct(list)
 	shown := worstOf(list)
@@ -49,14 +49,14 @@ func WriteFindings(w io.Writer, style Style, list []diagnostics.Diagnostic, fron
 	}
 }
 
-// Warnings returns what of the findings of a good task is worth a look, each once.
+// Warnings returns the errors and warnings among the findings of a successful task, each once.
 func Warnings(list []diagnostics.Diagnostic) []diagnostics.Diagnostic {
 	return slices.DeleteFunc(distinct(list), func(d diagnostics.Diagnostic) bool {
 		return d.Severity != diagnostics.Error && d.Severity != diagnostics.Warning
 	})
 }
 
-// distinct returns list in order, and each finding once, whichever tool or rule has it.
+// distinct returns the sorted list with each finding once, even if several tools or rules report it.
 func distinct(list []diagnostics.Diagnostic) []diagnostics.Diagnostic {
 	list = diagnostics.Sorted(slices.Clone(list))
 	type one struct {
@@ -121,7 +121,7 @@ func (s Style) writeFinding(w io.Writer, front string, d diagnostics.Diagnostic)
 	}
 }
 
-// shownLines returns what is shown of a message, at least one line.
+// shownLines returns the shown lines of a message, at least one.
 func shownLines(message string) []string {
 	lines := strings.Split(strings.TrimRight(message, "\n"), "\n")
 	if more := len(lines) - maxShownLines; more > 0 {
@@ -133,8 +133,8 @@ func shownLines(message string) []string {
 	return lines
 }
 
-// sourceOf returns the line of a finding, with a caret if its column is known, "" if there is none to
-// show. Paths of tools are hostile: what is not inside the workspace is not read.
+// sourceOf returns the source line of a finding, with a caret if its column is known, "" if there is no line
+// to show. Paths from tools are untrusted: sourceOf reads no file outside of the workspace.
 func (s Style) sourceOf(d diagnostics.Diagnostic) string {
 	if s.Places == nil || d.Line < 1 || !filepath.IsLocal(filepath.FromSlash(d.File)) {
 		return ""

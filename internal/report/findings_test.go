@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// shelf is Places of a few texts. It wants that nothing outside of the workspace is asked for.
+// shelf is Places of a few texts. It fails the test if a file outside of the workspace is read.
 type shelf struct {
 	t     *testing.T
 	files map[string]string
@@ -30,8 +30,8 @@ func (s shelf) Line(file string, line int) (string, bool) {
 	return lines[line-1], true
 }
 
-// TestFindingsAreHostile: what a tool says of places and in messages moves no terminal, reads no
-// file outside, and fills no screen.
+// TestFindingsAreHostile: places and messages of a tool cannot steer the terminal, read a file outside of the
+// workspace, or fill the screen.
 func TestFindingsAreHostile(t *testing.T) {
 	style := Style{Places: shelf{t, map[string]string{"a": "one\x1b[2J two\n" + strings.Repeat("wide ", 1000), "b": "\n\n"}}}
 	found := func(file string, line, col int, message string) diagnostics.Diagnostic {
@@ -67,7 +67,7 @@ func TestFindingsAreHostile(t *testing.T) {
 	}
 }
 
-// TestFindingsWorstFirst: of many findings the errors are shown, in the order of their places.
+// TestFindingsWorstFirst: of many findings, the errors are shown, sorted by place.
 func TestFindingsWorstFirst(t *testing.T) {
 	var list []diagnostics.Diagnostic
 	for i := range 60 {
@@ -85,8 +85,8 @@ func TestFindingsWorstFirst(t *testing.T) {
 	}
 }
 
-// TestFindingsOnce: what two tools or rules find at one place is one finding, and a line that has
-// nothing to show, or a column that it does not have, gets no source or no caret.
+// TestFindingsOnce: equal findings of two tools or rules at one place are shown once. A blank line is not shown,
+// and a column beyond the end of a line gets no caret.
 func TestFindingsOnce(t *testing.T) {
 	style := Style{Places: shelf{t, map[string]string{"a": "one\n  \ntwo"}}}
 	found := func(line, col int, rule, source string) diagnostics.Diagnostic {

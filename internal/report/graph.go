@@ -27,7 +27,7 @@ type graphLink struct {
 	Kind string `json:"kind"` // "declared" or "inferred"
 	Via  string `json:"via,omitempty"`
 	Dev  bool   `json:"dev,omitempty"`
-	// Private says that only tasks of the dish itself use it.
+	// Private says that only tasks of the dish itself use the link.
 	Private bool   `json:"private,omitempty"`
 	Cyclic  bool   `json:"cyclic,omitempty"`
 	Where   string `json:"where,omitempty"` // file:line
@@ -93,8 +93,8 @@ func WriteGraph(w io.Writer, style Style, doc Graph) {
 	}
 }
 
-// WriteDot prints a graph for Graphviz: an edge from each task to those that it depends on, a
-// dashed one from each dish to those that it is linked to. Its arrows point as those of WriteGraph.
+// WriteDot prints a graph for Graphviz: an edge from each task to its dependencies, and a dashed edge from each
+// dish to the dishes that it is linked to. The arrows have the direction of those of WriteGraph.
 func WriteDot(w io.Writer, doc Graph) {
 	fmt.Fprintln(w, "digraph bento {\n  rankdir=LR;\n  node [shape=box];")
 	for _, d := range doc.Dishes {
@@ -112,7 +112,7 @@ func WriteDot(w io.Writer, doc Graph) {
 	fmt.Fprintln(w, "}")
 }
 
-// dotID quotes a name as the DOT language wants it.
+// dotID quotes a name in the syntax of the DOT language.
 func dotID(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(PrintableLine(s)) + `"`
 }

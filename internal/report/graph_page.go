@@ -11,11 +11,11 @@ import (
 	"github.com/bentobuild/bento/internal/run"
 )
 
-// shownInputs bounds how many inputs of a task stand in the page.
+// shownInputs is the maximal number of inputs of a task in the page.
 const shownInputs = 200
 
-// NewPage returns what the page of a graph shows: the dishes of p, what is known of
-// their tasks, and the last run if there is one.
+// NewPage returns the data of the page of a graph: the dishes of p, the results of their tasks, and the last run
+// unless it is nil.
 func NewPage(title string, p *plan.Plan, results []*key.Evaluation, last *Run) page.Data {
 	doc := page.Data{Title: title, Dishes: []page.Dish{}}
 	ran := make(map[string]runTask)

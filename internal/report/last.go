@@ -11,10 +11,10 @@ import (
 	"github.com/bentobuild/bento/internal/run"
 )
 
-// slowest bounds how many tasks are named as the slowest.
+// slowest is the maximal number of tasks that are listed as the slowest.
 const slowest = 8
 
-// task is a task of a Run document with the dish that it stands in.
+// taskOfRun is a task of a Run document with its id.
 type taskOfRun struct {
 	id string
 	runTask
@@ -52,7 +52,7 @@ func (doc *Run) installs() []installOfRun {
 	return list
 }
 
-// Durations returns how long each task took that was executed, by id.
+// Durations returns the durations of the executed tasks, by id.
 func (doc *Run) Durations() map[string]time.Duration {
 	took := make(map[string]time.Duration)
 	for _, t := range doc.tasks() {
@@ -63,8 +63,8 @@ func (doc *Run) Durations() map[string]time.Duration {
 	return took
 }
 
-// LogOf returns the path of the log of a task, "" when it has none; ok is false when
-// the run had no such task. Its names are in ids.
+// LogOf returns the path of the log of a task, "" if it has none. If ok is false, the run had no such task; ids
+// has the ids of the tasks of the run.
 func (doc *Run) LogOf(id string) (path string, ids []string, ok bool) {
 	for _, t := range doc.tasks() {
 		if t.id == id {
@@ -75,7 +75,7 @@ func (doc *Run) LogOf(id string) (path string, ids []string, ok bool) {
 	return "", ids, false
 }
 
-// WriteLast says in words how a run went that ended a while ago.
+// WriteLast prints the summary of an earlier run for people.
 func WriteLast(w io.Writer, style Style, doc *Run, now time.Time) {
 	s := doc.Summary
 	state := style.Green("done")
@@ -137,7 +137,7 @@ func (doc *Run) writeFailed(w io.Writer, style Style) {
 	}
 }
 
-// writeWarnings lists what was found in the output of tasks that did well.
+// writeWarnings lists the findings in the output of successful tasks.
 func (doc *Run) writeWarnings(w io.Writer, style Style) {
 	head := style.Bold("warnings") + "\n"
 	for _, t := range doc.tasks() {
@@ -153,7 +153,7 @@ func (doc *Run) writeWarnings(w io.Writer, style Style) {
 
 func milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
 
-// ago writes how long something is past, in its largest unit.
+// ago returns a duration in its largest unit, as in "3 hours".
 func ago(d time.Duration) string {
 	for _, unit := range []struct {
 		size time.Duration

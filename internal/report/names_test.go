@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestFirstNames: a line of plan -v stays one that a person can read, however many dishes it is about.
+// TestFirstNames: a line of plan -v stays readable even if it names very many dishes.
 func TestFirstNames(t *testing.T) {
 	var list []string
 	for i := range maxNames + 1 {

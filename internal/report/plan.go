@@ -18,7 +18,7 @@ type Plan struct {
 	Schema   string                   `json:"schema"`
 	Bentos   []bentoOf[planDish]      `json:"bentos"`
 	Summary  planSummary              `json:"summary"`
-	LeftOut  []discovery.LeftOut      `json:"left_out,omitempty"` // directories with a manifest that are no dishes
+	LeftOut  []discovery.LeftOut      `json:"left_out,omitempty"` // directories that have a manifest but are no dishes
 	Problems []diagnostics.Diagnostic `json:"problems,omitempty"`
 }
 
@@ -39,11 +39,11 @@ type planTask struct {
 	Key        *string  `json:"key"` // null while it cannot be known
 	Status     string   `json:"status" enum:"cache_hit,cache_miss,no_adapter,skipped_diff_clean,skipped_tool_missing"`
 	MissReason string   `json:"miss_reason,omitempty"`
-	LastFailed string   `json:"last_failure,omitempty"` // how its last execution failed
-	Notes      []string `json:"notes,omitempty"`        // what changed, or what is pending
+	LastFailed string   `json:"last_failure,omitempty"` // the kind of failure of its last execution
+	Notes      []string `json:"notes,omitempty"`        // the changes, or the pending dependencies
 	DependsOn  []string `json:"depends_on,omitempty"`   // "dish:task"
 	Requested  bool     `json:"requested"`
-	Held       bool     `json:"held,omitempty"` // it stays as it is, up to date or not
+	Held       bool     `json:"held,omitempty"` // it does not run, whether it is up to date or not
 }
 
 type planSummary struct {
@@ -64,12 +64,12 @@ const (
 )
 
 // NewPlan makes the document of an evaluated plan.
-// clean are requested tasks that are left out because no change concerns them.
+// clean are requested tasks that no change concerns.
 func NewPlan(p *plan.Plan, results []*key.Evaluation, clean []*plan.Task, problems []diagnostics.Diagnostic) Plan {
 	doc := Plan{Schema: Schema("plan"), LeftOut: p.Workspace.LeftOut, Problems: problems}
 	by := tasksByDish(p)
 	left := make(map[*discovery.Dish][]planTask)
-	pulled := make(map[string]bool) // something else needs them
+	pulled := make(map[string]bool) // other tasks need them
 	for _, t := range p.Tasks {
 		pulled[t.ID()] = true
 	}
@@ -108,11 +108,11 @@ func NewPlan(p *plan.Plan, results []*key.Evaluation, clean []*plan.Task, proble
 	return doc
 }
 
-// innerDishes returns the names of the dishes that tasks of one dish count, sorted.
+// innerDishes returns the sorted names of the inner dishes whose files are inputs of tasks of one dish.
 func innerDishes(tasks []*plan.Task) []string {
 	var names []string
 	for _, t := range tasks {
-		if len(t.Inner) > len(names) { // tasks with the default inputs count the same, others fewer
+		if len(t.Inner) > len(names) { // tasks with the default inputs have the same inner dishes, others have fewer
 			names = names[:0]
 			for _, d := range t.Inner {
 				names = append(names, d.Name)
@@ -142,8 +142,8 @@ func newPlanTask(ev *key.Evaluation) planTask {
 	return row
 }
 
-// WritePlan prints a plan for people. verbose adds dishes without a task in it, the notes of dishes,
-// the dishes inside others that count, and the rules of root tasks.
+// WritePlan prints a plan for people. verbose adds dishes without a task in the plan, the notes of dishes,
+// inner dishes whose files are inputs, and the rules of root tasks.
 func WritePlan(to io.Writer, style Style, doc Plan, verbose bool) {
 	w := bufio.NewWriter(to) // a plan has thousands of lines
 	defer w.Flush()
@@ -179,7 +179,7 @@ func WritePlan(to io.Writer, style Style, doc Plan, verbose bool) {
 	}
 }
 
-// writeNotes prints what a verbose plan says of a dish.
+// writeNotes prints the notes of a dish in a verbose plan.
 func writeNotes(w io.Writer, style Style, d planDish) {
 	for _, note := range d.Notes {
 		fmt.Fprintf(w, "  %s\n", style.Dim(PrintableLine(note)))
@@ -192,10 +192,10 @@ func writeNotes(w io.Writer, style Style, d planDish) {
 	}
 }
 
-// maxNames bounds how many dishes one line names. A document names them all.
+// maxNames is the maximal number of dishes that one line names. A JSON document names all.
 const maxNames = 20
 
-// firstNames returns the first of a list of names, and how many there are more.
+// firstNames returns the first names of a list, and the number of the others.
 func firstNames(list []string) string {
 	shown := make([]string, min(len(list), maxNames))
 	for i := range shown {
@@ -208,8 +208,8 @@ func firstNames(list []string) string {
 	return text
 }
 
-// LeftOutLine returns the line about directories that are left out, "" for none. Those that the
-// user excludes are not counted.
+// LeftOutLine returns the line about directories that are left out, "" for none. It does not count
+// directories that the user excludes.
 func LeftOutLine(list []discovery.LeftOut) string {
 	all, tests := 0, 0
 	for _, l := range list {
@@ -266,7 +266,7 @@ func oneLine(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// reasonText says in words why a task is no hit.
+// reasonText returns in words why a task is a miss.
 func reasonText(t planTask) string {
 	words := map[string]string{
 		key.MissUncacheable:  "never cached",

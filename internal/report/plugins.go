@@ -48,8 +48,7 @@ func WritePluginList(w io.Writer, style Style, doc PluginList) {
 	}
 }
 
-// writePluginRow prints one row of a list of plugins or tools. good is the status of those that can
-// be used.
+// writePluginRow prints one row of a list of plugins or tools. good is the status of a usable one.
 func writePluginRow(w io.Writer, style Style, p PluginRow, good string) {
 	paint := style.Green
 	if p.Status != good {
@@ -127,7 +126,7 @@ func clip(text json.RawMessage) string {
 	return string(text)
 }
 
-// offered names the capabilities that are on.
+// offered returns the names of the capabilities that are set.
 func offered(c adapters.Capabilities) (names []string) {
 	var all map[string]bool
 	text, err := json.Marshal(c)
@@ -159,7 +158,7 @@ type PluginError struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-// NewPluginCall makes the document of a call that took that long.
+// NewPluginCall makes the document of a call with its duration.
 func NewPluginCall(id, method string, took time.Duration) PluginCall {
 	return PluginCall{Schema: Schema("plugin.call"), ID: id, Method: method, DurationMS: float64(took.Microseconds()) / 1000}
 }
@@ -167,7 +166,7 @@ func NewPluginCall(id, method string, took time.Duration) PluginCall {
 // PluginTest is the document of `bento plugin test`.
 type PluginTest struct {
 	Schema     string       `json:"schema"`
-	ID         string       `json:"id"` // that the plugin announced, "" for none
+	ID         string       `json:"id"` // the announced id, "" for none
 	Path       string       `json:"path"`
 	Axes       []PluginAxis `json:"axes"`
 	Passed     int          `json:"passed"`
@@ -176,7 +175,7 @@ type PluginTest struct {
 	DurationMS float64      `json:"duration_ms"`
 }
 
-// PluginAxis is what came of one clause of the contract.
+// PluginAxis is the result of one clause of the contract.
 type PluginAxis struct {
 	Clause   string `json:"clause"` // of docs/PROTOCOL.md, or the directory of a fixture
 	Level    string `json:"level"`  // MUST, SHOULD
@@ -194,7 +193,7 @@ func NewPluginTest(doc PluginTest) PluginTest {
 	return doc
 }
 
-// WritePluginTest prints a line an axis for people.
+// WritePluginTest prints a line for each axis for people.
 func WritePluginTest(w io.Writer, style Style, doc PluginTest) {
 	for _, a := range doc.Axes {
 		paint, text := style.Green, a.Expected

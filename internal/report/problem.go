@@ -11,8 +11,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// WriteProblems prints problems for people, one or two lines each. What several dishes have
-// alike is one problem.
+// WriteProblems prints problems for people, one or two lines each. It joins equal problems of several dishes.
 func WriteProblems(w io.Writer, style Style, problems []diagnostics.Diagnostic) {
 	for _, p := range joinAlike(joinUnserved(problems)) {
 		writeProblem(w, style, p)
@@ -22,7 +21,7 @@ func WriteProblems(w io.Writer, style Style, problems []diagnostics.Diagnostic) 
 // ruleUnserved is the rule of the warnings of keys that have no effect, which start with the key.
 const ruleUnserved = "unsupported_key"
 
-// joinUnserved makes one problem of a file's keys that have no effect, in the place of the first.
+// joinUnserved joins the warnings about keys of a file that have no effect, at the place of the first.
 func joinUnserved(problems []diagnostics.Diagnostic) []diagnostics.Diagnostic {
 	is := func(p diagnostics.Diagnostic) bool {
 		return p.Rule == ruleUnserved && p.Severity == diagnostics.Warning
@@ -62,11 +61,11 @@ func oneOfKeys(group []diagnostics.Diagnostic) diagnostics.Diagnostic {
 	return p
 }
 
-// maxNamed is the number of dishes that a problem of many names.
+// maxNamed is the number of dishes that a joined problem names.
 const maxNamed = 3
 
-// joinAlike makes one problem of those that differ in their dish only, in the place of the
-// first. The hint is that of the first: it says how to get one tool.
+// joinAlike joins problems that differ only in their dish, at the place of the first. It keeps the hint of the
+// first.
 func joinAlike(problems []diagnostics.Diagnostic) []diagnostics.Diagnostic {
 	type kind struct {
 		severity    diagnostics.Severity
@@ -115,7 +114,7 @@ func joined(group []diagnostics.Diagnostic) []diagnostics.Diagnostic {
 	return []diagnostics.Diagnostic{p}
 }
 
-// writeProblem writes one diagnostic, and its hint on a line of its own.
+// writeProblem writes one diagnostic, and its hint on a separate line.
 func writeProblem(w io.Writer, style Style, d diagnostics.Diagnostic) {
 	lines := style.excerptOf(d)
 	if style.Places != nil {
@@ -155,10 +154,10 @@ func WriteError(w io.Writer, style Style, err error) {
 	}
 }
 
-// afterPlugin is what to do about a tool that a plugin says has failed.
+// afterPlugin is the hint for a failed tool of a plugin.
 const afterPlugin = "bento plugin trace shows what was said, bento plugin call asks the plugin by hand"
 
-// WriteFailure prints what is known of a plugin's failure beside its message.
+// WriteFailure prints the details of a plugin's failure, without its message.
 func WriteFailure(w io.Writer, f *adapters.Failure) {
 	if f.Stderr != "" {
 		fmt.Fprintf(w, "bento:   its last words: %s\n", Indent(Printable(f.Stderr)))

@@ -7,8 +7,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// What several dishes have alike is one problem, in the place of the first; what one dish has
-// several times is not.
+// Equal problems of several dishes are joined, at the place of the first. Equal problems of one dish are not.
 func TestAlike(t *testing.T) {
 	problem := func(dish, file, message, alike string) diagnostics.Diagnostic {
 		return diagnostics.Diagnostic{File: file, Severity: diagnostics.Error, Rule: "r", Message: message, Dish: dish, Alike: alike, Hint: "get it"}

@@ -7,8 +7,8 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
-// RootTask is a script with the name of a lifecycle task at the root of a workspace, and the rule
-// that makes it one or not.
+// RootTask is a script at the root of a workspace that has the name of a lifecycle task, with the rule
+// that decides whether it is one.
 type RootTask struct {
 	Name      string `json:"name"`
 	Run       string `json:"run"`

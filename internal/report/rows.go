@@ -2,10 +2,9 @@ package report
 
 import "slices"
 
-// Rows returns each of n spans, which are sorted by start, the first row that is free
-// when it starts.
+// Rows returns the row of each of n spans, sorted by start: the first row that is free at the start of the span.
 func Rows(n int, span func(i int) (start, end int64)) []int {
-	var free []int64 // by row: when it is free again
+	var free []int64 // by row: the time from which it is free
 	rows := make([]int, n)
 	for i := range rows {
 		start, end := span(i)

@@ -14,9 +14,9 @@ import (
 // Run is the document of the commands that run tasks.
 type Run struct {
 	Schema       string                   `json:"schema"`
-	Command      string                   `json:"command,omitempty"` // as it was called
+	Command      string                   `json:"command,omitempty"` // the command line
 	StartedAt    time.Time                `json:"started_at"`
-	CriticalPath []string                 `json:"critical_path"` // ids of the chain of tasks that took longest, "web: install" for an install of web
+	CriticalPath []string                 `json:"critical_path"` // ids of the longest chain of tasks by time, "web: install" for an install of web
 	Bentos       []bentoOf[runDish]       `json:"bentos"`
 	Summary      runSummary               `json:"summary"`
 	Warnings     []diagnostics.Diagnostic `json:"warnings,omitempty"`
@@ -42,7 +42,7 @@ type runTask struct {
 	Name       string  `json:"name"`
 	Run        string  `json:"run"`
 	Key        *string `json:"key"`
-	StartMS    *int64  `json:"start_ms,omitempty"` // since started_at, of what was executed or restored
+	StartMS    *int64  `json:"start_ms,omitempty"` // since started_at, of executed and restored tasks
 	DurationMS int64   `json:"duration_ms"`
 	Outcome    outcome `json:"outcome"`
 	Attempts   int     `json:"attempts"`
@@ -78,7 +78,7 @@ type runSummary struct {
 	DurationMS      int64 `json:"duration_ms"`
 }
 
-// NewRun makes the document of a run. Until End it lacks what is known last.
+// NewRun makes the document of a run. End adds the fields that are known only at the end.
 func NewRun(r *run.Report) *Run {
 	doc := &Run{Schema: Schema("run"), StartedAt: r.Started.UTC(), CriticalPath: []string{}, Summary: summarize(r)}
 	byDish := make(map[*discovery.Dish][]runTask)
@@ -111,7 +111,7 @@ func NewRun(r *run.Report) *Run {
 	return doc
 }
 
-// End sets how long the run took, whether it was interrupted, and its warnings.
+// End sets the duration of the run, whether it was interrupted, and its warnings.
 func (doc *Run) End(r *run.Report) {
 	doc.Summary.DurationMS, doc.Interrupted, doc.Warnings = r.Duration.Milliseconds(), r.Interrupted, r.Warnings
 }
@@ -142,7 +142,7 @@ func summarize(r *run.Report) runSummary {
 	return s
 }
 
-// newRunTask returns the row of a task, with the end of what a failure printed.
+// newRunTask returns the row of a task. A failed task has the end of its output.
 func newRunTask(r *run.Result) runTask {
 	row := newTaskRow(r)
 	if r.Failure != nil {
@@ -154,7 +154,7 @@ func newRunTask(r *run.Result) runTask {
 	return row
 }
 
-// newTaskRow returns the row of a task, without what it printed.
+// newTaskRow returns the row of a task without its output.
 func newTaskRow(r *run.Result) runTask {
 	row := runTask{
 		Name: r.Task.Name, Run: r.Task.Command(), DurationMS: r.Duration.Milliseconds(), Attempts: r.Attempts,
@@ -177,10 +177,10 @@ func newTaskRow(r *run.Result) runTask {
 // excerptSize bounds an excerpt, in bytes.
 const excerptSize = 4 << 10
 
-// excerpts returns the end of what a task printed, and of its stderr alone.
+// excerpts returns the end of the output of a task, and the end of its stderr alone.
 func excerpts(r *run.Result) (all, stderr string) {
 	var a, e tail
-	_ = r.ReplayLog(nil, func(s action.Stream, p []byte) { // what cannot be read is not shown
+	_ = r.ReplayLog(nil, func(s action.Stream, p []byte) { // an unreadable log has no excerpt
 		a.add(p)
 		if s == action.Stderr {
 			e.add(p)
@@ -189,7 +189,7 @@ func excerpts(r *run.Result) (all, stderr string) {
 	return a.String(), e.String()
 }
 
-// Excerpt returns the end of what a task printed, in valid UTF-8.
+// Excerpt returns the end of the output of a task, in valid UTF-8.
 func Excerpt(r *run.Result) string {
 	all, _ := excerpts(r)
 	return all

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// SchemaOptions say what of a schema the type does not.
+// SchemaOptions are the parts of a schema that the type does not determine.
 type SchemaOptions struct {
 	ID string // the value of the member "schema" of the document
 	// IDs are further values of it.
@@ -38,7 +38,7 @@ func SchemaOf(v any, o SchemaOptions) map[string]any {
 
 type maker struct {
 	closed bool
-	inside map[reflect.Type]bool // the structs around the one that is being made
+	inside map[reflect.Type]bool // the enclosing structs of the current one
 }
 
 func (m *maker) of(t reflect.Type) map[string]any {
@@ -70,7 +70,7 @@ func (m *maker) of(t reflect.Type) map[string]any {
 	}
 }
 
-// special returns the schemas of types that write themselves.
+// special returns the schemas of types with their own JSON encoding.
 func special(t reflect.Type) (map[string]any, bool) {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
@@ -94,7 +94,7 @@ func nullable(s map[string]any) map[string]any {
 	return s
 }
 
-// object returns the schema of a struct. One that holds itself is open at that place.
+// object returns the schema of a struct. A struct that contains itself is a plain object there.
 func (m *maker) object(t reflect.Type) map[string]any {
 	if m.inside[t] {
 		return map[string]any{"type": "object"}
@@ -113,7 +113,7 @@ func (m *maker) object(t reflect.Type) map[string]any {
 	return s
 }
 
-// fields adds the fields of a struct, and those of what it embeds.
+// fields adds the fields of a struct, and those of embedded structs.
 func (m *maker) fields(t reflect.Type, props map[string]any, required *[]string) {
 	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")

@@ -1,5 +1,5 @@
 // Package report renders the results of package run as the documents of bento's commands, in
-// JSON and in words. It decides nothing.
+// JSON and as text for people. It makes no decisions.
 package report
 
 import (
@@ -43,9 +43,8 @@ func (s Style) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// Printable replaces what would move a terminal's cursor or change its colours, and
-// takes apart what a CI service would read as a command to itself: names of files and
-// messages of plugins come from anywhere.
+// Printable replaces characters that would move a terminal's cursor or change its colours, and breaks up texts
+// that a CI service would take as a command: names of files and messages of plugins are untrusted.
 func Printable(s string) string {
 	s = disarmed(s)
 	if strings.IndexFunc(s, unprintable) < 0 && utf8.ValidString(s) {
@@ -59,8 +58,8 @@ func Printable(s string) string {
 	}, s)
 }
 
-// disarmed puts a blank into workflow commands of GitHub Actions: "::name::" at the
-// start of a line, blanks in front of it not counted, and "##[name]" anywhere in one.
+// disarmed puts a blank into workflow commands of GitHub Actions: "::name::" at the start of a line, also after
+// blanks, and "##[name]" anywhere in a line.
 func disarmed(s string) string {
 	if !strings.Contains(s, "::") && !strings.Contains(s, "##[") {
 		return s
@@ -75,10 +74,10 @@ func disarmed(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// isBlank reports whether a reader may pass over a character at the start of a line.
+// isBlank reports whether a reader may skip a character at the start of a line.
 func isBlank(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) || r == utf8.RuneError }
 
-// PrintableLine is Printable for what has to stay on one line.
+// PrintableLine is Printable for a text that must stay on one line.
 func PrintableLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch r {
@@ -93,7 +92,7 @@ func PrintableLine(s string) string {
 
 func unprintable(r rune) bool { return r != '\n' && r != '\t' && diagnostics.Unprintable(r) }
 
-// Count writes a number of things.
+// Count returns a number with its noun, as in "2 tasks".
 func Count(n int, thing string) string {
 	switch {
 	case n == 1:
@@ -106,12 +105,12 @@ func Count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Indent keeps the further lines of a message apart from other lines.
+// Indent indents the lines of a message after the first, to set them off from other lines.
 func Indent(s string) string {
 	return strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n         ")
 }
 
-// Seconds writes a duration as people read it, "" when there is none.
+// Seconds returns a duration for people, "" if it is zero.
 func Seconds(d time.Duration) string {
 	switch {
 	case d <= 0:

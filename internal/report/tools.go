@@ -46,12 +46,12 @@ type ToolInfo struct {
 	Files        []string          `json:"files,omitempty"` // of the workspace
 	Capabilities []string          `json:"capabilities"`    // granted
 	AllowedHosts []string          `json:"allowed_hosts,omitempty"`
-	Terms        map[string]string `json:"terms"`              // of its identity; never the value of a variable
+	Terms        map[string]string `json:"terms"`              // of its identity; values of variables are never included
 	Manifest     *ToolManifest     `json:"manifest,omitempty"` // with --handshake
 }
 
-// ToolManifest is what a tool says of itself: a program its version, its functions and capabilities, a
-// module its name and the schema of its input.
+// ToolManifest is the self-description of a tool: the version, functions and capabilities of a program, or the
+// name and input schema of a module.
 type ToolManifest struct {
 	Name         string          `json:"name,omitempty"`
 	Version      string          `json:"version,omitempty"`
@@ -96,24 +96,24 @@ type ToolRun struct {
 	Schema     string        `json:"schema"`
 	ID         string        `json:"id"`
 	Function   string        `json:"function,omitempty"`
-	Output     string        `json:"output,omitempty"` // as the tool has written it
+	Output     string        `json:"output,omitempty"` // unchanged
 	Warning    string        `json:"warning,omitempty"`
-	Log        []string      `json:"log,omitempty"`   // what it logged, or wrote to its stderr
+	Log        []string      `json:"log,omitempty"`   // its log lines, or its stderr
 	Error      *ToolRunError `json:"error,omitempty"` // in place of an output
 	DurationMS float64       `json:"duration_ms"`
 }
 
-// ToolRunError is why a call has no output.
+// ToolRunError is the reason why a call has no output.
 type ToolRunError struct {
-	Kind    string `json:"kind" enum:"tool,failure"` // the tool's own error, or that of a tool at fault
+	Kind    string `json:"kind" enum:"tool,failure"` // an error that the tool reported, or a failure of the tool
 	Code    string `json:"code,omitempty"`
 	Message string `json:"message"`
 }
 
-// NewToolRun makes the document of a call that took that long.
+// NewToolRun makes the document of a call with its duration.
 func NewToolRun(id, function string, took time.Duration) ToolRun {
 	return ToolRun{Schema: Schema("tool.run"), ID: id, Function: function, DurationMS: float64(took.Microseconds()) / 1000}
 }
 
-// RawOutput returns the output of a tool as it is shown: with one end of line.
+// RawOutput returns the output of a tool with exactly one line end.
 func RawOutput(text string) string { return strings.TrimSuffix(text, "\n") + "\n" }

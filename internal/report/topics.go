@@ -6,7 +6,7 @@ import (
 	"github.com/bentobuild/bento/internal/run"
 )
 
-// The topics that extensions hear of.
+// The topics that bento publishes to extensions.
 const (
 	TopicRunStarted   = "run.started"
 	TopicRunFinished  = "run.finished"
@@ -19,7 +19,7 @@ const (
 	TopicPluginFailed = "plugin.failed"
 )
 
-// Topic is a topic, what it is about, and a payload for its schema.
+// Topic is a topic with its title and a payload for its schema.
 type Topic struct {
 	Name, Title string
 	Payload     any
@@ -66,7 +66,7 @@ type plannedTask struct {
 	Task      string `json:"task"` // "dish:task"
 	Dish      string `json:"dish"`
 	Requested bool   `json:"requested"`             // not only as a dependency
-	LastMS    int64  `json:"estimate_ms,omitempty"` // how long it took last, of those that will be executed
+	LastMS    int64  `json:"estimate_ms,omitempty"` // the last duration of a task that will be executed
 }
 
 type runStarted struct {
@@ -90,7 +90,7 @@ type taskOutput struct {
 	Text   string `json:"text"`
 }
 
-// taskFinished has nothing of what the task printed: that is for task.output alone.
+// taskFinished has no output of the task: only task.output publishes that.
 type taskFinished struct {
 	topicHead
 	Task       string  `json:"task"`
@@ -103,7 +103,7 @@ type taskFinished struct {
 	Key        *string `json:"key"`
 	DurationMS int64   `json:"duration_ms"`
 	Attempts   int     `json:"attempts"`
-	Flaky      bool    `json:"flaky"`    // failed at first, and then did not
+	Flaky      bool    `json:"flaky"`    // failed at first, then succeeded
 	Findings   int     `json:"findings"` // errors and warnings found in its output
 }
 
@@ -112,7 +112,7 @@ type cacheUsed struct {
 	Hits    int   `json:"hits"`
 	Misses  int   `json:"misses"`
 	Stored  int   `json:"stored"`
-	SpentMS int64 `json:"spent_ms"` // executing misses, all tasks added up
+	SpentMS int64 `json:"spent_ms"` // the sum of the durations of executed misses
 }
 
 type runFinished struct {
@@ -136,8 +136,8 @@ type pluginFailed struct {
 	Message string `json:"message"`
 }
 
-// Notices returns what an event publishes. wants reports whether a topic has a subscriber: the others
-// cost nothing. It reads no log.
+// Notices returns the notices of an event. wants reports whether a topic has a subscriber; no payload is made
+// for other topics. Notices reads no log.
 func Notices(ev run.Event, now time.Time, wants func(topic string) bool) (list []Notice) {
 	add := func(topic string, payload func(topicHead) any) {
 		if wants(topic) {

@@ -20,13 +20,13 @@ type Why struct {
 	Made        *made           `json:"made,omitempty"`
 	Ingredients []whyIngredient `json:"ingredients"`
 	Inputs      []whyInput      `json:"inputs"`
-	// WholeLock is why all of the dish's lockfile counts, where only a part of it could.
+	// WholeLock is the reason why the key includes the whole lockfile and not only the part of the dish.
 	WholeLock string       `json:"whole_lockfile,omitempty"`
-	Against   string       `json:"against,omitempty"` // the key that changes compares with
+	Against   string       `json:"against,omitempty"` // the key that Changes compares with
 	Changes   []key.Change `json:"changes"`
 }
 
-// made says where a cached result comes from.
+// made is the origin of a cached result.
 type made struct {
 	At         time.Time `json:"at"`
 	Host       string    `json:"host,omitempty"`
@@ -37,7 +37,7 @@ type made struct {
 type whyIngredient struct {
 	Kind  string `json:"kind"`
 	Name  string `json:"name"`
-	Value string `json:"value"` // of variables a keyed digest
+	Value string `json:"value"` // a keyed digest for a variable
 }
 
 type whyInput struct {
@@ -139,7 +139,7 @@ func statusText(doc Why) string {
 	}
 	notes := doc.Notes
 	if doc.MissReason == key.MissChanged {
-		notes = nil // the changes are listed with all that is known of them
+		notes = nil // the list of changes has more details
 	}
 	return PrintableLine(reasonText(planTask{MissReason: doc.MissReason, Notes: notes}))
 }

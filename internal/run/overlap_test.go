@@ -23,8 +23,7 @@ func kitchen(tasks, outputs int, glob string) *plan.Plan {
 	return p
 }
 
-// Outputs that nobody can compare in time are refused in a sentence, and all others are
-// compared.
+// Outputs that cannot be compared in time are refused with one error, and all others are compared.
 func TestComparisonsAreBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it makes 100,000 globs")
@@ -49,8 +48,8 @@ func TestComparisonsAreBounded(t *testing.T) {
 	}
 }
 
-// Recipes of one tool that rebuild their neighbours in place share a mutex, and are exempt:
-// neither those of another mutex nor what a user declares.
+// Recipes of one tool that make the outputs of each other again share a mutex, and may overlap.
+// Recipes with different mutexes and outputs in dish.toml may not.
 func TestRebuildsAreExempt(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(a, b *plan.Task)

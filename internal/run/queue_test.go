@@ -54,7 +54,7 @@ func TestMutexHoldsBackOnlyItsOwn(t *testing.T) {
 		t.Fatalf("started %v while the mutex is held", got)
 	}
 	q.Release(a)
-	q.Release(a) // a second time is nothing
+	q.Release(a) // a second release has no effect
 	if got := drain(q); !slices.Equal(got, []int{1}) {
 		t.Errorf("started %v", got)
 	}
@@ -112,8 +112,9 @@ func TestOneWorkerDoesOneThing(t *testing.T) {
 	}
 }
 
-// TestMemoryIsShared: tasks that declare memory start while it lasts; one that needs more than there
-// is takes all of it, and a server that is ready keeps its own from others without stopping them.
+// TestMemoryIsShared: tasks that declare memory start while there is enough. A task that declares
+// more than the machine has takes all of it. A ready server keeps its memory, but does not block
+// other tasks.
 func TestMemoryIsShared(t *testing.T) {
 	task := func(i int, memory int64) *plan.Task { return &plan.Task{Index: i, Memory: memory} }
 	six, four, five, huge, none := task(0, 6), task(1, 4), task(2, 5), task(3, 99), task(4, 0)

@@ -1,4 +1,4 @@
-// Package sampling chooses which cases a test tries where all of them take too long. A choice is
+// Package sampling chooses the cases that a test tries if all cases take too long. A choice is
 // random, and the seed is logged.
 package sampling
 
@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	seedVariable = "BENTO_TEST_SEED" // repeats the choices of a test that failed, and logged it
+	seedVariable = "BENTO_TEST_SEED" // the logged seed of a failed test, to repeat its choices
 	allVariable  = "BENTO_TEST_ALL"  // not empty: all cases, as in make test-long
 	someVariable = "BENTO_TEST_SOME" // not empty: Skip skips tests, as in make check
 )
@@ -31,7 +31,7 @@ func Rand(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// Skip skips all but one in n of the tests that call it, where BENTO_TEST_SOME is set.
+// Skip skips all but one in n of the tests that call it, if BENTO_TEST_SOME is set.
 func Skip(t testing.TB, n int) {
 	t.Helper()
 	if os.Getenv(someVariable) == "" || All() {
@@ -56,7 +56,8 @@ func Short[T any](t testing.TB, n int, cases []T) []T {
 	return Of(t, (len(cases)+n-1)/n, cases)
 }
 
-// Of returns n of the cases in their order, or all of them if there are no more or if All.
+// Of returns n of the cases in their order, or all of them if there are no more than n or if All
+// returns true.
 func Of[T any](t testing.TB, n int, cases []T) []T {
 	t.Helper()
 	if All() || n >= len(cases) {

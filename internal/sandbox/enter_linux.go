@@ -14,8 +14,8 @@ import (
 )
 
 // Enter confines a program that was started with Command; args are the arguments after it. It drops
-// what the policy in args does not allow, as far as the kernel supports it, and executes the
-// program in args. It returns only on failure, with the reason, which Start gets too.
+// the rights that the policy in args does not allow, as far as the kernel supports it, and executes
+// the program in args. It returns only on failure, with the reason, which it also sends to Start.
 func Enter(args []string) error {
 	if len(args) < 2 {
 		return errors.New("confine: no descriptor to report to")
@@ -32,8 +32,8 @@ func Enter(args []string) error {
 }
 
 // closeOnExec closes first and all descriptors above it when the program starts. bento may have
-// inherited any of them, as from a shell with `exec 9>FILE`, and a descriptor gives access to a
-// file whatever the policy forbids.
+// inherited any of them, as from a shell with `exec 9>FILE`, and a descriptor gives access to a file
+// even if the policy forbids it.
 func closeOnExec(first int) error {
 	if unix.CloseRange(uint(first), math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// group is the directory of a cgroup that limits processes and threads, "" where none can be made.
+// group is the directory of a cgroup that limits processes and threads, "" if none can be made.
 type group string
 
 // groupPrefix is the start of the names of groups; the number of this process follows.
@@ -22,8 +22,8 @@ const groupPrefix = "bento-plugin-"
 
 var groups atomic.Uint64 // number of groups made by this process
 
-// newGroup makes a group for a number of processes and threads, where the kernel has the controller
-// and the user may. It removes empty groups of dead processes.
+// newGroup makes a group for a number of processes and threads, if the kernel has the controller and
+// the user may make one. It removes empty groups of dead processes.
 func newGroup(tasks int) group {
 	parent := pidsGroup()
 	if tasks <= 0 || parent == "" {
@@ -108,8 +108,8 @@ func (g group) remove() {
 	}
 }
 
-// limitTasks limits the processes and threads of this user to more than all that the machine runs
-// now, of any user, by a number. Descendants inherit the limit and cannot raise it.
+// limitTasks limits the processes and threads of this user to the number that the machine runs now,
+// of any user, plus more. Descendants inherit the limit and cannot raise it.
 func limitTasks(more int) error {
 	if more <= 0 {
 		return nil

@@ -24,7 +24,7 @@ const (
 	everything = changeFile | changeDir | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
 )
 
-// landlockVersion is 0 where the kernel has no Landlock, or does not allow it.
+// landlockVersion returns the version of Landlock, 0 if the kernel has none or does not allow it.
 func landlockVersion() int {
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -33,8 +33,8 @@ func landlockVersion() int {
 	return int(v)
 }
 
-// ruleset returns what a kernel of this version denies unless a rule allows it. It knows versions
-// up to 7; later kernels deny no more than that.
+// ruleset returns the rights that a kernel of this version denies unless a rule allows them. It knows
+// versions up to 7; later kernels deny no more than that.
 func ruleset(version int, network bool) unix.LandlockRulesetAttr {
 	var attr unix.LandlockRulesetAttr
 	attr.Handled_access_fs = everything

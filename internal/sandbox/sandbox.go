@@ -24,9 +24,9 @@ import (
 	"github.com/bentobuild/bento/internal/proc"
 )
 
-// Policy is what a program may access. The program can neither read nor change other files, but it
-// may see that they exist, and change mode, owner and times of those that the user owns: Landlock
-// does not control that.
+// Policy describes the files and the network that a program may access. The program can neither read
+// nor change other files, but it may see that they exist, and change mode, owner and times of those
+// that the user owns: Landlock does not control that.
 type Policy struct {
 	// Read are absolute paths that may be read and executed: a file, or a directory with its
 	// content. Missing paths are skipped.
@@ -40,10 +40,10 @@ type Policy struct {
 	// Network allows sockets. Without it no socket of any kind can be made, since a local service
 	// may lead to the network as well.
 	Network bool
-	// Tasks limits the processes and threads of the program and its descendants, 0 for no limit.
-	// Where a cgroup of the kernel's pids controller can be made it counts exactly them. Otherwise
-	// it is added to the number on the machine at the start and counts all of the user's
-	// (RLIMIT_NPROC), which does not limit root.
+	// Tasks limits the processes and threads of the program and its descendants, 0 for no limit. If a
+	// cgroup of the kernel's pids controller can be made, the limit is exact. Otherwise the limit is
+	// Tasks plus the number on the machine at the start, and applies to all processes of the user
+	// (RLIMIT_NPROC), but not to root.
 	Tasks int
 }
 
@@ -53,11 +53,11 @@ type Offer struct {
 	Seccomp  bool // filters of system calls, for this architecture
 }
 
-// truncates is the version of Landlock from which a read-only file cannot be truncated. Older ones
-// do not protect the content of files.
+// truncates is the first version of Landlock that prevents truncating a read-only file. Older ones do
+// not protect the content of files.
 const truncates = 3
 
-// Lacks returns what of a policy the kernel cannot enforce, nothing when it can enforce all.
+// Lacks returns the parts of a policy that the kernel cannot enforce, nil if it can enforce all.
 func (o Offer) Lacks() []string {
 	var list []string
 	switch {
@@ -75,11 +75,11 @@ func (o Offer) Lacks() []string {
 // Command is the first argument of a program that must call Enter.
 const Command = "__confine"
 
-// Start starts s under p, as far as the kernel supports it. self is the path of a program that
-// calls Enter for Command. It returns an error when the program could not be started or confined;
-// then it does not run. A Program among s.Files, /proc/self/fd/3 and so on, may be executed too.
-// The program has no other descriptors than its standard ones and s.Files.
-// Where nothing can be enforced Start is proc.Start.
+// Start starts s under p, as far as the kernel supports it. self is the path of a program that calls
+// Enter for Command. It returns an error when the program could not be started or confined; then it
+// does not run. A Program among s.Files, /proc/self/fd/3 and so on, may be executed too. The program
+// has no other descriptors than its standard ones and s.Files. If the kernel can enforce no part,
+// Start is proc.Start.
 func Start(s proc.Spec, p Policy, self string) (*Process, error) {
 	if Offered() == (Offer{}) {
 		child, err := proc.Start(s)
@@ -208,7 +208,7 @@ func parse(args []string) (p Policy, g group, argv []string, err error) {
 	return p, g, nil, errors.New("no program is named")
 }
 
-// System are the directories where a system keeps what programs need to run. None contains data of
+// System returns the directories with the files that programs need to run. None contains data of
 // users.
 func System() []string {
 	return []string{
@@ -219,7 +219,7 @@ func System() []string {
 	}
 }
 
-// devices are files that every program may read and write: they hold no data.
+// devices returns the files that every program may read and write: they have no data.
 func devices() []string {
 	return []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/bentobuild/bento/plugin/ainb"
 )
 
-// Input is a key or a movement of the mouse; the other one is nil.
+// Input is a key or an action of the mouse; the other field is nil.
 type Input struct {
 	Key   *ainb.Key
 	Mouse *ainb.Mouse
@@ -26,12 +26,11 @@ const (
 // maxSequence is the longest sequence that a terminal sends for one input, in bytes.
 const maxSequence = 64
 
-// Reader turns what a terminal sends into inputs. Its zero value is ready. Sequences that it does not
-// know are left out.
+// Reader converts the bytes of a terminal to inputs. Its zero value is ready. It ignores unknown sequences.
 type Reader struct{ rest []byte }
 
-// Read returns the inputs of a piece. A sequence that ends in the next piece waits for it; an escape
-// character at the end of a piece is the key.
+// Read returns the inputs of a piece. It keeps an incomplete sequence for the next piece. An escape character
+// at the end of a piece is the Escape key.
 func (r *Reader) Read(p []byte) (list []Input) {
 	text := append(r.rest, p...)
 	r.rest = nil
@@ -52,7 +51,7 @@ func (r *Reader) Read(p []byte) (list []Input) {
 	return list
 }
 
-// next returns the first input of a text and its length, 0 if it is not whole.
+// next returns the first input of a text and its length, 0 if it is incomplete.
 func next(text []byte) (Input, int) {
 	if text[0] != 0x1b {
 		return character(text, 0)
@@ -133,7 +132,7 @@ func sequence(text []byte) (Input, int) {
 	return final(last, mods), n
 }
 
-// numbersOf returns the numbers of parameters, at least one. What is no number is 0.
+// numbersOf returns the numbers of parameters, at least one. An invalid number is 0.
 func numbersOf(params string) (list []int) {
 	for text := range strings.SplitSeq(params, ";") {
 		n, _ := strconv.Atoi(text)
@@ -206,7 +205,7 @@ func function(n int, mods uint8) Input {
 	return Input{Key: &ainb.Key{Code: ainb.KeyCode{Type: "f", N: uint8(n)}, Mods: mods, Kind: "press"}}
 }
 
-// pointed returns what the mouse did, from the numbers of the SGR encoding.
+// pointed returns the action of the mouse from the parameters of the SGR encoding.
 func pointed(params string, released bool) Input {
 	n := numbersOf(params)
 	if len(n) != 3 || n[1] < 1 || n[2] < 1 || n[1] > 1<<16 || n[2] > 1<<16 || n[0] < 0 {

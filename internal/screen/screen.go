@@ -1,5 +1,5 @@
 // Package screen shows the cells that an extension draws in a terminal, and reads keys and the mouse.
-// Cells are hostile: a symbol is shown as text of one or two columns, or replaced.
+// Cells are untrusted: a symbol is shown as text of one or two columns, or replaced.
 package screen
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/bentobuild/bento/plugin/ainb"
 )
 
-// Enter switches a terminal to a screen of its own, without a cursor and with reports of the mouse.
-// Leave undoes it; it is harmless elsewhere.
+// Enter switches a terminal to its alternate screen, without a cursor and with reports of the mouse. Leave
+// undoes this; it is harmless without Enter.
 const (
 	Enter = "\x1b[?1049h\x1b[?25l\x1b[?1002h\x1b[?1006h\x1b[2J"
 	Leave = "\x1b[0m\x1b[?1006l\x1b[?1002l\x1b[?25h\x1b[?1049l"
@@ -23,7 +23,7 @@ const (
 // maxSymbol is the largest size of a symbol in bytes.
 const maxSymbol = 32
 
-// cell is a place of the terminal as it is shown. The second column of a wide symbol has an empty one.
+// cell is a shown cell of the terminal. The second cell of a wide symbol has an empty symbol.
 type cell struct {
 	symbol   string
 	fg, bg   ainb.Color
@@ -34,7 +34,7 @@ type cell struct {
 
 func blank() cell { return cell{symbol: " "} }
 
-// Screen is what a terminal shows. Its zero value is a terminal of which nothing is known.
+// Screen is the shown content of a terminal. Its zero value is a terminal with unknown content.
 type Screen struct {
 	Plain bool // without colours
 
@@ -42,7 +42,7 @@ type Screen struct {
 	cells []cell
 }
 
-// Draw returns what makes a terminal of that size show a buffer: the changes since the last call.
+// Draw returns the bytes by which a terminal of the given size shows a buffer: the changes since the last call.
 func (s *Screen) Draw(b *ainb.Buffer, size ainb.Viewport) []byte {
 	next := layOut(b, size)
 	var out bytes.Buffer
@@ -67,7 +67,7 @@ func (s *Screen) Draw(b *ainb.Buffer, size ainb.Viewport) []byte {
 	return out.Bytes()
 }
 
-// layOut returns the cells of a terminal of that size, row by row.
+// layOut returns the cells of a terminal of the given size, row by row.
 func layOut(b *ainb.Buffer, size ainb.Viewport) []cell {
 	width := int(size.Width)
 	cells := make([]cell, width*int(size.Height))
@@ -90,7 +90,7 @@ func layOut(b *ainb.Buffer, size ainb.Viewport) []cell {
 			cells[i+1] = cell{}
 		}
 	}
-	for i, c := range cells { // the second half of a symbol that another one has replaced
+	for i, c := range cells { // the second half of a replaced symbol
 		if c.symbol == "" && (i%width == 0 || runewidth.StringWidth(cells[i-1].symbol) != 2) {
 			cells[i] = blank()
 		}
@@ -98,7 +98,7 @@ func layOut(b *ainb.Buffer, size ainb.Viewport) []cell {
 	return cells
 }
 
-// symbol returns a text of one column, or of two if there is room, in place of what a cell has.
+// symbol returns the shown text for a cell: one column, or two if there is room.
 func symbol(text string, room int) (shown string, wide bool) {
 	if text == "" {
 		return " ", false
@@ -116,7 +116,7 @@ func symbol(text string, room int) (shown string, wide bool) {
 	return string(utf8.RuneError), false
 }
 
-// paint sets the colours and the look of what follows.
+// paint sets the colours and modifiers for the next symbols.
 func (s *Screen) paint(out *bytes.Buffer, pen *cell, c cell) {
 	want := c
 	want.symbol = ""

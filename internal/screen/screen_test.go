@@ -9,7 +9,7 @@ import (
 	"github.com/bentobuild/bento/plugin/ainb"
 )
 
-// described writes inputs down, one a word.
+// described returns inputs as text, one word each.
 func described(list []Input) string {
 	var words []string
 	for _, in := range list {
@@ -62,8 +62,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// terminal is what a terminal of that size shows of what was drawn, a row a line. It fails for all but
-// the sequences that Draw writes.
+// terminal returns the content of a terminal after drawn, one line for each row. It fails for sequences that
+// Draw does not write.
 func terminal(t *testing.T, rows [][]string, drawn []byte) string {
 	t.Helper()
 	x, y := 0, 0
@@ -134,7 +134,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestHostileSymbols: a symbol that would steer a terminal beside one column of text is text alone.
+// TestHostileSymbols: a symbol that would steer a terminal is shown as text only.
 func TestHostileSymbols(t *testing.T) {
 	t.Parallel()
 	size := ainb.Viewport{Width: 4, Height: 1}
@@ -146,8 +146,8 @@ func TestHostileSymbols(t *testing.T) {
 	}
 }
 
-// FuzzRead: any bytes are inputs of the contract, and pieces make no difference to what has no escape
-// character at the end of one.
+// FuzzRead: any bytes give inputs that the contract allows, and fewer than maxSequence bytes wait for the next
+// piece.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("a\x1b[1;5A\x1b[<0;3;2M\x1bOP\xff"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -163,7 +163,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzDraw: what an extension draws is text and the sequences of this package.
+// FuzzDraw: the output for any buffer of an extension is text and sequences of this package.
 func FuzzDraw(f *testing.F) {
 	f.Add("a", "世", uint16(3), uint16(1))
 	f.Add("\x1b[31m", "e\u0301", uint16(0), uint16(0))

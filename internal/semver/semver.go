@@ -45,7 +45,7 @@ func Parse(text string) (Version, error) {
 	return v, nil
 }
 
-// ParseWhole reads a version of three parts without "v", as https://semver.org has it.
+// ParseWhole reads a version of three parts without "v", as https://semver.org defines it.
 func ParseWhole(text string) (Version, error) {
 	v, err := Parse(text)
 	if err == nil && v.String() != text {
@@ -72,13 +72,13 @@ func (v Version) Release() Version {
 // Prerelease returns the part between "-" and "+", or "".
 func (v Version) Prerelease() string { return strings.TrimPrefix(v.all.Prerelease(), "-") }
 
-// Compare returns the order of v and o, -1, 0 or 1. The build does not count.
+// Compare returns the order of v and o, -1, 0 or 1. The build is ignored.
 func (v Version) Compare(o Version) int { return v.all.Compare(o.all) }
 
 // String returns the version with all three numbers, and without "v".
 func (v Version) String() string { return v.all.String() }
 
-// Range is a set of versions. The zero value has all.
+// Range is a set of versions. The zero value has all versions.
 type Range struct{ all *lib.Constraint }
 
 // ParseRange reads a range as npm writes it: "^1.2 || >=2.3 <3". Commas between comparators may
@@ -107,7 +107,7 @@ func parse(system lib.System, text string) (Range, error) {
 func (r Range) Has(v Version) bool { return r.all == nil || r.all.Match(v.all.String()) }
 
 // Satisfies reports whether a version satisfies a range of npm. If one of them has another form, why
-// says so.
+// is the reason.
 func Satisfies(found, want string) (ok bool, why string) {
 	version, err := Parse(found)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// function is one of a directory, or a variable. ".name" is all methods of that name there.
+// function is a function or a variable of a directory. ".name" means all methods of that name there.
 type function struct{ dir, name string }
 
 // calls are the names that functions of tests and of their kits use: "name", ".name" of a method,
@@ -48,7 +48,7 @@ func (c calls) read(tree fs.FS, name string) error {
 	return nil
 }
 
-// variables returns those that a declaration makes.
+// variables returns the variables of a declaration.
 func variables(d ast.Decl) (list []*ast.ValueSpec) {
 	if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.VAR {
 		for _, s := range g.Specs {
@@ -58,7 +58,7 @@ func variables(d ast.Decl) (list []*ast.ValueSpec) {
 	return list
 }
 
-// add notes which names a function or variable uses.
+// add adds the names that a function or variable uses.
 func (c calls) add(of function, node ast.Node) {
 	if c[of] == nil {
 		c[of] = make(map[string]bool)

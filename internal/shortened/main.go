@@ -1,8 +1,7 @@
-// Command shortened lists the tests that -short skips, or of which it leaves something out: a line
-// for each package, with its directory, a tab, and an expression for `go test -run`. A test is one
-// of them if it, or a function that it calls, asks for testing.Short, or is a property of rapid,
-// which tries fewer cases then. It goes by names alone, so it may list a test too many, never one
-// too few.
+// Command shortened lists the tests that -short skips or shortens: a line for each package, with its
+// directory, a tab, and an expression for `go test -run`. A test is one of them if it, or a function
+// that it calls, asks for testing.Short, or is a property of rapid, which tries fewer cases then. It
+// goes by names alone, so it may list a test too many, never one too few.
 //
 //	go run ./internal/shortened DIRECTORY...
 package main

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// System is the part of a stat that depends on the system. The zero value is that of a system
-// without it.
+// System is the part of a stat that depends on the system. It is zero on a system without these
+// values.
 type System struct {
 	Changed  int64 // time of the last change of the inode, in nanoseconds since 1970
 	Ino, Dev uint64
 	Links    uint32 // number of hard links
 }
 
-// Text returns a text that changes whenever the file does, as far as its stat shows.
+// Text returns a text that changes whenever the file changes, as far as its stat shows.
 func Text(fi fs.FileInfo) string {
 	s := Of(fi)
 	return fmt.Sprintf("%d %d %d %o %d.%d", fi.Size(), fi.ModTime().UnixNano(), s.Changed, fi.Mode(), s.Dev, s.Ino)

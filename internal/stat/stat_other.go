@@ -4,5 +4,5 @@ package stat
 
 import "io/fs"
 
-// Of returns nothing: on this system only size and modification time count.
+// Of returns the zero value: this system only has the size and the modification time.
 func Of(fs.FileInfo) System { return System{} }

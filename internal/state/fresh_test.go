@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A file is made in the directory that is in its place when it is needed, not in the one that was there
-// before.
+// The file is made in the directory that exists at the time of Create, not in an earlier one at the
+// same path.
 func TestFresh(t *testing.T) {
 	for name, meanwhile := range map[string]func(root string) error{
 		"nothing happens":          func(string) error { return nil },

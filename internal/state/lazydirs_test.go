@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Each directory is empty and another one of those in use, is gone or empty once it is discarded, and none
-// stays.
+// Each new directory is empty and differs from those in use. A discarded one is removed or empty, and
+// remove removes all.
 func TestLazyDirs(t *testing.T) {
 	d := Open(t.TempDir())
 	next, remove := d.LazyDirs()

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// hold takes a lock and a temporary directory, says so and waits to be killed.
+// hold takes a lock and a temporary directory, prints that, and waits to be killed.
 func hold(root string) {
 	_, lockErr := Open(root).Lock(context.Background(), "locks/l", nil)
 	dir, tempErr := Open(root).Temp()
@@ -112,7 +112,7 @@ func TestLockIsCancelled(t *testing.T) {
 	}
 	defer unlock()
 	ctx, cancel := context.WithCancel(t.Context())
-	if err := os.Truncate(d.Shown("l"), 0); err != nil { // nobody has signed it
+	if err := os.Truncate(d.Shown("l"), 0); err != nil { // no process has signed it
 		t.Fatal(err)
 	}
 	var told string

@@ -114,8 +114,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// A file or a link where the directory belongs is an error, and nothing is written
-// through it.
+// A file or a link in the place of the directory is an error, and no file is written through it.
 func TestDirectoryIsTaken(t *testing.T) {
 	elsewhere := t.TempDir()
 	for name, take := range map[string]func(path string) error{
@@ -255,7 +254,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// TestPrepare: a missing directory is made with its .gitignore, and one that is there stays as it is.
+// TestPrepare: a missing directory is made with its .gitignore, and an existing one does not change.
 func TestPrepare(t *testing.T) {
 	root := t.TempDir()
 	for range 2 {

@@ -26,7 +26,7 @@ func TestLoadSpecialFiles(t *testing.T) {
 	}
 }
 
-// What is private nobody else may read, and a file that others may read is not taken for
+// No other user may read a private file, and a file that other users may read is not accepted as
 // private.
 func TestPrivate(t *testing.T) {
 	d := Open(t.TempDir())

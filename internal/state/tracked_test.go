@@ -18,8 +18,8 @@ func runGit(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// What git tracks in the directory has come with the repository: nothing of it is used.
-// That git tracks nothing is remembered until git's list changes.
+// A directory in which git tracks a file is from the repository, and is not used. The answer that git
+// tracks no file is remembered until git's list changes.
 func TestTrackedIsRefused(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")

@@ -1,6 +1,5 @@
-// Command testlog reads what `go test -json` prints and passes on what a person wants
-// to see: a line for each package, and everything that failed. It appends the time of
-// each test to a file.
+// Command testlog reads the output of `go test -json` and prints a line for each package, and the
+// output of all that failed. It appends the time of each test to a file.
 //
 //	go test -json ./... | go run ./internal/testlog -times FILE
 package main

@@ -16,8 +16,7 @@ type event struct {
 	Elapsed                       float64 // seconds
 }
 
-// reader holds what the tests that have not ended have printed. Of the tests that
-// passed nothing is kept.
+// reader holds the output of the tests that have not ended. It keeps no output of passed tests.
 type reader struct {
 	out, times io.Writer
 	held       map[string]*run1 // by package
@@ -30,7 +29,7 @@ type run1 struct {
 	parents map[string]bool    // tests that have subtests
 }
 
-// output is what a test has printed, up to maxOutput bytes.
+// output is the output of a test, up to maxOutput bytes.
 type output struct {
 	text strings.Builder
 	cut  bool
@@ -42,7 +41,7 @@ func newReader(out, times io.Writer) *reader {
 	return &reader{out: out, times: times, held: make(map[string]*run1)}
 }
 
-// read passes on everything until the end of in.
+// read handles all lines until the end of in.
 func (r *reader) read(in io.Reader) error {
 	lines := bufio.NewReader(in)
 	for {
@@ -59,7 +58,7 @@ func (r *reader) read(in io.Reader) error {
 	}
 }
 
-// line takes one line. A line that is not an event is of the go command itself.
+// line handles one line. A line that is not an event is from the go command itself.
 func (r *reader) line(text string) {
 	var e event
 	if err := json.Unmarshal([]byte(text), &e); err != nil || e.Action == "" {
@@ -109,7 +108,7 @@ func (p *run1) add(test, text string) {
 	}
 }
 
-// end takes the end of a test, or of a package.
+// end handles the end of a test, or of a package.
 func (r *reader) end(e event) {
 	p := r.of(e.Package)
 	if e.Test == "" {
@@ -127,8 +126,8 @@ func (r *reader) end(e event) {
 	p.order = slices.DeleteFunc(p.order, func(test string) bool { return test == e.Test })
 }
 
-// tell prints the outcome of a package. If it failed, all that failed, and all that had
-// not ended, comes before; if not, the one line that sums it up.
+// tell prints the outcome of a package. If it failed, tell first prints the output of all tests that
+// failed or had not ended; if not, only the summary line.
 func (p *run1) tell(out io.Writer, action string) {
 	if action == "fail" {
 		for _, test := range p.order {

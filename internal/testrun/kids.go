@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Kids returns m such that Run removes at its end what Kid has built.
+// Kids returns m with a Run that removes, at its end, the program that Kid has built.
 func Kids(m main) main { return kids{m} }
 
 type kids struct{ main }
@@ -23,9 +23,9 @@ func (m kids) Run() int {
 	return m.main.Run()
 }
 
-// Kid returns the program that a test starts as a child: the test binary. Where that has the race
-// detector, and the go command is on PATH, Kid builds it without, once a run: the start of a program
-// takes four times as long with the detector, and no test sees what it finds in a child.
+// Kid returns the program that a test starts as a child: the test binary. If that has the race
+// detector, and the go command is on PATH, Kid builds it without the detector, once in a run: the
+// start of a program takes four times as long with it, and no test sees its reports from a child.
 func Kid(tb testing.TB) string {
 	tb.Helper()
 	path, err := kid()

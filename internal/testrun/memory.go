@@ -11,12 +11,12 @@ import (
 	"github.com/bentobuild/bento/internal/sampling"
 )
 
-// main is a *testing.M, or what a package has around one.
+// main is a *testing.M, or a wrapper of one.
 type main interface{ Run() int }
 
-// InMemory returns m such that Run has TMPDIR in memory: of tests with many small files the disk's file
-// system takes most of the time. Where every case is tried (see sampling.All), where TMPDIR is
-// set, and on a machine without room it changes nothing. TMPDIR=/tmp keeps the disk.
+// InMemory returns m with a Run that has TMPDIR in memory: tests with many small files spend most of
+// their time in the disk's file system. It changes nothing if every case is tried (see sampling.All),
+// if TMPDIR is set, and on a machine without room. TMPDIR=/tmp keeps the disk.
 func InMemory(m main) main { return inMemory{m} }
 
 type inMemory struct{ main }
@@ -36,8 +36,9 @@ func (m inMemory) Run() int {
 	return m.main.Run()
 }
 
-// use makes a directory in parent, of a short name, because it is part of the paths of sockets. done
-// removes it. dir is "" where parent is unsuitable. It removes what dead processes have left.
+// use makes a directory in parent, with a short name, because it is part of the paths of sockets.
+// done removes it. dir is "" if parent is unsuitable. use also removes directories that dead
+// processes have left.
 func use(parent string) (dir string, done func()) {
 	if !roomy(parent) {
 		return "", nil

@@ -16,7 +16,7 @@ const (
 	leastMemory = 4 << 30 // in bytes, available to new programs
 )
 
-// roomy reports whether files and programs can be in dir, and memory is left for both.
+// roomy reports whether dir can contain files and programs, and there is memory for both.
 func roomy(dir string) bool {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil || st.Type != unix.TMPFS_MAGIC || st.Flags&unix.ST_NOEXEC != 0 {
@@ -25,7 +25,7 @@ func roomy(dir string) bool {
 	return st.Bavail*uint64(st.Bsize) >= leastRoom && available() >= leastMemory
 }
 
-// available returns how many bytes of memory the system can hand to new programs.
+// available returns the number of bytes of memory that the system has for new programs.
 func available() (n uint64) {
 	info, _ := os.ReadFile("/proc/meminfo")
 	for line := range strings.Lines(string(info)) {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Waiting returns m such that Run has twice as many parallel tests at once as there are processors,
-// unless -parallel says how many: they wait for processes.
+// Waiting returns m with a Run that runs twice as many tests in parallel as there are processors,
+// unless -parallel is set: the tests wait for processes.
 func Waiting(m main) main { return waiting{m} }
 
 type waiting struct{ main }

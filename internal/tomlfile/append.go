@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// Append returns the document with a string appended to the array under key; it makes a missing
-// array. Comments and order stay, and an array with one element a line stays one. f itself does not
-// change.
+// Append returns the document with a string appended to the array under key, and creates a missing array. It keeps
+// comments, order, and the form of an array with one element per line. f itself does not change.
 func (f *File) Append(text string, key ...string) ([]byte, error) {
 	v := f.Lookup(key...)
 	if v == nil {
@@ -36,7 +35,7 @@ func (f *File) Append(text string, key ...string) ([]byte, error) {
 	return out, nil
 }
 
-// afterElement returns where another element can follow the one that ends at offset, whether there
+// afterElement returns the offset for a further element after the one that ends at offset. It reports whether there
 // is a comma, and whether the line ends there.
 func (f *File) afterElement(offset int) (at int, comma, multiline bool) {
 	at = offset
@@ -54,7 +53,7 @@ func (f *File) afterElement(offset int) (at int, comma, multiline bool) {
 }
 
 // skipBlank returns the offset after blanks and comments, and after line ends if lines is set.
-// Inside an array some byte always follows.
+// Inside an array, at least one byte always follows.
 func (f *File) skipBlank(offset int, lines bool) int {
 	for ; offset < len(f.data)-1; offset++ {
 		switch c := f.data[offset]; {

@@ -40,7 +40,7 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// What is appended is the last element, and all others stay.
+// The appended string is the last element, and all other elements stay.
 func TestAppendProperty(t *testing.T) {
 	parts := []string{"'a'", "\"b,]#\"", "'''c\n'''", "{d = [1]}", ",", ", ", ",\n  ", "# x ],\n", "\n", "\r\n", " "}
 	rapid.Check(t, func(t *rapid.T) {

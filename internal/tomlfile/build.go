@@ -59,7 +59,7 @@ func (b *builder) problem(offset int, format string, args ...any) {
 	b.problems = append(b.problems, b.f.pos(offset).Error(RuleSyntax, format, args...))
 }
 
-// twice reports that the key exists already in a way that forbids the new definition.
+// twice reports that an existing definition of the key forbids the new one.
 func (b *builder) twice(key *unstable.Node, old *Value) {
 	first := b.f.pos(old.key)
 	b.problem(int(key.Raw.Offset), "%s is defined twice, first in line %d column %d", keyText(string(key.Data)), first.Line, first.Col)
@@ -110,8 +110,8 @@ func (b *builder) open(v *Value, key *unstable.Node) {
 	b.current = v
 }
 
-// headerParent returns the table of the last key of a header. When there can be none, it reports
-// that, returns nil, and has the next lines ignored.
+// headerParent returns the table of the last key of a header. If the header is invalid, it reports a problem and
+// returns nil; build then ignores the next lines.
 func (b *builder) headerParent(e *unstable.Node) (parent *Value, last *unstable.Node) {
 	b.current = &Value{file: b.f, kind: Table, origin: byHeader, table: map[string]*Value{}}
 	parent = b.f.root
@@ -246,7 +246,7 @@ func (b *builder) valueStart(offset int) int {
 	return offset
 }
 
-// lineEnd returns the offset after the line that holds offset.
+// lineEnd returns the offset after the line that contains offset.
 func (b *builder) lineEnd(offset int) int {
 	line := b.f.pos(offset).Line
 	if line < len(b.f.lines) {

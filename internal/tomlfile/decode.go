@@ -53,8 +53,8 @@ type mapping interface {
 	other(d *decoder, v *Value, known []string)
 }
 
-// other adds v, which has none of the known keys of its table. In a Map of tables anything else than
-// a table is a misspelt key.
+// other adds v, whose key is none of the known keys of its table. In a Map of tables, a value that is no table is
+// reported as a misspelt key.
 func (m *Map[T]) other(d *decoder, v *Value, known []string) {
 	if t := reflect.TypeFor[T](); t.Kind() == reflect.Struct && v.kind != Table && !reflect.PointerTo(t).Implements(reflect.TypeFor[Unmarshaler]()) {
 		d.add(v.Unknown(known))
@@ -72,8 +72,8 @@ func (e *Entry[T]) decode(d *decoder, v *Value) {
 
 // Decode fills the struct that into points to, by the tags `toml:"key"` of its fields, which match
 // exactly. It reports all problems at once: unknown keys with the nearest known ones, and values of
-// the wrong type with the expected one. A tag `also:"word,other"`, in lower case, has what other tools
-// call the key: the problem of such a key names the right one. Fields without a key keep their value. Fields may be
+// the wrong type with the expected one. A tag `also:"word,other"`, in lower case, has the names of the key
+// in other tools: the problem of such a name suggests the key. Fields without a key keep their value. Fields may be
 // strings, booleans, integers, floats, structs, slices, string maps, pointers to these, At, Map,
 // *Value, any, and Unmarshalers. A Map with the key * takes all other keys.
 func (f *File) Decode(into any) []diagnostics.Diagnostic { return f.root.Decode(into) }
@@ -235,7 +235,7 @@ func (d *decoder) structure(v *Value, into reflect.Value) {
 type fields struct {
 	byKey map[string]int
 	known []string          // the keys, in order
-	also  map[string]string // what other tools call a key → the key
+	also  map[string]string // the name in other tools → the key
 	rest  int               // the field that takes other keys, -1 for none
 }
 

@@ -53,7 +53,7 @@ func TestSetRefuses(t *testing.T) {
 	}
 }
 
-// What is set is what is read, and nothing else changes.
+// Parse returns the value that Set has set, and no other value changes.
 func TestSetProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.SliceOfN(rapid.StringN(0, 5, -1), 1, 3).Draw(t, "key")

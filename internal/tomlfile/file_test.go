@@ -150,7 +150,7 @@ func TestManifestMayBeLarger(t *testing.T) {
 	}
 }
 
-// Hostile documents must not cost more than their size.
+// Parse must end within two minutes for hostile documents.
 func TestParseIsBounded(t *testing.T) {
 	const size = MaxConfig / 8
 	part := strings.Repeat("a.", 100) + "b"
@@ -197,7 +197,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// compareParsers holds our rules about definitions against go-toml's.
+// compareParsers compares the rules of this package about definitions with those of go-toml.
 func compareParsers(t *testing.T, data []byte, file *File, problems []diagnostics.Diagnostic) {
 	var a, b map[string]any
 	_, sushi := toml.Decode(string(data), &a)

@@ -20,8 +20,7 @@ func (f *File) fill() []diagnostics.Diagnostic {
 	return nil
 }
 
-// decodeError reports an error of BurntSushi's parser. Of its position only the byte offset is
-// correct.
+// decodeError converts an error of BurntSushi's parser. Only the byte offset of its position is correct.
 func (f *File) decodeError(err error) diagnostics.Diagnostic {
 	var perr toml.ParseError
 	if !errors.As(err, &perr) {
@@ -34,8 +33,8 @@ func (f *File) decodeError(err error) diagnostics.Diagnostic {
 	return f.pos(min(max(perr.Position.Start, 0), len(f.data))).Error(RuleSyntax, "%s", msg)
 }
 
-// fill sets the scalars in v from the other parser's result. It returns the first value about which
-// the two parsers differ.
+// fill sets the scalars in v from the result of BurntSushi's parser. It returns the first value in which the two
+// parsers differ.
 func (v *Value) fill(from any) *Value {
 	v.scalar = from
 	switch from := from.(type) {

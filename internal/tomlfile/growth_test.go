@@ -8,7 +8,7 @@ import (
 	"github.com/bentobuild/bento/internal/growth"
 )
 
-// parsed is a reader of everything that a document holds.
+// parsed parses a document and reads all of its values.
 func parsed(data []byte) any {
 	f, problems := ParseManifest("x.toml", data)
 	if f == nil {
@@ -29,7 +29,7 @@ func parsed(data []byte) any {
 	return all
 }
 
-// No document needs more than n log n for n entries, nor does an edit.
+// The cost of reading a document with n entries grows at most like n log n, and so does that of an edit.
 func TestReadingGrowsWithTheFile(t *testing.T) {
 	decoded := func(data []byte) any {
 		f, problems := ParseManifest("x.toml", data)

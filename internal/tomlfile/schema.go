@@ -5,19 +5,18 @@ import (
 	"reflect"
 )
 
-// Schema is a JSON Schema of draft 7, the one that editors read.
+// Schema is a JSON Schema of draft 7, which editors support.
 type Schema map[string]any
 
-// Shaper is a type with a schema of its own: an Unmarshaler, or a struct with rules that its fields
-// do not show. The schema takes every value that decodes; of the others it refuses at least those
-// of another kind.
+// Shaper is a type that returns its own schema: an Unmarshaler, or a struct with rules that its fields do not show.
+// The schema must accept every value that decodes, and refuse at least every value of another kind.
 type Shaper interface{ Shape() Schema }
 
-// SchemaOf returns the schema of the tables that Decode takes for v, a struct. A field's tag doc is
-// the description of its key, and its tag default the default: true, false, a number, else a string.
+// SchemaOf returns the schema of the tables that Decode accepts for v, a struct. The tag doc of a field is the
+// description of its key. The tag default is the default value: true, false, a number, else a string.
 func SchemaOf(v any) Schema { return tableSchema(reflect.TypeOf(v)) }
 
-// shaped are the types of this package that hold others.
+// shaped are the generic types of this package, which contain other types.
 type shaped interface{ shape() Schema }
 
 func (*At[T]) shape() Schema { return schemaOf(reflect.TypeFor[T]()) }

@@ -33,8 +33,8 @@ func TestSchemaOf(t *testing.T) {
 	}
 }
 
-// TestOtherKeys: a Map with the key * takes the keys that no field has. In a Map of tables, another
-// value is a misspelt key.
+// TestOtherKeys: a Map with the key * takes the keys that no field has. In a Map of tables, a value that is no table is
+// reported as a misspelt key.
 func TestOtherKeys(t *testing.T) {
 	f := mustParse(t, "name = \"n\"\nnam = 1\n[a]\nrun = \"x\"\n[b]\nrum = \"y\"\n")
 	var into shapedSample

@@ -30,7 +30,7 @@ func (k Kind) String() string {
 	return names[0]
 }
 
-// origin is how a table or array was defined, which decides what may be added.
+// origin is the form in which a table or array was defined, which decides whether entries may be added.
 type origin uint8
 
 const (

@@ -19,9 +19,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree/ignore"
 )
 
-// edits are the ways in which a workspace changes under the index. Paths are drawn
-// from few names, so that things come into each other's way all the time; whatever
-// does not work is no edit.
+// edits are changes of a workspace after the index was saved. They draw paths from few names, so that
+// they often conflict; an edit that fails has no effect.
 var edits = map[string]func(rt *rapid.T, tb testing.TB, dir string){
 	"write": func(rt *rapid.T, tb testing.TB, dir string) {
 		p := draw(rt, dir)
@@ -98,8 +97,8 @@ func drawRules(rt *rapid.T) string {
 	return rapid.SampledFrom([]string{"", "dist\n", "a/\n", "/a\n", "*.b\n!/a.b\n", "b\n!b\n", "a/b\n"}).Draw(rt, "rules")
 }
 
-// TestIndexChangesNothing holds that a walk with an index finds what one without it
-// does, whatever was edited since the index was saved.
+// TestIndexChangesNothing: a walk with an index finds the same as one without it, after any edits
+// since the index was saved.
 func TestIndexChangesNothing(t *testing.T) {
 	needGit(t)
 	base := tempDir(t)
@@ -174,10 +173,10 @@ func compareWalks(rt *rapid.T, dir string) *Tree {
 	return tr
 }
 
-// compareRefresh edits what a refresh looks at, refreshes everything, perhaps directory by directory
-// before, and holds that this equals a new walk.
+// compareRefresh edits the workspace, refreshes all of it, sometimes directory by directory before,
+// and checks that the result equals a new walk.
 func compareRefresh(rt *rapid.T, tb testing.TB, tr *Tree) {
-	tr.Entries() // what the refresh compares with
+	tr.Entries() // the refresh compares with these
 	name := rapid.SampledFrom([]string{"write", "write in place of", "remove", "mkdir", "rename", "chmod", "set times", "ignore", "another directory"}).Draw(rt, "edit")
 	edits[name](rt, tb, tr.root)
 	if rapid.Bool().Draw(rt, "by directory") {
@@ -204,7 +203,7 @@ func compareRefresh(rt *rapid.T, tb testing.TB, tr *Tree) {
 	}
 }
 
-// compareStats holds that two walks of one state have the same digests of stats.
+// compareStats checks that two walks of one state have the same digests of stats.
 func compareStats(rt *rapid.T, trees ...*Tree) {
 	for _, dir := range []string{"", "a", "b/dist"} {
 		var sums [2][32]byte
@@ -225,8 +224,8 @@ func compareStats(rt *rapid.T, trees ...*Tree) {
 	}
 }
 
-// TestStatDigest: the digest changes with the stat, the name and the number of the selected files
-// alone, and is known once they are old enough.
+// TestStatDigest: the digest changes only with the stat, the name and the number of the selected
+// files, and is known once they are old enough.
 func TestStatDigest(t *testing.T) {
 	dir := known(t, "a/one.go", "a/sub/two.go", "a/plain", "three.go")
 	digest := func(looked bool) [32]byte {
@@ -268,14 +267,14 @@ func TestStatDigest(t *testing.T) {
 	}
 }
 
-// compareDigests holds that the digest of a directory that the index has is the one that
-// it has without the index.
+// compareDigests checks that the digest of a directory in the index equals the digest without the
+// index.
 func compareDigests(rt *rapid.T, tr *Tree, n *dirNode) (read bool) {
 	for _, d := range n.Dirs {
 		read = compareDigests(rt, tr, d) || read
 	}
 	for _, e := range n.Files() {
-		read = read || e.Slot == 0 // the index knows its stat alone
+		read = read || e.Slot == 0 // the index has only its stat
 	}
 	if !n.Wholly() || read {
 		return true
@@ -290,8 +289,7 @@ func compareDigests(rt *rapid.T, tr *Tree, n *dirNode) (read bool) {
 	return false
 }
 
-// comparePatch holds that an index that is changed where something has changed says of
-// the tree what a rewritten index says.
+// comparePatch checks that a patched index has the same content for the tree as a rewritten one.
 func comparePatch(rt *rapid.T, ix *Index) {
 	p, ok := ix.patch()
 	if !ok {
@@ -308,7 +306,7 @@ func comparePatch(rt *rapid.T, ix *Index) {
 	}
 }
 
-// said is all that an index says of the directories and files of the tree.
+// said returns the content of an index about the directories and files of the tree.
 func said(t *indexTable) (list []any) {
 	for i := range t.Dirs() {
 		sum, known := t.Digest(i)
@@ -324,7 +322,7 @@ func said(t *indexTable) (list []any) {
 	return list
 }
 
-// TestLittleIsWritten holds that the index is rewritten only where a name is new or gone.
+// TestLittleIsWritten: the index is rewritten only if a name was added or removed.
 func TestLittleIsWritten(t *testing.T) {
 	dir := newRepo(t)
 	write(t, dir, ".gitignore", "out\n")
@@ -365,7 +363,7 @@ func TestLittleIsWritten(t *testing.T) {
 	}
 }
 
-// seen is all that a tree says.
+// seen returns the results of all queries of a tree.
 func seen(t *Tree) any {
 	type answer struct {
 		Entries  []Entry
@@ -389,8 +387,8 @@ func seen(t *Tree) any {
 	return a
 }
 
-// TestUnchangedDirectoriesAreNotRead holds that a second walk reads no directory,
-// and a third one only what was changed.
+// TestUnchangedDirectoriesAreNotRead: a second walk reads no directory, and a third one only the
+// changed ones.
 func TestUnchangedDirectoriesAreNotRead(t *testing.T) {
 	dir := newRepo(t)
 	mkdir(t, dir, ".bento")

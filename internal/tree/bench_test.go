@@ -52,7 +52,7 @@ func BenchmarkWalk(b *testing.B) {
 	})
 }
 
-// BenchmarkWarm is what a run that finds nothing to do asks of a tree.
+// BenchmarkWarm measures the queries of a run with nothing to do.
 func BenchmarkWarm(b *testing.B) {
 	dir := workspace(b)
 	st := state.Open(dir)

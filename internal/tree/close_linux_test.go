@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestClose checks that closing a tree ends what was started ahead, and closes its root.
+// TestClose checks that closing a tree ends the reads that were started ahead, and closes its root.
 func TestClose(t *testing.T) {
 	root := t.TempDir()
 	for _, name := range []string{"a/b", "a/c"} {

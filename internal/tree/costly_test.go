@@ -10,8 +10,8 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// An ignore file whose patterns cost too much is named, once, by every walk, and what it
-// has not decided is part of the workspace.
+// Every walk reports an ignore file whose patterns cost too much once. A path that it has not decided
+// is part of the workspace.
 func TestCostlyIgnoresAreNamed(t *testing.T) {
 	root := newRepo(t)
 	file := strings.Repeat("a", 200) + "x"

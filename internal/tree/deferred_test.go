@@ -29,8 +29,8 @@ func known(t *testing.T, files ...string) (dir string) {
 	return dir
 }
 
-// TestLookedAtWhenAsked holds that a walk looks at no file of a directory that is as it
-// was, and then at those of the directory that is asked about.
+// TestLookedAtWhenAsked: a walk reads no stat in an unchanged directory; a query then reads the stats
+// of its directory.
 func TestLookedAtWhenAsked(t *testing.T) {
 	dir := known(t, "a/one", "a/sub/two", "b/three")
 	tr := walkWithState(t, dir)
@@ -59,8 +59,8 @@ func TestLookedAtWhenAsked(t *testing.T) {
 	}
 }
 
-// TestChangedBeforeTheLook holds that what happens to files between the walk and the
-// look counts, and that the index that is saved then says so.
+// TestChangedBeforeTheLook: a change of files between the walk and the read of their stats is found,
+// and is in the saved index.
 func TestChangedBeforeTheLook(t *testing.T) {
 	files := []string{"d/a", "d/b", "d/c", "d/e"}
 	for name, change := range map[string]func(path string) error{
@@ -102,7 +102,7 @@ func TestChangedBeforeTheLook(t *testing.T) {
 	}
 }
 
-// sums holds that each file that tr has is there, and has the digest that tr says.
+// sums checks that each file of tr exists, and has the digest of tr.
 func sums(t *testing.T, tr *Tree) {
 	t.Helper()
 	for _, e := range tr.Entries() {
@@ -115,8 +115,8 @@ func sums(t *testing.T, tr *Tree) {
 	}
 }
 
-// TestRefreshedIsListed holds that a list of what is below a directory has the files of
-// those in it that were looked at again and are as they were.
+// TestRefreshedIsListed: the list below a directory includes the files of directories that a refresh
+// has read again without a change.
 func TestRefreshedIsListed(t *testing.T) {
 	dir := known(t, "a/one", "a/sub/two", "a/sub/three")
 	tr := walkWithState(t, dir)
@@ -127,15 +127,15 @@ func TestRefreshedIsListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr.mu.Lock()
-	n := len(tr.top.Find("a").View()) // without looking below first, as when somebody refreshes in between
+	n := len(tr.top.Find("a").View()) // without LookBelow first, as after a refresh in between
 	tr.mu.Unlock()
 	if n != 3 {
 		t.Errorf("%d files below a, want 3", n)
 	}
 }
 
-// TestRefreshKeepsLists holds that a refresh keeps the list of a directory below which nothing has
-// changed, and of no other.
+// TestRefreshKeepsLists: a refresh keeps the list of a directory exactly if nothing below it has
+// changed.
 func TestRefreshKeepsLists(t *testing.T) {
 	for name, change := range map[string]func(dir string){
 		"written": func(dir string) { write(t, dir, "b/sub/two", "longer than it was") },
@@ -164,8 +164,7 @@ func TestRefreshKeepsLists(t *testing.T) {
 	}
 }
 
-// TestRefreshSeesWhatNobodyHasRead holds that files that were not looked at before a change are read
-// by the refresh after it.
+// TestRefreshSeesWhatNobodyHasRead: a refresh reads files whose stats were not read before a change.
 func TestRefreshSeesWhatNobodyHasRead(t *testing.T) {
 	dir := known(t, "a/one", "a/sub/two")
 	tr := walkWithState(t, dir)
@@ -174,8 +173,8 @@ func TestRefreshSeesWhatNobodyHasRead(t *testing.T) {
 	sameTree(t, tr, walk(t, dir))
 }
 
-// TestReplacedAboveLate holds that what has come in the place of a directory is found,
-// though nobody has looked at the files beside it.
+// TestReplacedAboveLate: a file in the place of a directory is found even if the stats of the files
+// beside it were not read.
 func TestReplacedAboveLate(t *testing.T) {
 	dir := known(t, "a/one", "a/sub/two")
 	tr := walkWithState(t, dir)
@@ -194,8 +193,8 @@ func TestReplacedAboveLate(t *testing.T) {
 	}
 }
 
-// TestLookedAtByMany holds that nobody sees a directory half looked at: in each one file
-// is not as the index says.
+// TestLookedAtByMany: no reader sees a directory with only a part of its stats read. In each
+// directory one file differs from the index.
 func TestLookedAtByMany(t *testing.T) {
 	var files []string
 	for _, d := range []string{"a", "b", "c/d", "e"} {

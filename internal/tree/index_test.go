@@ -28,8 +28,8 @@ func walkWithState(tb testing.TB, root string) *Tree {
 	return t
 }
 
-// sumAll asks for every file, checks the digests against the disk, and returns
-// how many files were read for it.
+// sumAll gets the digest of every file, compares it with the disk, and returns the number of files
+// that were read.
 func sumAll(tb testing.TB, tr *Tree) int64 {
 	tb.Helper()
 	ix := tr.Index()
@@ -47,8 +47,7 @@ func sumAll(tb testing.TB, tr *Tree) int64 {
 	return ix.Reads() - before
 }
 
-// settleAll makes what the index has found count as old enough, whatever the file
-// system of the test is like.
+// settleAll makes the index treat all files as old enough, on any file system.
 func settleAll(ix *Index) {
 	ix.clock = disk.FixedClock(device(ix.tree), true, 0)
 }
@@ -118,8 +117,8 @@ func TestIndexRemembers(t *testing.T) {
 	}
 }
 
-// TestRealClock leaves the clock as the file system has it: what was written just
-// now may be read once more, and after that no more.
+// TestRealClock uses the clock of the file system: a file that was just written may be read once
+// more, but not again after that.
 func TestRealClock(t *testing.T) {
 	dir := tempDir(t)
 	for i := range 20 {
@@ -132,8 +131,7 @@ func TestRealClock(t *testing.T) {
 	t.Logf("%d of 20 files read again", sumAll(t, tr))
 }
 
-// TestWhatChangesAFile goes through all ways to change a file, with and without
-// its times.
+// TestWhatChangesAFile tries all ways to change a file, with and without its times.
 func TestWhatChangesAFile(t *testing.T) {
 	old := time.Date(2001, 2, 3, 4, 5, 6, 7, time.UTC)
 	must := func(t *testing.T, err error) {
@@ -187,8 +185,7 @@ func TestWhatChangesAFile(t *testing.T) {
 	}
 }
 
-// waitTick returns when a file that is written now has other times than one that
-// was written before.
+// waitTick waits until a newly written file has other times than one that was written before.
 func waitTick(t *testing.T, dir string) {
 	t.Helper()
 	probe := filepath.Join(dir, ".bento", "tick")
@@ -207,8 +204,8 @@ func waitTick(t *testing.T, dir string) {
 	}
 }
 
-// TestUnsettled holds that what was read within the tick of the last change is
-// read again, and not saved.
+// TestUnsettled: a file that was read within the tick of its last change is read again, and its
+// digest is not saved.
 func TestUnsettled(t *testing.T) {
 	dir := tempDir(t)
 	write(t, dir, "a", "A")
@@ -231,8 +228,7 @@ func TestUnsettled(t *testing.T) {
 	}
 }
 
-// TestSumOfBefore holds that a state that was asked for once stays known when the
-// file has moved on.
+// TestSumOfBefore: the digest of a state that was read once stays known after the file has changed.
 func TestSumOfBefore(t *testing.T) {
 	dir := tempDir(t)
 	write(t, dir, "a", "A")
@@ -299,7 +295,7 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// TestBadIndex holds that an index that cannot be used is made again.
+// TestBadIndex: an unusable index is made again.
 func TestBadIndex(t *testing.T) {
 	dir := tempDir(t)
 	write(t, dir, "a", "A")
@@ -349,7 +345,7 @@ func TestReadOnlyState(t *testing.T) {
 	}
 }
 
-// TestManySums asks from many sides at once while others save.
+// TestManySums gets digests in many goroutines while others save.
 func TestManySums(t *testing.T) {
 	dir := tempDir(t)
 	for i := range 200 {

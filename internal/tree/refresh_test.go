@@ -40,8 +40,8 @@ func sameTree(tb testing.TB, got, want *Tree) {
 	}
 }
 
-// TestRefreshIsAWalk makes random changes, and holds that a refresh of where they
-// were equals a new walk.
+// TestRefreshIsAWalk makes random changes, and checks that a refresh of the changed directories
+// equals a new walk.
 func TestRefreshIsAWalk(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	names := []string{"a", "b", "a.b", "a-b", "dist", "x.log"}
@@ -163,8 +163,8 @@ func TestRefreshCanceled(t *testing.T) {
 	}
 }
 
-// TestRefreshOfIgnored: what globs name where git ignores it is looked at again, also in a directory
-// in which nothing else has changed.
+// TestRefreshOfIgnored: a refresh finds changes of ignored paths that globs name, even in an
+// otherwise unchanged directory.
 func TestRefreshOfIgnored(t *testing.T) {
 	dir := known(t, "a/src")
 	write(t, dir, ".gitignore", "gen\n")
@@ -174,7 +174,7 @@ func TestRefreshOfIgnored(t *testing.T) {
 	set := compile(t, "", "a/gen")
 	size := func() int64 {
 		t.Helper()
-		tr.Under("a") // what the refresh compares with
+		tr.Under("a") // the refresh compares with these
 		list, err := tr.Select(set)
 		if err != nil || len(list) != 1 {
 			t.Fatalf("%v, %v", list, err)

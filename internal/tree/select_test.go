@@ -28,7 +28,7 @@ func selected(t *testing.T, tr *Tree, base string, globs ...string) []string {
 	return paths(list)
 }
 
-// TestSelectIgnored holds what a glob has to say to mean an ignored path.
+// TestSelectIgnored shows which globs match ignored paths.
 func TestSelectIgnored(t *testing.T) {
 	dir := newRepo(t)
 	write(t, dir, ".gitignore", "gen/\n.env\n*.tmp\n!keep.tmp\n")
@@ -81,8 +81,8 @@ func TestSelectIgnored(t *testing.T) {
 	}
 }
 
-// TestSelectTracked holds that an ignored directory with tracked files gives those
-// alone, and all of it when named.
+// TestSelectTracked: of an ignored directory with tracked files only these match, and all files if a
+// glob names the directory.
 func TestSelectTracked(t *testing.T) {
 	needGit(t)
 	dir := newRepo(t)

@@ -81,8 +81,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// FuzzRead holds that foreign bytes are refused, or a table that can be asked
-// everything, and written again is the same.
+// FuzzRead checks that any bytes are refused, or are a table that supports all queries and is equal
+// after it was written again.
 func FuzzRead(f *testing.F) {
 	f.Add(sample())
 	f.Add(new(tableWriter).Payload(tableHead{}))
@@ -106,7 +106,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// rewrite writes what can be read.
+// rewrite writes a table that was read.
 func rewrite(t *indexTable) []byte {
 	w := &tableWriter{}
 	add := func(i int) {

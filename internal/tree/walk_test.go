@@ -29,7 +29,7 @@ func needGit(tb testing.TB) {
 	tb.Skip("git is not installed")
 }
 
-// runGit runs a command in dir with nothing of the user's configuration.
+// runGit runs a command in dir without the user's configuration.
 func runGit(tb testing.TB, dir string, args ...string) string {
 	tb.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "core.excludesFile=/dev/null", "-c", "protocol.file.allow=always"}, args...)...)
@@ -182,7 +182,7 @@ func TestNoSuchRoot(t *testing.T) {
 	}
 }
 
-// TestLongPath goes where the kernel does not in one piece.
+// TestLongPath walks to paths that are too long for one system call.
 func TestLongPath(t *testing.T) {
 	dir := tempDir(t)
 	old, err := os.Getwd()
@@ -290,7 +290,7 @@ func compareWithGit(t *testing.T, top, sub string, round int) {
 	}
 	whole := walk(t, top)
 	if sub != "" && whole.Ignored(sub, true) || slices.Contains(ignoredAbove(whole, sub), true) {
-		return // for git all of it is ignored; for a workspace that is no answer
+		return // git ignores all of it, which is impossible for a workspace
 	}
 	out := runGit(t, root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	var want []string
@@ -317,7 +317,7 @@ func compareWithGit(t *testing.T, top, sub string, round int) {
 	checkIgnored(t, tr, root)
 }
 
-// checkIgnored looks at everything on disk: what is not in the tree is ignored.
+// checkIgnored checks all paths on disk: a path that is not in the tree is ignored.
 func checkIgnored(t *testing.T, tr *Tree, root string) {
 	t.Helper()
 	_ = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
@@ -407,8 +407,7 @@ func TestDamagedGit(t *testing.T) {
 	}
 }
 
-// TestForeignIndex holds that git is asked once about an index that only it can
-// read.
+// TestForeignIndex: git is asked once about an index that only git can read.
 func TestForeignIndex(t *testing.T) {
 	needGit(t)
 	dir := newRepo(t)

@@ -26,7 +26,7 @@ type Options struct {
 	// Ignore reports whether a path, relative to Root and with slashes, is not watched. Only the
 	// goroutine of Next calls it.
 	Ignore func(path string) bool
-	// Wake has Next return at once, with an empty Batch or what it has so far; nil: nothing does.
+	// Wake makes Next return at once, with an empty Batch or the changes so far. It may be nil.
 	Wake <-chan struct{}
 }
 
@@ -42,7 +42,7 @@ type Batch struct {
 	Paths []string // relative to the root, in the order of the events
 	// Replaced are those of Paths that were created, removed or renamed, not only written.
 	Replaced []string
-	// Rescan says that there may be more: events were lost, or the system reports none.
+	// Rescan says that there may be more changes: events were lost, or the system reports no events.
 	Rescan bool
 }
 
@@ -146,7 +146,7 @@ func (w *Watcher) note(b *Batch, ev fsnotify.Event) bool {
 	return true
 }
 
-// forget drops a removed directory, with those below it: a later one of the same name is another.
+// forget drops a removed directory and those below it: a later directory of the same name must be watched again.
 func (w *Watcher) forget(dir string) {
 	if !w.watched[dir] {
 		return

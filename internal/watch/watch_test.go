@@ -40,7 +40,7 @@ func write(t *testing.T, elem ...string) {
 	}
 }
 
-// next returns what changed, in batches until path is in one.
+// next returns the changed paths of all batches until one has path.
 func next(t *testing.T, w *Watcher, path string) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
@@ -70,7 +70,7 @@ func TestChanges(t *testing.T) {
 	next(t, w, "a/two")
 }
 
-// TestNewDirectory: a directory of the same name is another one.
+// TestNewDirectory: a directory that replaces a removed one of the same name is watched, too.
 func TestNewDirectory(t *testing.T) {
 	w, root := watcher(t, "a")
 	if err := os.RemoveAll(filepath.Join(root, "a")); err != nil {

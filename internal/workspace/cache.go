@@ -16,8 +16,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// CacheDir returns the directory of the cache. What the user said, in the environment
-// or in a file of his own, goes before what a repository says.
+// CacheDir returns the directory of the cache. The environment and the user's own configuration take
+// precedence over the repository.
 func CacheDir(cfg *config.Workspace, env adapters.Environ) (string, error) {
 	if dir := env.Get("BENTO_CACHE_DIR"); dir != "" {
 		return filepath.Abs(dir)
@@ -35,7 +35,7 @@ func CacheDir(cfg *config.Workspace, env adapters.Environ) (string, error) {
 	return filepath.Join(home, ".cache", "bento"), nil
 }
 
-// namesCache reports whether the user or the repository says where the cache is.
+// namesCache reports whether the user or the repository names the directory of the cache.
 func namesCache(cfg *config.Workspace, env adapters.Environ) bool {
 	return env.Get("BENTO_CACHE_DIR") != "" || cfg.Cache.OwnDir != "" || cfg.Cache.Dir != ""
 }
@@ -43,7 +43,8 @@ func namesCache(cfg *config.Workspace, env adapters.Environ) bool {
 // defaultMaxSize is the bound of a cache without a configured one.
 const defaultMaxSize = 20 << 30
 
-// CacheBounds returns the bounds that hold by themselves.
+// CacheBounds returns the bounds that apply without a command of the user: the configured bounds, with a default
+// size.
 func CacheBounds(cfg *config.Workspace, env adapters.Environ) cache.Bounds {
 	b := SaidBounds(cfg, env)
 	b.MaxSize = cmp.Or(b.MaxSize, defaultMaxSize)
@@ -52,7 +53,7 @@ func CacheBounds(cfg *config.Workspace, env adapters.Environ) cache.Bounds {
 
 // SaidBounds returns the configured bounds of the cache in use. Bounds in bento.toml do not apply to
 // the cache that all workspaces of the user share: an untrusted repository must not empty it. They
-// apply to a cache below .bento/, and to the one that the user has chosen for this run.
+// apply to a cache below .bento/, and to a cache that the user has chosen by $BENTO_CACHE_DIR.
 func SaidBounds(cfg *config.Workspace, env adapters.Environ) cache.Bounds {
 	if env.Get("BENTO_CACHE_DIR") == "" && (cfg.Cache.OwnDir != "" || cfg.Cache.Dir == "") {
 		return cache.Bounds(cfg.Cache.Own)
@@ -60,8 +61,8 @@ func SaidBounds(cfg *config.Workspace, env adapters.Environ) cache.Bounds {
 	return cache.Bounds{MaxSize: cfg.Cache.MaxSize, MaxAge: cfg.Cache.MaxAge}
 }
 
-// OpenDisk opens the cache that the configuration and the environment name. A cache that lies
-// in the workspace may have come with it: git must not track it.
+// OpenDisk opens the cache that the configuration and the environment name. A cache in the workspace may be part of
+// the repository, so git must not track it.
 func OpenDisk(cfg *config.Workspace, env adapters.Environ, o cache.Options) (*cache.Disk, error) {
 	dir, err := CacheDir(cfg, env)
 	if err != nil {
@@ -88,9 +89,8 @@ func WaitingForPrune(lock string) (code, message, hint string) {
 	return "waiting", "another bento prunes the cache; waiting for it", "a process has the lock " + lock
 }
 
-// storeFor returns the cache, or one that is empty while the keys may lack files that git
-// tracks. A cache that cannot be used is a warning: then every task runs and nothing is
-// stored.
+// storeFor returns the cache. It returns an empty one if the keys may lack files that git tracks. An unusable cache is
+// a warning: then every task runs and no result is stored.
 func (h *Host) storeFor(files *tree.Tree, cfg *config.Workspace, o *Options) cache.Store {
 	mode := cfg.Cache.Mode.Local
 	if files.Unsure() || !mode.Read && !mode.Write {
@@ -110,8 +110,8 @@ func (h *Host) storeFor(files *tree.Tree, cfg *config.Workspace, o *Options) cac
 	return cache.Nothing{}
 }
 
-// cacheBelow returns the directories below root that hold the cache, none where it lies
-// elsewhere or in .bento. What the walk finds there is no source; what lies beside them is.
+// cacheBelow returns the directories of the cache below root, none if the cache is elsewhere or in .bento. The walk
+// leaves these directories out; other files next to them are sources.
 func (h *Host) cacheBelow(root string, cfg *config.Workspace) []string {
 	dir, err := CacheDir(cfg, h.Environ)
 	if err != nil {
@@ -124,8 +124,8 @@ func (h *Host) cacheBelow(root string, cfg *config.Workspace) []string {
 	return cache.FormatDirs(rel)
 }
 
-// walkAgain walks again where the user's own configuration, which is read during the
-// walk, has the cache in a directory of the workspace that the walk did not leave out.
+// walkAgain walks again if the user's own configuration has the cache in a directory of the workspace that the walk did
+// not leave out. bento reads that configuration during the walk.
 func (h *Host) walkAgain(ctx context.Context, files *tree.Tree, cfg *config.Workspace, out []string) (*tree.Tree, error) {
 	if cfg.Cache.OwnDir == "" {
 		return files, nil
@@ -138,10 +138,10 @@ func (h *Host) walkAgain(ctx context.Context, files *tree.Tree, cfg *config.Work
 	return tree.Walk(ctx, files.Root(), &tree.Options{State: state.Open(files.Root()), Out: dirs})
 }
 
-// isOwn reports whether a path below the root is bento's own directory, or lies in it.
+// isOwn reports whether a path below the root is bento's own directory, or is in it.
 func isOwn(rel string) bool { return rel == state.Name || strings.HasPrefix(rel, state.Name+"/") }
 
-// behindLinks returns a path without links, as far as it is there.
+// behindLinks resolves the links of the part of a path that exists.
 func behindLinks(path string) string {
 	real, err := filepath.EvalSymlinks(path)
 	if above := filepath.Dir(path); err != nil && above != path {

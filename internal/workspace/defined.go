@@ -14,8 +14,8 @@ import (
 	"github.com/bentobuild/bento/plugin/adapter/answer"
 )
 
-// Defined returns the adapters that a workspace defines, in order. One that is faulty, or has the id
-// of a built-in adapter, is reported and left out.
+// Defined returns the adapters that a workspace defines, in order. It reports and leaves out a faulty adapter, and
+// one with the id of a built-in adapter.
 func Defined(list []config.Adapter, builtin []adapters.Adapter, o adapters.Options) (out []adapters.Adapter, problems []diagnostics.Diagnostic) {
 	for i := range list {
 		c := &list[i]
@@ -34,7 +34,7 @@ func Defined(list []config.Adapter, builtin []adapters.Adapter, o adapters.Optio
 	return out, problems
 }
 
-// definition converts the tables.
+// definition converts the configuration of an adapter.
 func definition(c *config.Adapter) declared.Definition {
 	d := declared.Definition{
 		Manifest: adapters.Manifest{
@@ -62,7 +62,7 @@ func definition(c *config.Adapter) declared.Definition {
 	return d
 }
 
-// faults returns what bento would refuse in the manifest of a plugin.
+// faults returns the problems that bento would report for the manifest of a plugin.
 func faults(c *config.Adapter, m *adapters.Manifest) (problems []diagnostics.Diagnostic) {
 	for _, h := range c.Hooks {
 		if h.Parser.Text == adapters.ParserPlugin {

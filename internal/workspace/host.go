@@ -9,16 +9,15 @@ import (
 	"github.com/bentobuild/bento/plugin/adapter"
 )
 
-// Host is what a program opens workspaces with. It may open several, or one again and again.
-// Close ends it.
+// Host opens the workspaces of a program. It may open several workspaces, or one repeatedly. Close ends it.
 type Host struct {
-	Environ adapters.Environ // that the program was started with
+	Environ adapters.Environ // of the program
 	Version string           // of bento, for plugins
-	Stderr  io.Writer        // what plugins write to stderr
-	// Log receives what plugins log outside of an install.
+	Stderr  io.Writer        // receives the stderr of plugins
+	// Log receives log messages of plugins outside of an install.
 	Log func(id string, l adapters.Log)
-	// Keep holds the plugins that run on while a workspace is opened again; nil: they end with
-	// the workspace.
+	// Keep has the plugins that continue to run until a workspace is opened again. If it is nil, they end
+	// with the workspace.
 	Keep *adapter.Keep
 
 	mu      sync.Mutex
@@ -26,7 +25,7 @@ type Host struct {
 	atEnd   []func()
 }
 
-// Close removes what the host has made for its plugins. They must have ended.
+// Close removes the scratch directories of plugins. The plugins must have ended.
 func (h *Host) Close() {
 	h.mu.Lock()
 	list := h.atEnd
@@ -37,8 +36,8 @@ func (h *Host) Close() {
 	}
 }
 
-// OwnConfig returns the path of the user's own configuration, whether or not the file
-// exists, and "" where the environment names no directory for it.
+// OwnConfig returns the path of the user's own configuration, even if the file is missing. It returns "" if the
+// environment names no directory for it.
 func (h *Host) OwnConfig() string {
 	dir := h.Environ.Get("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) {

@@ -15,15 +15,15 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 )
 
-// RuleNamed is the rule of what BENTO_PLUGIN_<ID> and BENTO_PLUGIN_<ID>_IDENTITY, or the user's own
-// configuration, change: they are for authors who change a plugin while they use it.
+// RuleNamed is the rule of plugins whose file or identity BENTO_PLUGIN_<ID>, BENTO_PLUGIN_<ID>_IDENTITY or the
+// user's own configuration sets. These settings are for authors who edit a plugin while they use it.
 const RuleNamed = "plugin_named"
 
-// variables are those of the environment that begin like that of a plugin.
+// variables is the prefix of the variables of plugins.
 const variables = "BENTO_PLUGIN_"
 
-// named returns the plugins that the environment names, then those that the user's own configuration
-// names, and reports each. Of one id the variable counts.
+// named returns the plugins that the environment names, then those that the user's own configuration names, and
+// reports each. A variable takes precedence over the configuration.
 func (h *Host) named(cfg *config.Workspace) (list []discovery.Named, problems []diagnostics.Diagnostic) {
 	for _, kv := range h.Environ {
 		name, path, _ := strings.Cut(kv, "=")
@@ -83,7 +83,7 @@ func (h *Host) namedByFile(cfg *config.Workspace) (list []discovery.Named, probl
 	return list, problems
 }
 
-// expand returns an absolute path for one that may begin with "~", "" without a home directory.
+// expand replaces "~" at the start of a path. It returns "" if the home directory is unknown.
 func (h *Host) expand(path string) string {
 	rest, below := strings.CutPrefix(path, "~")
 	if !below {

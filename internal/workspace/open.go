@@ -29,15 +29,14 @@ import (
 type Options struct {
 	Root    string        // absolute, without links
 	Exclude []config.Glob // in addition to what bento.toml excludes; nil for nothing
-	All     bool          // the caller will ask about all that is in it
-	// Configured receives the configuration as soon as it is read, before dishes are searched for. It
-	// must not wait. It may be nil.
+	All     bool          // the caller needs all dishes
+	// Configured receives the configuration as soon as it is read, before discovery. It must not block. It may be
+	// nil.
 	Configured func(*config.Workspace)
-	// First is called after the walk of a workspace of which nothing is known from earlier runs. It may
-	// be nil.
+	// First is called after the walk of a workspace that has no state of earlier runs. It may be nil.
 	First func()
-	// Warn receives what goes wrong beside the user's files. Damaged receives the entries that
-	// the cache has dropped, also later.
+	// Warn receives problems that are not in the user's files. Damaged receives the entries that the cache has
+	// dropped, even after Open has returned.
 	Warn    func(code, message, hint string)
 	Damaged func(error)
 }
@@ -46,20 +45,20 @@ type Options struct {
 type Workspace struct {
 	*discovery.Workspace
 	State    *state.Dir
-	Snapshot *adapters.Snapshot // that the adapters answer from
+	Snapshot *adapters.Snapshot // the source of the answers of adapters
 	Store    cache.Store
 	Plugins  *adapter.Set
 	Problems []diagnostics.Diagnostic // of the user's files, sorted
 
 	tools  *Tools         // nil if no task uses one
-	saving sync.WaitGroup // of what discovery has found, for the next invocation
+	saving sync.WaitGroup // saves the results of discovery for the next invocation
 }
 
-// Close waits for what Open began to save, ends the plugins, unless they are kept, closes the tree
-// and settles the cache.
+// Close waits until the results of Open are saved. It ends the plugins, unless they are kept, closes the tree and
+// settles the cache.
 func (w *Workspace) Close() {
 	w.saving.Wait()
-	_ = w.Plugins.Remember() // of toolchains, which discovery does not ask for
+	_ = w.Plugins.Remember() // answers about toolchains, which discovery does not request
 	w.Plugins.Close()
 	w.tools.Close()
 	w.Tree.Close()
@@ -68,14 +67,13 @@ func (w *Workspace) Close() {
 	}
 }
 
-// Open opens a workspace. Problems of the user's files are in the result; the error is what
-// leaves nothing to look at. bento's own directory is checked first: nothing of one that is
-// refused is read or changed.
+// Open opens a workspace. Problems of the user's files are in the result; an error means that there is no result.
+// Open checks bento's own directory first: it neither reads nor changes files of a refused one.
 func (h *Host) Open(ctx context.Context, o Options) (*Workspace, error) {
 	st := state.Open(o.Root)
 	prepare := st.Prepare
 	if o.Exclude != nil {
-		prepare = st.Check // such a look saves nothing
+		prepare = st.Check // such an invocation saves nothing
 	}
 	if err := prepare(ctx); err != nil {
 		return nil, err
@@ -92,7 +90,7 @@ func (h *Host) Open(ctx context.Context, o Options) (*Workspace, error) {
 		w.Close()
 		return nil, err
 	}
-	_ = w.Plugins.Remember() // without, all are started again
+	_ = w.Plugins.Remember() // after a failure, the next command starts all plugins again
 	w.Problems = append(w.Problems, missingPlugins(w, &find)...)
 	w.Problems = append(w.Problems, wrongOptions(w, &find)...)
 	w.Problems = append(w.Problems, h.openTools(ctx, w, &o)...)
@@ -106,8 +104,8 @@ func (h *Host) Open(ctx context.Context, o Options) (*Workspace, error) {
 	return w, nil
 }
 
-// look walks the tree while it reads the configuration and starts the plugins. It returns what
-// the dishes are found from.
+// look walks the tree while it reads the configuration and starts the plugins. It returns the options for
+// discovery.
 func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discovery.Options, err error) {
 	var files *tree.Tree
 	var walk errgroup.Group
@@ -118,7 +116,7 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 	})
 	memory := config.OpenParseCache(w.State, Program())
 	if o.Exclude != nil {
-		memory = nil // it knows what bento.toml says
+		memory = nil // the saved configuration has only the exclusions of bento.toml
 	}
 	cfg, problems := memory.Load(o.Root, h.OwnConfig())
 	cfg.Exclude = slices.Concat(cfg.Exclude, o.Exclude)
@@ -166,7 +164,7 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 	return find, nil
 }
 
-// walked prepares for the questions about a walked workspace.
+// walked calls First if the workspace has no index yet, and reads ahead if the caller needs all dishes.
 func (o *Options) walked(ctx context.Context, files *tree.Tree) {
 	if o.First != nil && files.Index().Empty() {
 		o.First()
@@ -187,8 +185,8 @@ func ofDishes(ws *discovery.Workspace, problems []diagnostics.Diagnostic) []diag
 	return problems
 }
 
-// machineFault returns the first problem that is the machine's fault, nil where there is
-// none. What the user's files say is not known then.
+// machineFault returns the first problem that is a fault of the machine, nil if there is none. After such a fault, the
+// content of the user's files is unknown.
 func machineFault(problems []diagnostics.Diagnostic) error {
 	i := slices.IndexFunc(problems, func(d diagnostics.Diagnostic) bool { return d.Rule == diagnostics.RuleMachine })
 	if i < 0 {

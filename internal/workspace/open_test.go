@@ -10,8 +10,7 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// TestCloseWaits: what discovery has found is written beside the work on an opened workspace, and
-// Close waits for the end of the write.
+// TestCloseWaits: the results of discovery are written in the background, and Close waits for the end of the write.
 func TestCloseWaits(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{"bento.toml": "", "go.mod": "module a\n\ngo 1.22\n"} {
@@ -27,7 +26,7 @@ func TestCloseWaits(t *testing.T) {
 			t.Fatal(err)
 		}
 		end, closed := make(chan struct{}), false
-		w.saving.Go(func() { <-end }) // a disk that takes its time
+		w.saving.Go(func() { <-end }) // a slow disk
 		var closing = make(chan struct{})
 		go func() {
 			w.Close()
@@ -46,7 +45,7 @@ func TestCloseWaits(t *testing.T) {
 	}
 }
 
-// TestFirst: First is called while the workspace has no index, and not after one was saved.
+// TestFirst: Open calls First as long as the workspace has no saved index, and not afterwards.
 func TestFirst(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

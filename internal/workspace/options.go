@@ -14,11 +14,10 @@ import (
 	"github.com/bentobuild/bento/plugin/adapter/answer"
 )
 
-// dishSettings are the options of plugins for directories with a dish.toml that sets some. It is safe
-// for concurrent use.
+// dishSettings has the options of plugins that files dish.toml set. It is safe for concurrent use.
 type dishSettings struct {
 	mu sync.RWMutex
-	by map[string]map[string]string // by directory, absolute, and by id
+	by map[string]map[string]string // by absolute directory and by plugin id
 }
 
 func (s *dishSettings) of(id, dir string) string {
@@ -47,7 +46,7 @@ func (s *dishSettings) load(cfg *config.Workspace, dishes []*config.Dish) {
 	}
 }
 
-// wrongOptions returns the problems of options that no plugin has, or that its schema refuses.
+// wrongOptions returns the problems of options that a plugin does not have or that its schema does not allow.
 func wrongOptions(w *Workspace, from *discovery.Options) (problems []diagnostics.Diagnostic) {
 	check := func(id string, o config.Options) {
 		if o.JSON == "" {
@@ -77,7 +76,7 @@ func wrongOptions(w *Workspace, from *discovery.Options) (problems []diagnostics
 	return problems
 }
 
-// faultsOf returns what a manifest refuses of options.
+// faultsOf returns the problems of options according to a manifest.
 func faultsOf(m *adapters.Manifest, o config.Options) (problems []diagnostics.Diagnostic) {
 	if !m.Capabilities.Options {
 		return []diagnostics.Diagnostic{o.Places[""].Error(config.RuleInvalid, "the adapter %s takes no options", m.AdapterID)}

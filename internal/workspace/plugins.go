@@ -34,8 +34,8 @@ func (h *Host) FindPlugins(cfg *config.Workspace, st *state.Dir) ([]adapters.Can
 	return candidates, o, append(problems, more...)
 }
 
-// Places returns where plugins are searched: those that the user names, PATH, then the packages that
-// the user has installed.
+// Places returns the places of plugins in the order of the search: files that the user names, PATH, and then the
+// packages that the user has installed.
 func (h *Host) Places(cfg *config.Workspace) (discovery.Places, []diagnostics.Diagnostic) {
 	in := discovery.Places{Path: h.Environ.Get("PATH")}
 	named, problems := h.named(cfg)
@@ -57,8 +57,8 @@ func (h *Host) Places(cfg *config.Workspace) (discovery.Places, []diagnostics.Di
 	return in, append(problems, more...)
 }
 
-// isSigned reports whether the fingerprint of a package's key is that of a trusted one. A key that
-// cannot be read trusts nothing; bento plugin add reports it.
+// isSigned reports whether the fingerprint of a package's key is that of a trusted key. It ignores an unreadable key,
+// which bento plugin add reports.
 func isSigned(fingerprint string, trust config.PluginTrust) bool {
 	for name, text := range trust.Keys {
 		if key, err := seal.ParseKey(name, text.Text); err == nil && fingerprint != "" && key.Fingerprint() == fingerprint {
@@ -87,22 +87,22 @@ func (h *Host) PluginOptions(candidates []adapters.Candidate, cfg *config.Worksp
 	boxes, problems := h.confine(candidates, cfg, st)
 	env := h.Environ
 	if slices.ContainsFunc(candidates, func(c adapters.Candidate) bool { return c.Skip == "" }) {
-		env = h.PluginEnv(cfg.Root) // it costs a look at each directory of PATH
+		env = h.PluginEnv(cfg.Root) // reads each directory of PATH
 	}
 	return adapter.Options{Env: env, PassEnv: pass, Settings: settings, Identities: h.identities(candidates, cfg), Sandbox: boxes, Version: h.Version, Stderr: h.Stderr, Log: h.Log, Keep: h.Keep,
 		Root: cfg.Root, Compiled: h.compiledDir(cfg.Root),
 		Source: adapters.Options{Clone: clone.At(cfg.Root)}.Source(), Tools: h.Environ.Strict()}, problems
 }
 
-// PluginEnv returns the environment that plugins are granted parts of. A plugin is the
-// user's, and a script starts its interpreter by PATH: that must not be one of the clone.
-// Every command starts plugins so, or their answers would differ.
+// PluginEnv returns the environment of which plugins get parts. A plugin belongs to the user, and a script finds its
+// interpreter on PATH, which must not lead to a program of the clone. Every command starts plugins in this
+// environment, so that their answers are the same.
 func (h *Host) PluginEnv(root string) adapters.Environ {
 	return bounds.Of(root).Free(h.Environ)
 }
 
-// StartPlugins starts the candidates that are not marked. A built-in adapter goes before a
-// plugin of the same id.
+// StartPlugins starts the candidates that are not marked. A built-in adapter takes precedence over a plugin of the
+// same id.
 func (h *Host) StartPlugins(ctx context.Context, candidates []adapters.Candidate, o adapter.Options, own []adapters.Adapter) (*adapter.Set, error) {
 	for _, a := range own {
 		o.Builtin = append(o.Builtin, a.Manifest().AdapterID)
@@ -110,9 +110,8 @@ func (h *Host) StartPlugins(ctx context.Context, candidates []adapters.Candidate
 	return adapter.Start(ctx, candidates, o)
 }
 
-// confine returns the sandboxes that the configuration wants for plugins, by id. Where
-// the kernel cannot do all of what is promised, candidates whose sandbox is required
-// are marked as not trusted, which is an error; for the others there is a warning.
+// confine returns the configured sandboxes of plugins, by id. If the kernel cannot provide the whole sandbox, confine
+// marks candidates with a required sandbox as not trusted, which is an error, and warns of the others.
 func (h *Host) confine(candidates []adapters.Candidate, cfg *config.Workspace, st *state.Dir) (map[string]*host.Sandbox, []diagnostics.Diagnostic) {
 	c := confiner{host: h, cfg: cfg, boxes: make(map[string]*host.Sandbox), refused: make(map[config.Text][]string)}
 	for i := range candidates {
@@ -128,12 +127,12 @@ func (h *Host) confine(candidates []adapters.Candidate, cfg *config.Workspace, s
 type confiner struct {
 	host    *Host
 	cfg     *config.Workspace
-	lacks   string // why a sandbox is not whole, "" when it is
+	lacks   string // the missing features of the sandbox, "" for none
 	helper  string
-	scratch string // that of the session
+	scratch string // the scratch directory of the host
 	boxes   map[string]*host.Sandbox
-	partial *config.Text             // a sandbox that is not whole
-	refused map[config.Text][]string // ids of those that are not started for that
+	partial *config.Text             // the setting of an incomplete sandbox
+	refused map[config.Text][]string // ids of plugins that do not start, by setting
 }
 
 func (c *confiner) candidate(p *adapters.Candidate, mode config.Text, st *state.Dir) {
@@ -155,7 +154,7 @@ func (c *confiner) candidate(p *adapters.Candidate, mode config.Text, st *state.
 	}
 }
 
-// problems says, once each, what is not as it was wanted.
+// problems returns the differences from the configured sandboxes, each once.
 func (c *confiner) problems() (list []diagnostics.Diagnostic) {
 	for mode, ids := range c.refused {
 		d := mode.Pos.Error("sandbox_unavailable", "sandbox = %q is not available, so %s not started: %s", mode.Text, pluginsAre(ids), c.lacks)
@@ -178,7 +177,7 @@ func pluginsAre(ids []string) string {
 	return "the plugins " + strings.Join(ids, ", ") + " are"
 }
 
-// prepare finds out, once, what all sandboxes need.
+// prepare determines the common parts of all sandboxes, once.
 func (c *confiner) prepare(st *state.Dir) (err error) {
 	if c.scratch != "" {
 		return nil
@@ -191,8 +190,7 @@ func (c *confiner) prepare(st *state.Dir) (err error) {
 	return err
 }
 
-// scratchIn returns the directory of all scratch directories of the host, which the first call
-// makes.
+// scratchIn returns the directory of all scratch directories of the host. The first call creates it.
 func (h *Host) scratchIn(st *state.Dir) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -200,7 +198,7 @@ func (h *Host) scratchIn(st *state.Dir) (string, error) {
 		return h.scratch, nil
 	}
 	temp, err := st.Temp()
-	if err != nil { // the workspace cannot be written
+	if err != nil { // the workspace is read-only
 		if temp, err = state.TempElsewhere(); err != nil {
 			return "", fmt.Errorf("no scratch directory: %w", err)
 		}
@@ -210,8 +208,7 @@ func (h *Host) scratchIn(st *state.Dir) (string, error) {
 	return h.scratch, nil
 }
 
-// paths returns the configured paths as absolute ones, without those below an unknown home
-// directory.
+// paths returns the configured paths as absolute paths. It leaves out paths below an unknown home directory.
 func (c *confiner) paths(texts []config.Text) []string {
 	var list []string
 	for _, t := range texts {

@@ -19,8 +19,8 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// Program identifies this executable by its stat, which every build or install changes. For an
-// executable that cannot be found it returns a unique text, so that nothing remembered counts.
+// Program identifies this executable by its stat, which every build or install changes. If the executable is not
+// found, Program returns a unique text, so that no saved result is used.
 func Program() string {
 	path, err := os.Executable()
 	if err == nil {
@@ -32,9 +32,9 @@ func Program() string {
 	return fmt.Sprint(err, os.Getpid(), time.Now().UnixNano())
 }
 
-// settings returns the digest of everything, besides files, that the answers of built-in adapters
-// may depend on. Of the environment that is the variables that they declare; they see no others.
-// The digest is keyed: it reveals no value.
+// settings returns the digest of everything except files on which the answers of built-in adapters may depend. It
+// includes only the variables that the adapters declare: they see no others. The digest is keyed, so it reveals no
+// value.
 func (h *Host) settings(this string, st *state.Dir, cfg *config.Workspace) string {
 	var w pack.Writer
 	w.Add(key.LocalSecret(st))
@@ -45,8 +45,8 @@ func (h *Host) settings(this string, st *state.Dir, cfg *config.Workspace) strin
 	return hex.EncodeToString(sum[:])
 }
 
-// ofTerminal reports whether a variable says how and where bento was started, which
-// differs from one terminal to the next. Tools see it; no adapter asks for it.
+// ofTerminal reports whether a variable describes the terminal in which bento was started, so that it differs between
+// terminals. Tools see it, but no adapter uses it.
 func ofTerminal(kv string) bool {
 	name, _, _ := strings.Cut(kv, "=")
 	switch name {

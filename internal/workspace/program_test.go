@@ -8,8 +8,8 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// What adapters said is remembered whatever is in the environment that none of them
-// declares, so that none is asked again; and not where one of them may answer otherwise.
+// The answers of adapters stay saved if a variable changes that no adapter declares. They are dropped if an adapter may
+// answer differently.
 func TestSettings(t *testing.T) {
 	st := state.Open(t.TempDir())
 	of := func(env ...string) string {

@@ -15,13 +15,13 @@ import (
 
 const (
 	// RulePluginRequired is the rule of a plugin that [plugins] required names and that does not
-	// exist or must not start. One that failed has the code of its failure.
+	// exist or must not start. A failed plugin has the code of its failure.
 	RulePluginRequired = "plugin_required"
-	// RulePluginLost is the rule of a directory that was a dish of a plugin that has failed since.
+	// RulePluginLost is the rule of directories that were dishes of a plugin that now fails.
 	RulePluginLost = "plugin_lost"
 )
 
-// missingPlugins returns the problems of plugins that do not work and that the workspace needs.
+// missingPlugins returns the problems of plugins that the workspace needs and that do not work.
 func missingPlugins(w *Workspace, from *discovery.Options) []diagnostics.Diagnostic {
 	if len(from.Config.Plugins.Required)+len(from.Candidates) == 0 {
 		return nil
@@ -57,16 +57,16 @@ func required(from *discovery.Options, failures map[string]*adapters.Failure) (l
 	return list
 }
 
-// The file of the dishes that each plugin had when it last worked. Without it a plugin that fails
-// would be one that nothing needs.
+// The file with the dishes of each plugin when it last worked. Without this file, bento would not know that the
+// workspace needs a failed plugin.
 const (
 	dishesFile    = "plugin-dishes"
 	dishesVersion = 1
-	maxDishes     = 100_000 // of a plugin; more are not remembered
+	maxDishes     = 100_000 // of a plugin; bento stores no more
 )
 
-// lost returns a warning for each plugin that failed and whose earlier dishes are directories
-// still, and remembers the dishes of the others.
+// lost returns a warning for each failed plugin whose earlier dishes are still directories. It saves the dishes of all
+// plugins.
 func lost(w *Workspace, failures map[string]*adapters.Failure) (list []diagnostics.Diagnostic) {
 	now := dishesOfPlugins(w.Workspace)
 	var before map[string][]string
@@ -87,7 +87,7 @@ func lost(w *Workspace, failures map[string]*adapters.Failure) (list []diagnosti
 	}
 	if !maps.EqualFunc(now, before, slices.Equal) {
 		if payload, err := json.Marshal(now); err == nil {
-			_ = w.State.Store(dishesFile, dishesVersion, payload) // an error costs a warning later
+			_ = w.State.Store(dishesFile, dishesVersion, payload) // after an error, a later warning may be missing
 		}
 	}
 	return list

@@ -19,24 +19,24 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// toolIdentity makes the identity of a tool.
+// toolIdentity computes the identity of a tool.
 type toolIdentity struct {
 	digests *host.Digests
 	files   []string // absolute; the executable or module first
-	pin     string   // of the first, "" for none
+	pin     string   // the required digest of the first file, "" for none
 	most    int64    // bytes of a file; 0: maxProgram
-	below   string   // a workspace that no link may lead a file of it out of; "" for any
+	below   string   // a workspace whose files must not be links out of it; "" for no check
 	terms   []discovery.Term
 
-	stats []string // of files when they were read
+	stats []string // the stats of files when they were read
 }
 
-// once returns a function that makes the identity at its first call, for all tasks of the tool.
+// once returns a function that computes the identity once, for all tasks of the tool.
 func (i *toolIdentity) once() func() (discovery.ToolIdentity, error) {
 	return sync.OnceValues(func() (discovery.ToolIdentity, error) {
 		sum, err := i.digest()
 		if err == nil {
-			_ = i.digests.Save() // without, the files are read again next time
+			_ = i.digests.Save() // after a failure, the next command reads the files again
 		}
 		return discovery.ToolIdentity{Digest: "sha256:" + sum, Terms: i.terms}, err
 	})
@@ -66,11 +66,11 @@ func (i *toolIdentity) digest() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// maxProgram bounds the files that are read for the digest of a program.
+// maxProgram is the maximal size in bytes of a file of a program.
 const maxProgram = 1 << 30
 
-// check reports a file that is not read: one that could block, has no end, or is not the
-// workspace's though its path says so.
+// check returns an error for a file that must not be read: no regular file, a file larger than the limit, or a file
+// below the workspace that is a link out of it.
 func (i *toolIdentity) check(file string) error {
 	if below := clone.At(i.below); i.below != "" && below.Holds(file) {
 		if _, err := below.Resolve(file); err != nil {
@@ -90,7 +90,7 @@ func (i *toolIdentity) check(file string) error {
 	return nil
 }
 
-// changed reports whether a file is not what the digest was made from.
+// changed reports whether a file has changed since it was read for the digest.
 func (i *toolIdentity) changed() bool {
 	return slices.ContainsFunc(i.files, func(file string) bool {
 		text, _ := host.Stat(file)
@@ -98,7 +98,7 @@ func (i *toolIdentity) changed() bool {
 	})
 }
 
-// grants returns what a tool is granted, as terms of its identity.
+// grants returns the permissions of a tool as terms of its identity.
 func grants(own config.Tool, env adapters.Environ) []discovery.Term {
 	sorted := func(list []string) string { return strings.Join(slices.Sorted(slices.Values(list)), "\n") }
 	terms := []discovery.Term{

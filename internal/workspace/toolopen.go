@@ -25,7 +25,7 @@ import (
 	"github.com/bentobuild/bento/plugin/wasm"
 )
 
-// open sets what the tool is called through. It checks the settings and starts nothing.
+// open sets the field by which the tool is called. It checks the settings and starts nothing.
 func (t *toolFinder) open(f *FoundTool) {
 	id := f.ID
 	f.Tool = &discovery.Tool{ID: id, Findings: func(output, root string) ([]diagnostics.Diagnostic, error) {
@@ -41,9 +41,9 @@ func (t *toolFinder) open(f *FoundTool) {
 	}
 }
 
-// Launch is how a one-shot tool is started.
+// Launch describes the start of a one-shot tool.
 type Launch struct {
-	ID   string // that its manifest has to have
+	ID   string // the id that its manifest must have
 	Argv []string
 	Dir  string
 	Env  adapters.Environ
@@ -57,12 +57,12 @@ type Launch struct {
 	terms   []discovery.Term
 }
 
-// openOneshot opens a program that is declared or on PATH.
+// openOneshot opens a declared program or a program on PATH.
 func (t *toolFinder) openOneshot(f *FoundTool) {
 	root, own := t.cfg.Root, f.Settings
-	// A tool on PATH is the user's, as a plugin is.
+	// A tool on PATH belongs to the user, like a plugin.
 	p := Launch{ID: f.ID, SHA256: f.SHA256, Argv: []string{f.Path}, words: []string{filepath.Base(f.Path)}, Dir: root, Env: t.host.PluginEnv(root)}
-	if own.Declares() { // it runs as a task runs
+	if own.Declares() { // it runs like a task
 		p.Env, p.words = t.host.Environ, nil
 		for _, w := range own.Command {
 			p.words = append(p.words, w.Text)
@@ -102,7 +102,7 @@ func (t *toolFinder) openProgram(f *FoundTool, p Launch) {
 	f.Tool.Files, f.Tool.Identity, f.Tool.Changed = t.inWorkspace(files), id.once(), id.changed
 }
 
-// traceOf returns what records the lines of a program, nil for nothing.
+// traceOf returns the function that records the lines of a program, nil for no trace.
 func (t *toolFinder) traceOf(f *FoundTool) func(sent bool, body []byte) {
 	if t.o.Trace == nil {
 		return nil
@@ -113,12 +113,12 @@ func (t *toolFinder) traceOf(f *FoundTool) func(sent bool, body []byte) {
 	}
 }
 
-// moduleOf is what is known of a module beside its file.
+// moduleOf has the data of a module that is not in its file.
 type moduleOf struct {
 	sha256   string
-	manifest *wasm.Manifest // nil of a bare module
+	manifest *wasm.Manifest // nil for a bare module
 	terms    []discovery.Term
-	beside   []string // files of its package, which the terms have the digest of
+	beside   []string // other files of its package; the terms have their digest
 }
 
 // openModule opens a module.
@@ -157,15 +157,14 @@ func (t *toolFinder) openModule(f *FoundTool, m moduleOf) {
 	f.Tool.Files, f.Tool.Identity, f.Tool.Changed = t.inWorkspace(append(m.beside, id.files...)), id.once(), id.changed
 }
 
-// compiledDir returns the directory of compiled modules, "" for none. What lies there is executed, so
-// it is the user's, whatever the configuration of the cache says, and never the repository's.
+// compiledDir returns the directory of compiled modules, "" for none. bento executes these files, so the directory
+// belongs to the user and never to the repository, whatever the configuration of the cache is.
 func (h *Host) compiledDir(root string) string { return h.ownCache(root, "wasm") }
 
-// AnswersDir returns the directory of the answers of tools that all workspaces of the user share, ""
-// for none.
+// AnswersDir returns the directory with the answers of tools, which all workspaces of the user share, "" for none.
 func (h *Host) AnswersDir(root string) string { return h.ownCache(root, "toolchains") }
 
-// ownCache returns a directory of the user's that no repository names, "" for none.
+// ownCache returns a directory of the user that a repository cannot choose, "" for none.
 func (h *Host) ownCache(root, name string) string {
 	base := h.Environ.Get("XDG_CACHE_HOME")
 	if home := h.Environ.Get("HOME"); !filepath.IsAbs(base) && filepath.IsAbs(home) {
@@ -206,7 +205,7 @@ func (t *toolFinder) scripts(own config.Tool) (files []string) {
 	return files
 }
 
-// inWorkspace returns those of files that lie in the workspace, relative to the root.
+// inWorkspace returns the files that are in the workspace, relative to the root.
 func (t *toolFinder) inWorkspace(files []string) (paths []string) {
 	for _, f := range files {
 		if rel, err := filepath.Rel(t.cfg.Root, f); err == nil && filepath.IsLocal(rel) && !isOwn(filepath.ToSlash(rel)) {
@@ -216,8 +215,7 @@ func (t *toolFinder) inWorkspace(files []string) (paths []string) {
 	return paths
 }
 
-// programOf returns the absolute path of the program of a command, or the word itself for one that is
-// not on PATH.
+// programOf returns the absolute path of the program of a command, or the word itself if PATH lacks the program.
 func (h *Host) programOf(root, word string) string {
 	if !strings.ContainsRune(word, filepath.Separator) {
 		if found, err := h.Environ.LookPath(word); err == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/plugin/wasm"
 )
 
-// openPackage opens the program or module of an installed package. It reads manifests alone.
+// openPackage opens the program or module of an installed package. It reads only manifests.
 func (t *toolFinder) openPackage(f *FoundTool) {
 	pins := make(map[string]bundle.Pin)
 	for id, pin := range t.cfg.Tools.Locked {
@@ -50,7 +50,7 @@ func (t *toolFinder) openPackage(f *FoundTool) {
 	})
 }
 
-// tiers are the directories of packages. A later one counts more.
+// tiers returns the directories of packages. A later directory takes precedence.
 func (t *toolFinder) tiers() (list []bundle.Tier) {
 	if dir := bundle.DataDir(t.host.Environ.Get); dir != "" {
 		list = append(list, bundle.Global(dir))
@@ -59,8 +59,8 @@ func (t *toolFinder) tiers() (list []bundle.Tier) {
 	return append(list, bundle.Tier{Name: "project", Base: t.cfg.Root, Rel: project}, bundle.Tier{Name: "dev", Base: t.cfg.Root, Rel: dev})
 }
 
-// compare warns of a module that does not have the digest of its manifest, unless the policy is to
-// skip it. What else is wrong with the file is reported when a task needs it.
+// compare warns of a module that does not have the digest of its manifest, unless the policy is to skip the
+// comparison. Other problems of the file are reported when a task needs it.
 func (t *toolFinder) compare(f *FoundTool, p *bundle.Resolved) {
 	if p.WasmSHA256 == "" || t.cfg.HashPolicy(p.Installed) == config.HashSkip {
 		return

@@ -18,17 +18,17 @@ import (
 	"github.com/bentobuild/bento/plugin/wasm"
 )
 
-// FoundTool is a tool that bento.toml declares or that was found on PATH, whether or not it can be
-// used. Nothing of it has been started.
+// FoundTool is a tool that bento.toml declares or that was found on PATH, whether or not it is usable. It is not
+// started yet.
 type FoundTool struct {
 	adapters.Candidate
 	Declared config.Pos      // its table in bento.toml; zero for a tool on PATH
-	Settings config.Tool     // that apply to it
-	Tool     *discovery.Tool // nil with Skip; the entry that counts for its id has one
+	Settings config.Tool     // the settings for the tool
+	Tool     *discovery.Tool // nil with Skip; set for the entry that bento uses for its id
 	Oneshot  *oneshot.Tool   // of a program
-	Launch   *Launch         // likewise: how it is started
+	Launch   *Launch         // of a program: its start
 	Wasm     *wasm.Tool      // of a module
-	Module   *wasm.Options   // likewise: how it is opened
+	Module   *wasm.Options   // of a module: its options
 }
 
 // Tools are the tools of a workspace. Close ends them.
@@ -45,13 +45,13 @@ func (t *Tools) Close() {
 	}
 }
 
-// Engine returns what modules are opened with, nil if there is none.
+// Engine returns the engine of modules, nil if no module was opened.
 func (t *Tools) Engine() *wasm.Engine { return t.engine }
 
-// FindTools returns the tools of a workspace: the declared ones by id, then those on PATH in its
-// order. st may be nil. It reads no content of a file that is not pinned.
+// FindTools returns the tools of a workspace: the declared tools sorted by id, then the tools on PATH in its
+// order. st may be nil. FindTools reads the content of pinned files only.
 //
-// o says who hears of the calls.
+// o has the receivers of the calls.
 func (h *Host) FindTools(cfg *config.Workspace, st *state.Dir, o ToolOptions) (*Tools, []diagnostics.Diagnostic) {
 	t := &toolFinder{host: h, o: o, tools: new(Tools), cfg: cfg, taken: make(map[string]bool), state: st, confiner: confiner{host: h, cfg: cfg}}
 	if st != nil {
@@ -71,9 +71,9 @@ func (h *Host) FindTools(cfg *config.Workspace, st *state.Dir, o ToolOptions) (*
 	return t.tools, diagnostics.Sorted(t.problems)
 }
 
-// ToolOptions say who hears of the calls of tools. All may be nil.
+// ToolOptions are the receivers of calls of tools. All may be nil.
 type ToolOptions struct {
-	Trace func(adapter.Frame)        // each line that a program is sent or sends
+	Trace func(adapter.Frame)        // each line to or from a program
 	Audit func(host.Audit)           // each call of a program
 	Warn  func(message, hint string) // about the directory of compiled modules
 }
@@ -85,13 +85,13 @@ type toolFinder struct {
 	tools    *Tools
 	cfg      *config.Workspace
 	digests  *host.Digests
-	taken    map[string]bool // ids of tools that count
+	taken    map[string]bool // ids that a tool already has
 	problems []diagnostics.Diagnostic
 	state    *state.Dir // may be nil
 	confiner confiner
 }
 
-// declared adds a tool that bento.toml declares. It counts before those on PATH.
+// declared adds a tool that bento.toml declares. It takes precedence over tools on PATH.
 func (t *toolFinder) declared(id string, own config.Tool) {
 	f := FoundTool{Candidate: adapters.Candidate{ID: id, Contract: adapters.ContractOneShot}, Declared: own.Pos, Settings: own}
 	t.taken[id] = true
@@ -110,7 +110,7 @@ func (t *toolFinder) declared(id string, own config.Tool) {
 	t.add(f)
 }
 
-// onPath adds a tool on PATH. Of two with one id, the first counts that can be used.
+// onPath adds a tool on PATH. If several have the same id, bento uses the first usable one.
 func (t *toolFinder) onPath(c adapters.Candidate) {
 	f := FoundTool{Candidate: c, Settings: t.cfg.Tools.ByID[c.ID]}
 	if c.Skip == "" && t.taken[c.ID] {
@@ -127,7 +127,7 @@ func (t *toolFinder) add(f FoundTool) {
 	t.tools.List = append(t.tools.List, f)
 }
 
-// settingsOfNone warns of tables without a tool.
+// settingsOfNone warns of tables for tools that were not found.
 func (t *toolFinder) settingsOfNone() {
 	for _, id := range slices.Sorted(maps.Keys(t.cfg.Tools.ByID)) {
 		if !slices.ContainsFunc(t.tools.List, func(f FoundTool) bool { return f.ID == id }) {
@@ -158,7 +158,7 @@ func (h *Host) openTools(ctx context.Context, w *Workspace, o *Options) []diagno
 	return problems
 }
 
-// usesTools reports whether a task of a dish calls a tool, or a tool parses what it prints.
+// usesTools reports whether a task of a dish calls a tool, or a tool parses the output of a task.
 func usesTools(d *discovery.Dish) bool {
 	if d.Config != nil && slices.ContainsFunc(d.Config.Tasks, func(t config.Task) bool { return t.Tool.Text != "" || t.Parser.Text != "" }) {
 		return true

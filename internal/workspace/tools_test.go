@@ -9,8 +9,8 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 )
 
-// TestToolIdentity: the identity of a tool is made once for all of its tasks, changes with a script
-// among its arguments, and a change after that is noticed.
+// TestToolIdentity: the identity of a tool is computed once for all of its tasks, and changes with a script among its
+// arguments. A change after the computation is noticed.
 func TestToolIdentity(t *testing.T) {
 	root := t.TempDir()
 	script := filepath.Join(root, "fmt.sh")

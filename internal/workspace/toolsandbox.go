@@ -7,11 +7,11 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// confine returns the sandbox of a program, nil for none. It sets the Problem of a tool that must not
-// be started without.
+// confine returns the sandbox of a program, nil for none. It sets the Problem of a tool that must not start without
+// a sandbox.
 func (t *toolFinder) confine(f *FoundTool, dir string) *host.Sandbox {
 	mode, c := t.cfg.ToolSandbox(f.ID), &t.confiner
-	if mode.Text == config.SandboxOff || t.state == nil { // without a state, tools are listed and never started
+	if mode.Text == config.SandboxOff || t.state == nil { // without a state, tools are only listed
 		return nil
 	}
 	err := c.prepare(t.state)

@@ -106,10 +106,10 @@ type Set struct {
 	entries []*entry // in the order of the candidates
 }
 
-// Start starts all candidates that are not skipped at once, and waits for them. Of several
-// with one id it uses the first that works, and starts a later one only if the earlier
-// failed. A plugin that fails is no error: see Status and Warnings. Start returns only the
-// error of ctx, and leaves no process running then.
+// Start starts all candidates that are not skipped at once, and waits for them. If several have one id, it
+// uses the first that works, and starts a later one only if the earlier ones failed. A plugin that fails
+// is no error of Start: see Status and Warnings. Start returns only the error of ctx, and then leaves no
+// process running.
 func Start(ctx context.Context, candidates []adapters.Candidate, o Options) (*Set, error) {
 	if o.Stderr != nil {
 		o.Stderr = &lockedWriter{w: o.Stderr}
@@ -140,8 +140,8 @@ func Start(ctx context.Context, candidates []adapters.Candidate, o Options) (*Se
 	return set, nil
 }
 
-// Close shuts down all plugins at once, except those that run on, and returns when their
-// processes have ended.
+// Close shuts down all plugins at once, except those that a Keep keeps, and returns when their processes
+// have ended.
 func (s *Set) Close() {
 	var closing sync.WaitGroup
 	for _, e := range s.entries {

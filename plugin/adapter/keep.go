@@ -9,9 +9,9 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// Keep lets plugins run on from one Set to the next. It starts a plugin again only when its
-// executable or its rights have changed, or when it stopped working. Each Set asks it
-// again. The zero Keep is ready; a nil one keeps nothing. It is safe for concurrent use.
+// Keep keeps plugins running from one Set to the next. It starts a plugin again only if its executable or
+// its rights have changed, or if it stopped working. Each Set sends its questions again. The zero Keep is
+// ready; a nil one keeps nothing. It is safe for concurrent use.
 type Keep struct {
 	mu     sync.Mutex
 	kept   map[string]*lasting

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// memo keeps answers, so that each question is asked at most once. A question whose caller
-// gave up is asked again.
+// memo keeps answers, so that each question is asked at most once. It asks again if the caller of the
+// question gave up.
 type memo[K comparable, V any] struct {
 	mu      sync.Mutex
 	answers map[K]*kept[V]

@@ -98,8 +98,7 @@ func (p *Process) exec(ctx context.Context, at probe.At) (*adapters.ExecOutput, 
 	return &adapters.ExecOutput{Stdout: opening(said.Out), Stderr: opening(said.Err)}, nil
 }
 
-// maxSaid is how many bytes of each stream of a manifest's exec the plugin gets: it asks for a
-// version.
+// maxSaid is how many bytes of each stream of a manifest's exec the plugin gets. A version needs no more.
 const maxSaid = 16 << 10
 
 // opening returns the start of a tool's output.
@@ -108,9 +107,9 @@ func opening(text string) string { return strings.ToValidUTF8(text[:min(len(text
 // asker returns the runner of the command of a manifest's exec.
 func (o *Options) asker() *probe.Asker { return probe.New(o.Source, o.Tools) }
 
-// CheckPin implements adapters.PinChecker. A pin of a plugin is a range as npm writes it,
-// https://github.com/npm/node-semver#ranges. Without the capability, or for a version
-// that has no such form, nothing is compared.
+// CheckPin implements adapters.PinChecker. A pin of a plugin is a range in the syntax of npm,
+// https://github.com/npm/node-semver#ranges. Without the capability, or for a version of another form, it
+// compares nothing.
 func (p *Process) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
 	rest, ok := strings.CutPrefix(fingerprint, versionLine)
 	found, _, _ := strings.Cut(rest, "\n")

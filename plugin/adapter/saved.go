@@ -23,8 +23,8 @@ type saved struct {
 	looks map[question]wasm.Looks // of the last answer to a request
 }
 
-// question is a request: its method and its directory, and in front of them the tool that the
-// manifest's exec has asked for it. It is one text, as a key of JSON.
+// question is a request: its method and its directory, after the tool from the output of the manifest's
+// exec. It is one text, so that it can be a key of JSON.
 type question string
 
 type savedAnswer struct {

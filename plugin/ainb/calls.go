@@ -258,7 +258,7 @@ func (s *session) invoke(ctx context.Context, method string, raw json.RawMessage
 	return map[string]Bytes{"payload": some(result)}, nil
 }
 
-// forever is the timeout of an action without one: the end of the process that asked.
+// forever is the timeout of an action without one. The action ends with the process of its caller.
 const forever = 24 * time.Hour
 
 // milliseconds reads a timeout; 0 means none.

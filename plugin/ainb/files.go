@@ -60,8 +60,8 @@ func (x *extension) places(write bool) (list []place) {
 	return list
 }
 
-// declares reports whether the manifest asks to read a directory: the user may grant a part of it, and
-// a link there leads to no more than that.
+// declares reports whether the manifest requests to read a directory. The user may grant a part of it, and
+// a link in that part gives no access beyond the manifest.
 func (x *extension) declares(dir string) bool {
 	return slices.ContainsFunc(x.e.Manifest.Capabilities[readPaths].Only, func(prefix string) bool {
 		_, inside := within(resolve(x.h.expand(prefix)), resolve(dir))

@@ -26,7 +26,7 @@ type Tier struct {
 	// Base is an absolute path that the user has named, and Rel the directory below it, with "/";
 	// "" is Base. bento follows no link from Base on.
 	Base, Rel string
-	// Programs are read only where this is set: a repository must not bring some by being cloned.
+	// Programs are read only if this is set: a clone of a repository must not install programs.
 	Programs bool
 	Plugins  bool // only packages of adapters
 }

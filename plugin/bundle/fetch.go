@@ -30,7 +30,7 @@ const RuleFetch = "package_source"
 // Fetcher reads packages from the sources that the user names.
 type Fetcher struct {
 	Environ   []string          // of the user, for git
-	Root      string            // of the workspace, whose programs are not started; "" for none
+	Root      string            // of the workspace; bento does not start programs in it; "" for none
 	Transport http.RoundTripper // nil: the one of net/http
 
 	cloneLimit int64 // bytes on disk while git clones; 0: maxClone

@@ -149,7 +149,7 @@ func versionsOf(list []Found) string {
 	return diagnostics.Few(names)
 }
 
-// require finds the dependencies of a package. way is how it was reached, its own id last.
+// require finds the dependencies of a package. way has the ids that led to it, its own last.
 func (r *resolver) require(f Found, way []string) error {
 	if f.Module == nil {
 		return nil

@@ -38,8 +38,8 @@ type Store struct {
 	Waiting func(lock string)
 }
 
-// DataDir returns the directory of a Store for the user with that environment: below
-// $XDG_DATA_HOME, or ~/.local/share. It returns "" where neither variable is an absolute path.
+// DataDir returns the directory of a Store for the user with that environment: below $XDG_DATA_HOME, or
+// ~/.local/share. It returns "" if neither variable is an absolute path.
 func DataDir(getenv func(string) string) string {
 	dir := getenv("XDG_DATA_HOME")
 	if home := getenv("HOME"); !filepath.IsAbs(dir) {

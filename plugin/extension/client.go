@@ -94,7 +94,7 @@ func (c *Client) Register(ctx context.Context, p Panel) error {
 	return c.Call(ctx, "host.ui.register_tool_panel", p, nil)
 }
 
-// Snapshot is the latest payload of a topic. Version is 0, and Payload nil, without one.
+// Snapshot is the latest payload of a topic. If the topic has none, Version is 0 and Payload nil.
 type Snapshot struct {
 	Payload []byte `json:"payload"`
 	Version uint64 `json:"version"`
@@ -119,8 +119,7 @@ func (c *Client) Publish(_ context.Context, topic string, payload []byte) error 
 	return c.tell("host/snapshot/publish", map[string]any{"topic": topic, "payload": text(payload)})
 }
 
-// Subscribe asks for the events of a topic that the manifest does not name (ainb, capability
-// event_bus).
+// Subscribe requests the events of a topic that is not in the manifest (ainb, capability event_bus).
 func (c *Client) Subscribe(ctx context.Context, topic string) error {
 	if err := c.only(false, "a subscription"); err != nil {
 		return err

@@ -41,8 +41,8 @@ func isPlainOption(s string) bool {
 	})
 }
 
-// trustInterpreter refuses a script whose interpreter other users may replace: they could
-// then run any code. An interpreter that is a script has one too.
+// trustInterpreter refuses a script whose interpreter other users may replace, since they could then run
+// any code. If an interpreter is a script, its interpreter is checked too.
 func trustInterpreter(start []byte, env adapters.Environ) error {
 	ways := owner.Trusted{}.Ways()
 	for range maxInterpreters {

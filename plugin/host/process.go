@@ -84,7 +84,7 @@ func (p *process) watch(l link, quiet func()) {
 	p.conclude(l.Err())
 }
 
-// blame ends the process for an error of its connection that is its fault.
+// blame ends the process because of an error of its connection, if the process is at fault.
 func (p *process) blame(err error) {
 	switch {
 	case errors.Is(err, wire.ErrMalformed):

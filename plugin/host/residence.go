@@ -148,7 +148,7 @@ func (l *residence) launch(ctx context.Context) (*companion, *adapters.Failure) 
 	k := &companion{newProcess(stream, l.o.Numbers), peer}
 	go k.watch(peer, func() {})
 	l.set(Starting, k, before)
-	if err = l.o.Hello(ctx, peer); err == nil { // attend finds one that has ended since
+	if err = l.o.Hello(ctx, peer); err == nil { // if it has ended since, attend reports that
 		return k, nil
 	}
 	return nil, l.refuse(ctx, k, err)

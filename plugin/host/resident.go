@@ -55,9 +55,9 @@ const (
 	Idling    Ending = "idling" // after Numbers.Idle without use
 )
 
-// Resident is a long-lived extension: one process after another, which also asks. It starts
-// with the first call, and ends when nothing uses it. After a failure it starts again after a
-// pause, until it has failed too often: then only Reload helps. Its methods may be called
+// Resident is a long-lived extension: it runs one process after another, which also sends requests. It
+// starts a process at the first call, and ends it when nothing uses it. After a failure it starts the next
+// one after a pause, until too many have failed. Then only Reload helps. Its methods may be called
 // concurrently.
 type Resident struct {
 	o      ResidentOptions

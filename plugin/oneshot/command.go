@@ -11,8 +11,8 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// command returns the process of the options. A name without a separator is looked up in bento's
-// own PATH and never in Dir; the tool's environment does not matter.
+// command returns the process of the options. A name without a separator is looked up in bento's own PATH
+// and never in Dir. The environment of the tool does not affect that.
 func (o *Options) command() (*host.Command, error) {
 	path := o.Argv[0]
 	switch {

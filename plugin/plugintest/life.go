@@ -55,8 +55,8 @@ func unlessRefused(run func(context.Context, *peer) outcome) func(context.Contex
 	}
 }
 
-// ofManifest checks the manifest of the first handshake, which is refused for one reason at
-// most: a code, or "" for a reason without one.
+// ofManifest checks the manifest of the first handshake, which is refused for at most one reason: a code,
+// or "" for a reason without a code.
 func ofManifest(code adapters.Code) func(context.Context, *peer) outcome {
 	return func(_ context.Context, p *peer) outcome {
 		var f *adapters.Failure
@@ -75,8 +75,8 @@ func ofManifest(code adapters.Code) func(context.Context, *peer) outcome {
 	}
 }
 
-// usableHooks finds hooks that bento drops, and those whose name looks like a misspelt one of a task.
-// A hook of a task that only dish.toml has is fine.
+// usableHooks finds hooks that bento drops, and hooks whose name looks like a misspelt name of a task. A
+// hook for a task of dish.toml is valid.
 func usableHooks(ctx context.Context, p *peer) outcome {
 	if len(p.s.dropped) > 0 {
 		return fail("%s", strings.Join(p.s.dropped, "; "))

@@ -104,8 +104,8 @@ func (r *recorder) Read(p []byte) (int, error) {
 
 func (r *recorder) Close() error { return r.r.Close() }
 
-// oddHeader reports whether a header line among the kept bytes ends with LF alone. It stops
-// where the frames do.
+// oddHeader reports whether a header line among the kept bytes ends with LF alone. It reads until the end
+// of the frames.
 func (r *recorder) oddHeader() bool {
 	rest := r.kept
 	for length := 0; ; {

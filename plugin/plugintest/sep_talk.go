@@ -35,7 +35,7 @@ type sepTalk struct {
 	odd     []string // messages that no request asked for
 	expect  string   // an id that an answer may have besides those of requests
 	lenient bool     // a request may have got an error in place of its answer
-	asked   []string // methods that the extension asked for
+	asked   []string // methods that the extension has called
 	asks    []time.Time
 }
 

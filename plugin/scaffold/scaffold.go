@@ -53,8 +53,8 @@ func Files(id, language string) ([]File, error) {
 	return files, nil
 }
 
-// renamed returns the path of a file in the project. A template has another name where git, go or
-// embed would take it for a file of bento's own.
+// renamed returns the path of a file in the project. A template has another name if git, go or embed would
+// take it for a file of bento's own.
 func renamed(name, id string) string {
 	dir, base := path.Split(name)
 	switch base = strings.TrimSuffix(base, ".tmpl"); base {

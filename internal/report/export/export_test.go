@@ -19,8 +19,7 @@ import (
 	"github.com/bentobuild/bento/internal/run"
 )
 
-// someRun is a run of a chain a → b → c with a failure, and one task beside it.
-// What it says is as hostile as it can be.
+// someRun returns a run of a chain a → b → c with a failure, and one unrelated task. Its texts are hostile.
 func someRun() *run.Report {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	r := &run.Report{Plan: &plan.Plan{Graph: dag.New(4)}, Started: start, Duration: 10 * time.Second}
@@ -122,14 +121,13 @@ func TestTrace(t *testing.T) {
 			t.Errorf("the trace begins at %d µs", e.Time)
 		}
 	}
-	// b took a second after a: as long as x alone, and found first.
+	// a and b take as long as x alone, and the search finds them first.
 	if diff := cmp.Diff(map[string]any{"task a": true, "task b": true, "restore x": false}, critical); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// TestRows: no two jobs of a row run at the same time, and there are no more rows
-// than there ever were jobs beside each other.
+// TestRows: no two jobs of a row run at the same time, and there are at most as many rows as jobs at the same time.
 func TestRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var jobs []job
@@ -158,7 +156,7 @@ func TestRows(t *testing.T) {
 	})
 }
 
-// What a program says of its place is no command to the terminal that shows the log.
+// A place that a program reports is no command to the terminal that shows the log.
 func TestAnnotationsAreNoEscapes(t *testing.T) {
 	const evil = "a\x1b]0;b\a\x1b[2J\u009b\r\n\x7f"
 	r := &run.Report{Results: []*run.Result{{Diagnostics: []diagnostics.Diagnostic{

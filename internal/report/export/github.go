@@ -10,12 +10,11 @@ import (
 	"github.com/bentobuild/bento/internal/run"
 )
 
-// maxAnnotations bounds what is annotated: GitHub shows ten of a kind for a step, and
-// drops the rest.
+// maxAnnotations is the maximal number of annotations: GitHub shows ten of a kind for a step, and drops the rest.
 const maxAnnotations = 50
 
-// Annotations writes the diagnostics of a run as workflow commands of GitHub
-// Actions, which shows them beside the lines that they are about.
+// Annotations writes the diagnostics of a run as workflow commands of GitHub Actions, which shows them at their
+// source lines.
 func Annotations(w io.Writer, r *run.Report) {
 	list := Diagnostics(r)
 	for _, d := range list[:min(len(list), maxAnnotations)] {
@@ -39,9 +38,9 @@ func Annotations(w io.Writer, r *run.Report) {
 	}
 }
 
-// escapeData and escapeProperty write what would end a workflow command as the
-// runner reads it (actions/toolkit, packages/core/src/command.ts). Other control
-// characters would be commands to the terminal that shows the log.
+// escapeData and escapeProperty escape characters that would end a workflow command, in the form that the runner
+// reads (actions/toolkit, packages/core/src/command.ts). They replace other control characters, which would steer
+// the terminal that shows the log.
 func escapeData(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(report.Printable(s))
 }
@@ -58,7 +57,7 @@ func Summary(w io.Writer, r *run.Report) error {
 	b.WriteString("| task | outcome | time | |\n|---|---|---|---|\n")
 	for _, res := range r.Results {
 		if res.Outcome == run.CacheHit {
-			continue // a hundred of them say nothing
+			continue // a long list of them is not useful
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", cell(res.Task.ID()), res.Outcome, report.Seconds(res.Duration), cell(res.Message))
 	}

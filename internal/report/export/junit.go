@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/run"
 )
 
-// The elements of a JUnit report, as far as its readers agree about them
+// The elements of a JUnit report on which its readers agree
 // (https://github.com/testmoapp/junitxml).
 type junitSuites struct {
 	XMLName  xml.Name      `xml:"testsuites"`
@@ -71,7 +71,7 @@ func JUnit(w io.Writer, r *run.Report) error {
 }
 
 // JUnitOfPlugin writes the results of `bento plugin test`: a case for each clause and fixture. A
-// SHOULD that fails is no failure.
+// failed SHOULD is no failure.
 func JUnitOfPlugin(w io.Writer, t report.PluginTest) error {
 	took := fmt.Sprintf("%.3f", t.DurationMS/1000)
 	s := &junitSuite{Name: t.ID, Time: took, Tests: len(t.Axes), Failures: t.Failed}

@@ -1,4 +1,4 @@
-// Package export writes what happened in a run in the formats of other programs:
+// Package export writes the results of a run in the formats of other programs:
 // JUnit XML, SARIF, Chrome's trace events, and the commands of GitHub Actions.
 package export
 
@@ -81,8 +81,8 @@ type sarifRegion struct {
 	EndCol    int `json:"endColumn,omitempty"`
 }
 
-// SARIF writes the diagnostics of a run as a SARIF 2.1.0 log: a run of the log for
-// each tool that said something, and one of bento itself.
+// SARIF writes the diagnostics of a run as a SARIF 2.1.0 log. The log has a run for each tool with diagnostics, and
+// one for bento itself.
 func SARIF(w io.Writer, r *run.Report, version string) error {
 	byTool := map[string][]diagnostics.Diagnostic{diagnostics.Source: slices.Clone(r.Warnings)}
 	for _, d := range Diagnostics(r) {
@@ -107,7 +107,7 @@ func SARIF(w io.Writer, r *run.Report, version string) error {
 	return enc.Encode(doc)
 }
 
-// Diagnostics returns what was found by the tasks of a run, each finding once.
+// Diagnostics returns the findings of the tasks of a run, each once.
 func Diagnostics(r *run.Report) []diagnostics.Diagnostic {
 	var all []diagnostics.Diagnostic
 	for _, res := range r.Results {

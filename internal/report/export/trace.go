@@ -10,15 +10,14 @@ import (
 	"github.com/bentobuild/bento/internal/run"
 )
 
-// Span is a part of an invocation beside its tasks: the walk, the plan.
+// Span is a part of an invocation that is no task: the walk, the plan.
 type Span struct {
 	Name     string
 	Start    time.Time
 	Duration time.Duration
 }
 
-// The rows of a trace. Tasks stand on rows of their own, as many as were running
-// beside each other.
+// The rows of a trace. Tasks have separate rows, as many as ran at the same time.
 const (
 	rowBento = 0
 	rowTasks = 1
@@ -37,8 +36,8 @@ type traceEvent struct {
 	Args  map[string]any `json:"args,omitempty"`
 }
 
-// Trace writes a run as Chrome trace events: what bento itself did on one row, tasks,
-// restores and installs on rows of workers. The critical path is flagged.
+// Trace writes a run as Chrome trace events: the work of bento itself on one row, and tasks, restores and installs
+// on rows of workers. It flags the critical path.
 func Trace(w io.Writer, r *run.Report, spans []Span) error {
 	start := r.Started
 	for _, s := range spans {
@@ -60,7 +59,7 @@ func Trace(w io.Writer, r *run.Report, spans []Span) error {
 	return json.NewEncoder(w).Encode(map[string]any{"traceEvents": events, "displayTimeUnit": "ms"})
 }
 
-// job is something that took a worker's time.
+// job is a task, restore or install that a worker did.
 type job struct {
 	name, kind string
 	start      time.Time
@@ -68,7 +67,7 @@ type job struct {
 	args       map[string]any
 }
 
-// jobsOf lists what workers did, by start.
+// jobsOf lists the jobs of all workers, sorted by start.
 func jobsOf(r *run.Report) []job {
 	critical := r.CriticalPath()
 	var jobs []job
@@ -91,7 +90,7 @@ func jobsOf(r *run.Report) []job {
 	return jobs
 }
 
-// rows returns each job the first row that is free when it starts.
+// rows returns the row of each job: the first row that is free at the start of the job.
 func rows(jobs []job) []int {
 	return report.Rows(len(jobs), func(i int) (start, end int64) {
 		start = jobs[i].start.UnixNano()
@@ -99,7 +98,7 @@ func rows(jobs []job) []int {
 	})
 }
 
-// names are the events that name the process and its rows.
+// names returns the events that name the process and its rows.
 func names(events []traceEvent) []traceEvent {
 	last := rowBento
 	for _, e := range events {

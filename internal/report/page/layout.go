@@ -9,10 +9,10 @@ import (
 const (
 	columnWidth = 240
 	rowHeight   = 46
-	maxRows     = 60 // of a column, before it becomes two
+	maxRows     = 60 // of a column, before it is split into two
 )
 
-// place computes the place of every dish: behind its dependencies, and near to them.
+// place computes the place of every dish: to the right of its dependencies, and near to them.
 func place(dishes []Dish) {
 	index := make(map[string]int, len(dishes))
 	for i := range dishes {
@@ -40,11 +40,10 @@ func place(dishes []Dish) {
 	}
 }
 
-// layersOf puts every dish one layer behind the last of those that it depends on.
-// Links that close a cycle do not count.
+// layersOf puts every dish one layer after the last of its dependencies. It ignores links that close a cycle.
 func layersOf(dishes []Dish, index map[string]int) [][]int {
 	depth := make([]int, len(dishes))
-	state := make([]byte, len(dishes)) // 1 while it is looked at, 2 when its depth is known
+	state := make([]byte, len(dishes)) // 1 during its visit, 2 once its depth is known
 	var visit func(i int) int
 	visit = func(i int) int {
 		if state[i] != 0 {
@@ -69,7 +68,7 @@ func layersOf(dishes []Dish, index map[string]int) [][]int {
 	return layers
 }
 
-// settle orders a layer by where those stand that its dishes depend on.
+// settle orders a layer by the places of the dependencies of its dishes.
 func settle(dishes []Dish, index map[string]int, layer []int, rank []float64) {
 	want := make(map[int]float64, len(layer))
 	for _, i := range layer {

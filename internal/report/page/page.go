@@ -1,6 +1,5 @@
-// Package page makes the one HTML page that shows the graph of a workspace and the
-// last run. It loads nothing: style, script and data are in it, and its content
-// security policy allows no others.
+// Package page makes the HTML page that shows the graph of a workspace and the last run. The page loads no other
+// files: it contains its style, script and data, and its content security policy allows no others.
 package page
 
 import (
@@ -22,11 +21,11 @@ var style string
 //go:embed page.js
 var script string
 
-// Data is what the page shows.
+// Data is the content of the page.
 type Data struct {
 	Title  string `json:"title"`
 	Dishes []Dish `json:"dishes"`
-	Run    *Run   `json:"run,omitempty"` // the last one, nil when none is known
+	Run    *Run   `json:"run,omitempty"` // the last run, nil if none is known
 	// Panels are the tool panels of extensions.
 	Panels []Panel `json:"panels,omitempty"`
 }
@@ -37,7 +36,7 @@ type Panel struct {
 	Title string `json:"title"`
 }
 
-// Dish is a node of the graph. Where it stands is worked out by Write.
+// Dish is a node of the graph. Write computes its place.
 type Dish struct {
 	Name     string `json:"name"`
 	Path     string `json:"path"`
@@ -49,7 +48,7 @@ type Dish struct {
 	Y int `json:"y"`
 }
 
-// Link is an edge to a dish that another depends on.
+// Link is an edge from a dish to one of its dependencies.
 type Link struct {
 	Dish    string `json:"dish"`
 	Kind    string `json:"kind"`
@@ -94,7 +93,7 @@ type RunTask struct {
 // Write writes the page.
 func Write(w io.Writer, d Data) error {
 	place(d.Dishes)
-	data, err := json.Marshal(d) // escapes what could end the element that it stands in
+	data, err := json.Marshal(d) // escapes text that could end the script element
 	if err != nil {
 		return err
 	}
@@ -105,7 +104,7 @@ func Write(w io.Writer, d Data) error {
 	return err
 }
 
-// hash names a text as a content security policy does.
+// hash returns the source expression of a text in a content security policy.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])

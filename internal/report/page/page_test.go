@@ -18,7 +18,7 @@ import (
 // hostile is a name that would break out of the page if it could.
 const hostile = `</script><img src=x onerror="document.title='broken'">`
 
-// large is a workspace of a thousand dishes and one of a bad name.
+// large returns a workspace of a thousand dishes, and one with a hostile name.
 func large() Data {
 	d := Data{Title: "bento: " + hostile, Run: &Run{Command: "bento ci " + hostile, StartedAt: "2026-01-02T03:04:05Z", DurationMS: 4000}}
 	for i := range 1000 {
@@ -36,8 +36,8 @@ func large() Data {
 	return d
 }
 
-// TestPlace: no two dishes stand at one place, and each behind what it depends on,
-// also when they depend on each other in a circle.
+// TestPlace: no two dishes have the same place, and each is to the right of its dependencies. It works for cycles,
+// too.
 func TestPlace(t *testing.T) {
 	dishes := large().Dishes
 	dishes[0].Links = append(dishes[0].Links, Link{Dish: "dish-0999"})
@@ -127,7 +127,7 @@ func TestInBrowser(t *testing.T) {
 	}
 }
 
-// browser starts a headless one. problems returns what it complained of.
+// browser starts a headless browser. problems returns its errors.
 func browser(t *testing.T) (ctx context.Context, problems func() []string) {
 	t.Helper()
 	path, err := exec.LookPath("chromium")

@@ -35,7 +35,7 @@ func (l *Lines) installLog(ev run.InstallLog) {
 	}
 }
 
-// hears reports whether a line about an install is shown.
+// hears reports whether a log line of an install is shown.
 func (l *Lines) hears(line adapters.Log) bool {
 	if line.Stream == "" {
 		return l.Verbose || line.Level == "warn" || line.Level == "error"
@@ -56,7 +56,7 @@ func (l *Lines) forward(piece adapters.Log) {
 	l.open[i] = !strings.HasSuffix(piece.Message, "\n")
 }
 
-// endLines ends the lines that tools have left open: what follows is bento's own.
+// endLines ends unfinished lines of tools, so that the next output of bento starts a line.
 func (l *Lines) endLines() {
 	for i, w := range [2]io.Writer{l.Out, l.Err} {
 		if l.open[i] {
@@ -92,7 +92,7 @@ func (l *Lines) installed(i *run.Install) {
 	}
 }
 
-// installFailure says once why an install has failed, whichever tasks needed it.
+// installFailure prints the error of a failed install once, even if several tasks needed it.
 func (l *Lines) installFailure(i *run.Install) {
 	fmt.Fprintf(l.Err, "bento: %s the dependencies of %s: %s\n", l.Style.Red("cannot install"), i.Dish, report.Indent(report.Printable(i.Err.Error())))
 	var failure *adapters.Failure

@@ -10,8 +10,7 @@ import (
 	"github.com/bentobuild/bento/internal/run"
 )
 
-// TestInstallLines: what a tool printed stays in one piece, and bento begins a line of
-// its own after it.
+// TestInstallLines: the output of a tool stays in one piece, and bento starts a new line after it.
 func TestInstallLines(t *testing.T) {
 	forwarded := func(stream, text string) adapters.Log {
 		return adapters.Log{Level: "info", Stream: stream, Message: text, Verbatim: true}
@@ -36,7 +35,7 @@ func TestInstallLines(t *testing.T) {
 		for _, log := range c.logs {
 			l.Report(run.InstallLog{Install: i, Log: log})
 		}
-		l.Mode = Quiet // what follows is not looked at
+		l.Mode = Quiet // the later lines are not tested
 		l.Report(run.InstallFinished{Install: i})
 		if diff := cmp.Diff(c.want, out.String()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)

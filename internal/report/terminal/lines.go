@@ -16,22 +16,22 @@ import (
 	"github.com/bentobuild/bento/internal/run"
 )
 
-// Mode says how much of what tasks print is shown.
+// Mode is the amount of task output that is shown.
 type Mode string
 
 // The modes of --output.
 const (
-	Grouped Mode = "grouped" // the default: one line a task, the whole output of failures
+	Grouped Mode = "grouped" // the default: one line for each task, the whole output of failures
 	Stream  Mode = "stream"  // every line as it comes, its task in front
-	Quiet   Mode = "quiet"   // failures alone
-	Full    Mode = "full"    // the whole output of every task when it ends, of hits too
+	Quiet   Mode = "quiet"   // failures only
+	Full    Mode = "full"    // the whole output of every task when it ends, cache hits included
 )
 
 // Modes lists the modes.
 func Modes() []string { return []string{string(Grouped), string(Stream), string(Quiet), string(Full)} }
 
-// Lines is a run.Reporter that writes plain lines: status and what tasks print on
-// stdout to Out, the rest to Err.
+// Lines is a run.Reporter that writes plain lines. It writes the status and the stdout of tasks to Out, and the
+// rest to Err.
 type Lines struct {
 	Out, Err io.Writer
 	Mode     Mode
@@ -40,13 +40,13 @@ type Lines struct {
 	Verbose  bool
 	Tools    bool // shows what the tools of installs print
 	GitHub   bool // Out is read by GitHub Actions
-	// OutTerminal and ErrTerminal say what is a terminal: there nothing that a task
-	// prints does more than show text.
+	// OutTerminal and ErrTerminal say that Out or Err is a terminal: there, the output of a task can only
+	// show text.
 	OutTerminal, ErrTerminal bool
 	// News leaves out the hits of tasks whose key has not changed since they were last
 	// printed, for several runs.
 	News bool
-	// Brief leaves out hits and the totals: it is for the run of one server beside others.
+	// Brief leaves out hits and the totals: it is for the run of one server during other runs.
 	Brief bool
 
 	width   int          // of the longest task id
@@ -54,7 +54,7 @@ type Lines struct {
 	partial map[source]*bytes.Buffer
 	failed  []*run.Result
 	told    map[string]cache.Key // of News, by task
-	open    [2]bool              // stdout, stderr: what a plugin forwarded ended within a line
+	open    [2]bool              // stdout, stderr: the last forwarded output ended within a line
 }
 
 // source is one stream of one task.
@@ -66,16 +66,16 @@ type source struct {
 // Reporter reports a run to people.
 type Reporter interface {
 	run.Reporter
-	// Open sets the store that holds the logs of hits.
+	// Open sets the store that has the logs of cache hits.
 	Open(cache.Store)
-	// Live reports whether it wants run.TaskOutput events.
+	// Live reports whether the reporter needs run.TaskOutput events.
 	Live() bool
 }
 
 // Open sets the store that has the logs of cache hits.
 func (l *Lines) Open(store cache.Store) { l.Store = store }
 
-// Live reports whether the reporter wants run.TaskOutput events.
+// Live reports whether the reporter needs run.TaskOutput events.
 func (l *Lines) Live() bool { return l.Mode == Stream }
 
 // Report renders one event.
@@ -115,18 +115,17 @@ func (l *Lines) Report(ev run.Event) {
 	}
 }
 
-// streams reports whether what a task prints is shown as it comes: a server has no end to wait
-// for.
+// streams reports whether the output of a task is shown at once: a server has no end to wait for.
 func (l *Lines) streams(t *plan.Task) bool {
 	return l.Mode == Stream || t.Persistent && l.Mode != Quiet
 }
 
-// Restart says that a server is started again, and why.
+// Restart prints that a server starts again, and the reason.
 func (l *Lines) Restart(id, why string) {
 	l.status("restart", l.Style.Yellow, id+":", report.PrintableLine(why))
 }
 
-// stopped says that bento has ended a server.
+// stopped prints that bento has ended a server.
 func (l *Lines) stopped(r *run.Result) {
 	if l.Mode == Quiet {
 		return
@@ -159,7 +158,7 @@ func (l *Lines) line(word string, paint func(string) string, id, rest string) st
 	return strings.TrimRight(line, " ") + "\n"
 }
 
-// mostHits is how many bytes of lines about hits wait at most.
+// mostHits is the maximal size in bytes of the waiting lines about hits.
 const mostHits = 16 << 10
 
 // hit keeps a line about a hit for writeHits.
@@ -204,7 +203,7 @@ func (l *Lines) finished(r *run.Result) {
 		l.status("FAILED", l.Style.Red, r.Task.ID(), strings.TrimSpace(firstLine(r.Message)+"  "+report.Seconds(r.Duration)))
 	case run.Skipped:
 		if r.Reason == run.ReasonToolMissing && l.Mode != Full {
-			return // a warning has said it for all of them
+			return // a warning has named the reason for all of them
 		}
 		why := r.Reason
 		if why == run.ReasonDependencyFailed {
@@ -251,7 +250,7 @@ func (l *Lines) stream(s action.Stream) io.Writer {
 	return l.Out
 }
 
-// shown returns where a task's output goes, made harmless for a terminal.
+// shown returns the writer for the output of a task. For a terminal, the writer removes control sequences.
 func (l *Lines) shown(s action.Stream) io.WriteCloser {
 	if s == action.Stderr && l.ErrTerminal || s != action.Stderr && l.OutTerminal {
 		return &Safe{W: l.stream(s)}
@@ -266,7 +265,7 @@ func (verbatim) Close() error { return nil }
 // maxPartial bounds a line that does not end, in bytes.
 const maxPartial = 64 << 10
 
-// output writes the whole lines among what a task prints, its name in front.
+// output writes the complete lines of the output of a task, with its name in front.
 func (l *Lines) output(ev run.TaskOutput) {
 	if l.partial == nil {
 		l.partial = make(map[source]*bytes.Buffer)
@@ -311,7 +310,7 @@ func (l *Lines) prefixed(out *bytes.Buffer, at source, prefix string, line []byt
 	out.WriteByte('\n')
 }
 
-// flush writes what is left of lines that did not end.
+// flush writes the incomplete lines of a task.
 func (l *Lines) flush(id string) {
 	for _, s := range []action.Stream{action.Stdout, action.Stderr} {
 		at := source{id, s}
@@ -324,13 +323,14 @@ func (l *Lines) flush(id string) {
 	}
 }
 
-// saidOnce reports whether one message for several tasks says why one failed: its line names the reason.
+// saidOnce reports whether a message for several tasks has the error of a failed task: then the line of the task
+// names only the reason.
 func saidOnce(f *run.Result, r *run.Report) bool {
 	failed := func(i *run.Install) bool { return i.Err != nil }
 	return f.Reason == run.ReasonToolMissing || f.Reason == run.ReasonInstallFailed && slices.ContainsFunc(r.Installs, failed)
 }
 
-// summary writes the output of what failed, and the totals.
+// summary writes the output of failed tasks, and the totals.
 func (l *Lines) summary(r *run.Report) {
 	for _, f := range l.failed {
 		if !saidOnce(f, r) {
@@ -359,7 +359,7 @@ func (l *Lines) summary(r *run.Report) {
 	fmt.Fprintf(l.Out, "%s  %s: %s  %s\n", word, report.Count(len(r.Results), "task"), totals(r), report.Seconds(r.Duration))
 }
 
-// totals counts how the tasks of a run ended. A server that bento ended is no skipped task.
+// totals counts the outcomes of the tasks of a run. A server that bento ended is not counted as skipped.
 func totals(r *run.Report) string {
 	var built, skipped, stopped int
 	for _, res := range r.Results {
@@ -382,7 +382,7 @@ func totals(r *run.Report) string {
 	return text
 }
 
-// warnings counts what was found in the output of tasks that did well.
+// warnings counts the findings in the output of successful tasks.
 func warnings(r *run.Report) (n int) {
 	for _, res := range r.Results {
 		if res.Outcome == run.Built {

@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/run"
 )
 
-// How the block looks and how often it is drawn.
+// The size of the block, and the interval of its redraws.
 const (
 	redraw   = 125 * time.Millisecond
 	maxRows  = 8   // running tasks shown
@@ -26,15 +26,15 @@ type Live struct {
 	mu       sync.Mutex
 	running  []*row
 	rows     map[*plan.Task]*row
-	estimate []time.Duration // by task: what is expected of those that will run
-	left     time.Duration   // the sum of it, of those that have not ended
+	estimate []time.Duration // by task: the expected duration of a task that will run
+	left     time.Duration   // the sum of the estimates of tasks that have not ended
 	workers  int
 	total    int
 	ended    int
 	counts   map[run.Outcome]int
 	ends     map[*plan.Task]run.Outcome
 	lent     *plan.Task      // has the terminal
-	rest     func() []string // what the block shows between two runs; nil during one
+	rest     func() []string // returns the lines of the block between two runs; nil during a run
 	stop     chan struct{}
 	stopped  chan struct{}
 }
@@ -46,7 +46,7 @@ type row struct {
 	last  []byte // the end of its output
 }
 
-// Live reports that TaskOutput events are wanted: rows show the last line.
+// Live returns true: rows show the last line of TaskOutput events.
 func (l *Live) Live() bool { return true }
 
 // Report renders one event.
@@ -69,8 +69,8 @@ func (l *Live) Report(ev run.Event) {
 	}
 }
 
-// Rest shows the lines of a function from now until the next run starts, and nothing if it is nil.
-// No run may be going on.
+// Rest shows the lines of a function until the next run starts, and no block if the function is nil. The caller
+// must not call it during a run.
 func (l *Live) Rest(lines func() []string) {
 	l.end()
 	l.mu.Lock()
@@ -81,7 +81,7 @@ func (l *Live) Rest(lines func() []string) {
 	}
 }
 
-// begin draws the block from now on.
+// begin starts to draw the block.
 func (l *Live) begin() {
 	if l.stop != nil {
 		return
@@ -90,7 +90,7 @@ func (l *Live) begin() {
 	go l.draw()
 }
 
-// note keeps the model of the block.
+// note updates the model of the block.
 func (l *Live) note(ev run.Event) {
 	if _, end := ev.(run.Finished); end {
 		l.end()
@@ -130,7 +130,7 @@ func installName(dish string) string { return dish + ": install" }
 func (l *Live) finished(r *run.Result) {
 	l.remove(l.rows[r.Task])
 	delete(l.rows, r.Task)
-	if was, again := l.ends[r.Task]; again { // it has failed after all
+	if was, again := l.ends[r.Task]; again { // the task has failed later
 		l.counts[was]--
 		l.counts[r.Outcome]++
 		return
@@ -161,7 +161,7 @@ func (l *Live) remove(gone *row) {
 	}
 }
 
-// note keeps the end of what was printed.
+// note keeps the end of the output.
 func (r *row) note(p []byte) {
 	if r == nil {
 		return
@@ -175,7 +175,7 @@ func (r *row) note(p []byte) {
 	}
 }
 
-// line is the last line of it that says anything.
+// line returns the last line of the output that is not blank.
 func (r *row) line() string {
 	lines := strings.FieldsFunc(plain(strings.ToValidUTF8(string(r.last), "�")), func(c rune) bool { return c == '\n' || c == '\r' })
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -202,7 +202,7 @@ func (l *Live) draw() {
 	}
 }
 
-// end takes the block away for good.
+// end removes the block and stops its redraws.
 func (l *Live) end() {
 	if l.stop != nil {
 		close(l.stop)
@@ -235,8 +235,7 @@ func (l *Live) Block(now time.Time) []string {
 	return append(lines, l.totals(now))
 }
 
-// totals is the last line of the block. The counts come first: on a narrow terminal
-// the rest is cut.
+// totals returns the last line of the block. The counts come first, as a narrow terminal cuts the end.
 func (l *Live) totals(now time.Time) string {
 	parts := []string{fmt.Sprintf("%d/%d", l.ended, l.total), fmt.Sprintf("%d running", len(l.running))}
 	for _, o := range []struct {
@@ -253,8 +252,8 @@ func (l *Live) totals(now time.Time) string {
 	return "  " + l.Style.Bold(strings.Join(parts, "  "))
 }
 
-// remaining is how long the rest should take, going by the last runs: all of it
-// shared out among the workers, but never less than what is left of one task.
+// remaining returns the expected time until the end, from the durations of the last runs: the sum divided by the
+// number of workers, but never less than the remaining time of one task.
 func (l *Live) remaining(now time.Time) time.Duration {
 	left, longest := l.left, time.Duration(0)
 	for t, r := range l.rows {
@@ -267,7 +266,7 @@ func (l *Live) remaining(now time.Time) time.Duration {
 	return max(left/time.Duration(max(1, l.workers)), longest).Round(time.Second)
 }
 
-// elapsed writes a duration in whole seconds.
+// elapsed returns a duration in whole seconds as text.
 func elapsed(d time.Duration) string {
 	switch s := int(max(0, d).Seconds()); {
 	case s < 60:

@@ -9,8 +9,7 @@ import (
 	"github.com/bentobuild/bento/internal/run"
 )
 
-// failure writes how a task failed, what it printed unless that was shown before, and what was found
-// in it.
+// failure writes the error of a failed task, its output unless that was shown before, and its findings.
 func (l *Lines) failure(r *run.Result) {
 	fmt.Fprintf(l.Err, "bento: %s %s: %s\n", r.Task.ID(), l.Style.Red("failed"), report.Indent(report.Printable(r.Message)))
 	if r.Failure != nil {
@@ -33,7 +32,7 @@ func (l *Lines) failure(r *run.Result) {
 	}
 }
 
-// group replays a log from a byte on, as a group that GitHub Actions folds if they are enabled.
+// group replays a log from a byte on. For GitHub Actions, it makes a group that can be folded.
 func (l *Lines) group(r *run.Result, from int) {
 	if l.GitHub {
 		fmt.Fprintf(l.Out, "::group::%s\n", report.PrintableLine(r.Task.ID()))
@@ -42,7 +41,7 @@ func (l *Lines) group(r *run.Result, from int) {
 	l.replay(r, from)
 }
 
-// groupEnd replays the end of a log. What was found in it is shown too.
+// groupEnd replays the end of a log. The findings are shown, too.
 func (l *Lines) groupEnd(r *run.Result) {
 	var m mark
 	if err := r.ReplayLog(l.Store, m.note); err != nil {
@@ -56,7 +55,7 @@ func (l *Lines) groupEnd(r *run.Result) {
 	l.group(r, from)
 }
 
-// What groupEnd shows at most.
+// The bounds of groupEnd.
 const (
 	maxEndLines = 100
 	maxEndBytes = maxShown
@@ -65,8 +64,8 @@ const (
 // mark finds where the last lines of a log begin.
 type mark struct {
 	size   int
-	lines  int                  // that have begun, the empty one behind the last line end too
-	starts [maxEndLines + 1]int // of the last of them: that of line i is at i modulo its length
+	lines  int                  // the begun lines, including the empty one after the last line end
+	starts [maxEndLines + 1]int // the starts of the last lines: that of line i is at i modulo the length
 }
 
 func (m *mark) note(_ action.Stream, p []byte) {
@@ -86,7 +85,7 @@ func (m *mark) begin(at int) {
 	m.lines++
 }
 
-// start returns the byte at which the last lines begin, and how many lines there are before it.
+// start returns the byte at which the last lines begin, and the number of lines before it.
 func (m *mark) start() (from, before int) {
 	if m.lines == 0 {
 		return 0, 0
@@ -102,7 +101,7 @@ func (m *mark) start() (from, before int) {
 	return max(at(before), m.size-maxEndBytes), before
 }
 
-// replay writes the log of a task from a byte on, each stream to its own place.
+// replay writes the log of a task from a byte on, each stream to its own writer.
 func (l *Lines) replay(r *run.Result, from int) {
 	end := byte('\n')
 	out, errs := l.shown(action.Stdout), l.shown(action.Stderr)
@@ -126,10 +125,10 @@ func (l *Lines) replay(r *run.Result, from int) {
 	l.lacks(r.Task.ID(), err)
 }
 
-// maxShown bounds what Log shows of a log, in bytes.
+// maxShown is the maximal size in bytes of the part of a log that Log shows.
 const maxShown = 64 << 10
 
-// Log writes the end of what a task printed, and where all of it is.
+// Log writes the end of the output of a task, and the path of the whole log.
 func (l *Lines) Log(r *run.Result) {
 	var tail []byte
 	err := r.ReplayLog(l.Store, func(_ action.Stream, p []byte) {
@@ -158,7 +157,7 @@ func (l *Lines) Log(r *run.Result) {
 	l.lacks(r.Task.ID(), err)
 }
 
-// lacks says that a log cannot be shown, if it cannot.
+// lacks prints the error of a log that cannot be shown, if there is one.
 func (l *Lines) lacks(id string, err error) {
 	if err != nil {
 		fmt.Fprintf(l.Err, "bento: the log of %s cannot be shown: %v\n", id, err)

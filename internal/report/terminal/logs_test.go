@@ -8,8 +8,8 @@ import (
 	"github.com/bentobuild/bento/internal/action"
 )
 
-// TestMark: the end of a log begins with a line, however the log came, and is bounded in lines and
-// bytes.
+// TestMark: the end of a log begins at the start of a line, whatever the pieces of the log are, and is bounded in
+// lines and bytes.
 func TestMark(t *testing.T) {
 	var many strings.Builder
 	for i := range 300 {

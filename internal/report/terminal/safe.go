@@ -6,16 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// maxEscape bounds an escape sequence, in bytes; a longer one has no end.
+// maxEscape is the maximal size in bytes of an escape sequence; a longer one counts as endless.
 const maxEscape = 4 << 10
 
-// Safe keeps what a task prints from doing anything to a terminal but show text: it
-// lets through colours, tabs and the ends of lines, and takes out other controls. What
-// is no UTF-8 becomes U+FFFD. It is for one goroutine.
+// Safe is a writer for a terminal by which the output of a task can only show text. It passes on colours, tabs and
+// line ends, and removes other control sequences. It replaces invalid UTF-8 by U+FFFD. It is for one goroutine.
 type Safe struct {
 	W io.Writer
 
-	begun   []byte // of a sequence, or a character, that has not ended yet
+	begun   []byte // the start of an incomplete sequence or character
 	painted bool
 }
 
@@ -42,7 +41,7 @@ func (s *Safe) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// Close writes what was held back, and ends the last colour.
+// Close writes the incomplete rest, and ends the last colour.
 func (s *Safe) Close() error {
 	var out bytes.Buffer
 	for range bytes.Runes(s.begun) {
@@ -67,8 +66,8 @@ func (s *Safe) put(out *bytes.Buffer, piece []byte) {
 	out.Write(piece)
 }
 
-// next returns the length of what text begins with, and whether it may be shown; 0 when
-// its end is not there yet.
+// next returns the length of the first character or sequence of text, 0 if it is incomplete. It reports whether it
+// may be shown.
 func (s *Safe) next(text []byte) (n int, show bool) {
 	switch c := text[0]; {
 	case c == '\x1b':
@@ -93,7 +92,7 @@ func sequence(text []byte) (n int, colour bool) {
 		return 0, false
 	}
 	switch text[1] {
-	case '[': // up to a letter or the like
+	case '[': // ends with a letter or a similar final byte
 		for i, c := range text[2:] {
 			switch {
 			case c >= 0x40 && c <= 0x7e:
@@ -103,7 +102,7 @@ func sequence(text []byte) (n int, colour bool) {
 			}
 		}
 		return 0, false
-	case ']', 'P', 'X', '^', '_': // up to BEL or ESC \
+	case ']', 'P', 'X', '^', '_': // ends with BEL or ESC \
 		for i, c := range text[2:] {
 			if c == '\a' {
 				return i + 3, false

@@ -37,8 +37,7 @@ func TestSafe(t *testing.T) {
 	}
 }
 
-// FuzzSafe: whatever comes, in whatever pieces, no control but the end of a line, a tab
-// and colours is left.
+// FuzzSafe: for any text in any pieces, the output has no control characters except line ends, tabs and colours.
 func FuzzSafe(f *testing.F) {
 	f.Add([]byte("a\x1b[31mb\x1b]0;t\x07\x00\xff"), 3)
 	f.Fuzz(func(t *testing.T, in []byte, size int) {

@@ -11,24 +11,23 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// Screen shares a terminal between what stays and a block of lines below it that is
-// drawn again and again. It is safe for concurrent use.
+// Screen shares a terminal between permanent output and a block of lines below it that is redrawn. It is safe for
+// concurrent use.
 type Screen struct {
-	// Terminal is where the block is drawn.
+	// Terminal is the terminal of the block.
 	Terminal io.Writer
-	// Columns returns the width of the terminal now.
+	// Columns returns the current width of the terminal.
 	Columns func() int
 
 	mu     sync.Mutex
-	block  []string // what is to be seen, each shorter than the terminal is wide
-	drawn  []string // what is on the terminal now
-	wide   int      // how wide that was then
-	inLine bool     // what stays does not end with its line: no place for a block
-	paused bool     // the terminal is another's
+	block  []string // the lines to show, each shorter than the terminal is wide
+	drawn  []string // the lines on the terminal
+	wide   int      // the width of the terminal when they were drawn
+	inLine bool     // the permanent output ends within a line, so no block can follow
+	paused bool     // another process uses the terminal
 }
 
-// Writer returns a writer whose text stays, above the block. w leads to the same
-// terminal, or away from it.
+// Writer returns a writer for permanent text above the block. w writes to the same terminal, or elsewhere.
 func (s *Screen) Writer(w io.Writer) io.Writer { return &above{s, w} }
 
 type above struct {
@@ -48,12 +47,11 @@ func (a *above) Write(p []byte) (int, error) {
 	if len(p) > 0 {
 		s.inLine = p[len(p)-1] != '\n'
 	}
-	// The block comes back with the next Show: many writes in a row must not make
-	// it flicker.
+	// The next Show draws the block again: many writes in a row must not make it flicker.
 	return n, err
 }
 
-// Show replaces the block, if it is not there as it is. Lines that are too long are cut.
+// Show draws the block unless it is already shown unchanged. It cuts long lines.
 func (s *Screen) Show(block []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +65,7 @@ func (s *Screen) Show(block []string) {
 	}
 	s.wide = columns
 	var b bytes.Buffer
-	b.WriteString("\x1b[?2026h") // terminals that know it show the frame at once
+	b.WriteString("\x1b[?2026h") // terminals that support it show the frame at once
 	b.WriteString(s.erasure())
 	for _, line := range s.block {
 		b.WriteString(line)
@@ -78,7 +76,7 @@ func (s *Screen) Show(block []string) {
 	s.Terminal.Write(b.Bytes()) //nolint:errcheck // there is no other stream for the error
 }
 
-// Clear takes the block away.
+// Clear removes the block.
 func (s *Screen) Clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +86,7 @@ func (s *Screen) Clear() {
 	}
 }
 
-// Pause takes the block away and draws none until Resume: another process is about to write.
+// Pause removes the block and draws none until Resume: another process is about to write.
 func (s *Screen) Pause() {
 	s.Clear()
 	s.mu.Lock()
@@ -96,15 +94,15 @@ func (s *Screen) Pause() {
 	s.paused = true
 }
 
-// Resume ends a Pause. Nothing of what is on the terminal by now is taken for a block.
+// Resume ends a Pause. It treats the present content of the terminal as permanent output.
 func (s *Screen) Resume() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.paused, s.drawn = false, nil
 }
 
-// erasure is what moves the cursor to the start of the block and removes it. A
-// terminal that has become narrower has broken its lines.
+// erasure returns the sequence that moves the cursor to the start of the block and removes the block. A terminal
+// that has become narrower has wrapped the lines of the block.
 func (s *Screen) erasure() string {
 	if len(s.drawn) == 0 {
 		return ""
@@ -116,10 +114,10 @@ func (s *Screen) erasure() string {
 	return fmt.Sprintf("\x1b[%dA\r\x1b[J", rows)
 }
 
-// Width is how many columns text takes, colours left out.
+// Width returns the number of columns of a text, without colours.
 func Width(text string) int { return runewidth.StringWidth(plain(text)) }
 
-// Cut shortens text to so many columns. Colours do not count, and end with it.
+// Cut shortens text to a number of columns. Colours take no columns, and end with the text.
 func Cut(text string, columns int) string {
 	if Width(text) <= columns {
 		return text
@@ -157,7 +155,7 @@ func escape(text string) int {
 	return strings.IndexByte(text, 'm') + 1
 }
 
-// plain takes the colours out of text.
+// plain returns text without colours.
 func plain(text string) string {
 	if !strings.Contains(text, "\x1b[") {
 		return text

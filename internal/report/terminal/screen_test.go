@@ -48,8 +48,8 @@ func FuzzCut(f *testing.F) {
 	})
 }
 
-// TestScreen: what stays is written whole and in order, and the block is taken away
-// before it and drawn again only at the start of a line.
+// TestScreen: permanent output is written completely and in order. The block is removed before it, and drawn again
+// only at the start of a line.
 func TestScreen(t *testing.T) {
 	var out bytes.Buffer
 	columns := 20

@@ -1,5 +1,5 @@
-// Package sandboxtest takes calls away from the kernel that a program sees, for tests of what bento
-// does on a lesser one.
+// Package sandboxtest hides system calls of the kernel from a program, for tests of bento on a kernel
+// that lacks them.
 package sandboxtest
 
 import (
@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Without has the kernel answer ENOSYS to "landlock" or "seccomp", for good: to the calling thread,
-// which it locks, and what that starts.
+// Without makes the kernel return ENOSYS for "landlock" or "seccomp", permanently, to the calling
+// thread, which it locks, and to its children.
 func Without(call string) error {
 	nr := map[string]uint32{"landlock": unix.SYS_LANDLOCK_CREATE_RULESET, "seccomp": unix.SYS_SECCOMP}[call]
 	if nr == 0 {
@@ -36,7 +36,7 @@ func Without(call string) error {
 	return nil
 }
 
-// Become is Without, and then becomes the program. It returns only if it could not.
+// Become calls Without and then executes the program. It returns only on failure.
 func Become(call string, argv []string) error {
 	if err := Without(call); err != nil {
 		return err

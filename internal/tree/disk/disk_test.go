@@ -89,9 +89,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestLists holds that the times of a directory count that was changed long before
-// somebody looked, also where not every change has a time of its own: so it is on tmpfs
-// when a name is removed.
+// TestLists: the times of a directory are reliable if it was changed long before they were read, even
+// if not every change has a new time, as on tmpfs after the removal of a name.
 func TestLists(t *testing.T) {
 	dirs := []string{t.TempDir()}
 	if dir, err := os.MkdirTemp("/dev/shm", "bento-test-"); err == nil {
@@ -142,8 +141,8 @@ func TestHasher(t *testing.T) {
 	}
 }
 
-// TestHasherOfAKnownFile holds that a read without a stat before it returns the state of the file after it,
-// also if the file is not what it was.
+// TestHasherOfAKnownFile: a read without a stat before it returns the state of the file after the
+// read, even if the file has changed.
 func TestHasherOfAKnownFile(t *testing.T) {
 	dir := t.TempDir()
 	h := NewHasher(nil)
@@ -181,8 +180,8 @@ func TestHasherOfAKnownFile(t *testing.T) {
 	}
 }
 
-// TestHasherOfAMovingFile holds that what is read while it is written is one state
-// of it, or an error.
+// TestHasherOfAMovingFile: the result for a file that is written meanwhile is one state of it, or an
+// error.
 func TestHasherOfAMovingFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
@@ -222,8 +221,8 @@ func TestHasherOfAMovingFile(t *testing.T) {
 	<-stopped
 }
 
-// TestHasherOfAGrowingFile holds that of a file that changes its size while it is read
-// the digest is that of the size which comes with it, or an error.
+// TestHasherOfAGrowingFile: for a file that changes its size meanwhile, the digest belongs to the
+// returned size, or there is an error.
 func TestHasherOfAGrowingFile(t *testing.T) {
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "f"))
@@ -282,7 +281,7 @@ func TestFineTimes(t *testing.T) {
 	}
 }
 
-// What the state remembers counts for this boot of the machine and this device alone.
+// The remembered result is valid only for this boot of the machine and this device.
 func TestClockIsRemembered(t *testing.T) {
 	dir := t.TempDir()
 	s := state.Open(dir)

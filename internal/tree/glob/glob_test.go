@@ -117,7 +117,7 @@ func TestPlainAndUnmatched(t *testing.T) {
 	}
 }
 
-// TestGlobBombs holds that no glob is expensive.
+// TestGlobBombs checks that no glob is expensive.
 func TestGlobBombs(t *testing.T) {
 	start := time.Now()
 	deep := strings.Repeat("a/", 1000) + "b"
@@ -144,8 +144,8 @@ func TestGlobBombs(t *testing.T) {
 	}
 }
 
-// naive is what a glob means, written as plainly as possible: the pattern as
-// components, tried in every way.
+// naive is the plainest implementation of a glob: it tries the components of the pattern in every
+// way.
 func naive(pattern, path string) bool {
 	if from := strings.IndexByte(pattern, '{'); from >= 0 {
 		for _, choice := range strings.Split(pattern[from+1:strings.IndexByte(pattern, '}')], ",") {
@@ -221,7 +221,7 @@ func TestMatchAgainstNaive(t *testing.T) {
 	})
 }
 
-// TestSetAgainstNaive holds that the last glob that matches decides.
+// TestSetAgainstNaive checks that the last glob that matches decides.
 func TestSetAgainstNaive(t *testing.T) {
 	glob := rapid.SampledFrom([]string{"a", "a/b", "**", "*.a", "**/b", "a/**", "*/b", "**/*.a", "{a,b}/*", "b/"})
 	name := rapid.StringMatching(`(a|b|ab|x\.a)(/(a|b|x\.a)){0,2}`)
@@ -249,8 +249,8 @@ func TestSetAgainstNaive(t *testing.T) {
 	})
 }
 
-// FuzzGlob holds, for any bytes, that a glob is refused or matches as doublestar
-// says.
+// FuzzGlob checks, for any bytes, that a glob is refused or matches the same paths as with
+// doublestar.
 func FuzzGlob(f *testing.F) {
 	for _, p := range []string{"a/**/b", "{a,b}*", "[a-c]/?", `\{x`, "**/*.go", "a{b,{c,d}}", "[{]", "{[,]}", "a**b", "*.*", "\xff*", "}", "]"} {
 		f.Add(p, "a/x/b.go")
@@ -277,7 +277,7 @@ func FuzzGlob(f *testing.F) {
 				whole = strings.TrimPrefix(whole+"/**", "/")
 			}
 			if strings.Contains(whole+a.Rest, "*/**") {
-				continue // also where the pattern says "*/"
+				continue // even if the pattern has "*/"
 			}
 			// Its error is not asked for: "[!0[]" is valid, and not when "0" does not match it.
 			if want, _ := doublestar.Match(whole+a.Rest, path); want != a.match(path) {
@@ -285,7 +285,7 @@ func FuzzGlob(f *testing.F) {
 			}
 		}
 		if strings.ContainsAny(pattern, `!/\`) || strings.Contains(pattern, "..") || pattern == "." {
-			return // said in a way that doublestar does not know
+			return // doublestar does not know this syntax
 		}
 		if _, isPlain := s.Plain(0); isPlain || strings.ContainsAny(pattern, "{") {
 			return
@@ -307,8 +307,8 @@ func escape(path string) string {
 	return b.String()
 }
 
-// TestManyGlobs holds that a long list means what its globs mean one by one, and that
-// its roots are the shortest list of paths that all of it lies in.
+// TestManyGlobs checks that a long list matches like its globs one by one, and that its roots are the
+// shortest list of paths that contain all matches.
 func TestManyGlobs(t *testing.T) {
 	names := rapid.SampledFrom([]string{"a", "a-b", "a/b", "a/b/c", "b", "b/*", "a/**/c", "c/", "./a", "a b/c", "{x,a}/y", "d\\*"})
 	rapid.Check(t, func(rt *rapid.T) {

@@ -7,7 +7,7 @@ import (
 	"github.com/bentobuild/bento/internal/growth"
 )
 
-// No list of globs needs more than n log n to be compiled, and to be asked about a path.
+// Compiling a list of globs, and matching a path, takes at most n log n.
 func TestGlobsGrowWithTheirList(t *testing.T) {
 	read := func(data []byte) any {
 		s, err := Compile("d", strings.Split(string(data), "\n"))

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What thousands of hostile patterns cost for one path is bounded, the rules say so, and
-// those that cannot match are told apart by their words, at no cost.
+// The cost of thousands of hostile patterns for one path is limited, and the rules report it.
+// Patterns that cannot match are excluded by their words, at no cost.
 func TestManyPatternsAreBounded(t *testing.T) {
 	var hostile, elsewhere strings.Builder
 	for i := range 4000 {
@@ -45,7 +45,7 @@ func TestManyPatternsAreBounded(t *testing.T) {
 	}
 }
 
-// What each pattern costs is taken from what all may cost.
+// The cost of each pattern is charged to the budget of all.
 func TestBudgetIsCharged(t *testing.T) {
 	b := budget{steps: 1000}
 	for range 3 {

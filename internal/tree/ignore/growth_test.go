@@ -7,7 +7,7 @@ import (
 	"github.com/bentobuild/bento/internal/growth"
 )
 
-// No ignore file needs more than n log n to be read, and to be asked about a path.
+// Reading an ignore file, and matching a path, takes at most n log n.
 func TestRulesGrowWithTheFile(t *testing.T) {
 	path := strings.Repeat("a/", 20) + strings.Repeat("a", 40)
 	read := func(data []byte) any { return (*Rules)(nil).With("", string(data)).Match(path, false) }

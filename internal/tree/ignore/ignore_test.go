@@ -48,7 +48,7 @@ func write(tb testing.TB, dir, name, text string) {
 	}
 }
 
-// askGit returns those of paths that git ignores, as a set.
+// askGit returns the set of the paths that git ignores.
 func askGit(tb testing.TB, dir string, paths []string) map[string]bool {
 	tb.Helper()
 	cmd := exec.Command("git", "-c", "core.excludesFile=/dev/null", "check-ignore", "--no-index", "--stdin", "-z")
@@ -94,7 +94,7 @@ var (
 		"a \\ ", "a\\ ", "a\r", "[\\-a]", "*\\*", "a*/", "/a*/b", "**\\/b", "\xef\xbb\xbfa", "[--0]", "[]-a]", "é", "[é]", "a[b", "*y", "[!a]*/b", "[a-b]/", "[/]", "a[/]b", "?[b]"}
 )
 
-// letters are what random patterns are made of.
+// letters are the letters of random patterns.
 const letters = "ab*?/[]!-\\. ^y:"
 
 func randomLine(r *rand.Rand) string {
@@ -173,7 +173,7 @@ func TestAgainstGit(t *testing.T) {
 	t.Logf("%d cases, %d wrong", cases, wrong)
 }
 
-// Quotes, ranges and spaces at the end mean what they mean to git.
+// Quotes, ranges and spaces at the end have the same meaning as in git.
 func TestQuotesAgainstGit(t *testing.T) {
 	needGit(t)
 	dir := newRepo(t)
