@@ -24,13 +24,13 @@ type TasksAnswer struct {
 	// are dishes even inside this one.
 	Members []string `json:"members,omitempty"`
 	Reads   Reads    `json:"reads,omitempty"`
-	// Notes say what a reader of the recipes cannot see in them, for plan -v.
+	// Notes are facts about the recipes that their text does not show, for plan -v.
 	Notes []string `json:"-"`
-	// Wraps are families whose projects in the same directory this one builds and tests as a
-	// part of its own ("cargo" in a project of maturin): these offer no build and no test.
+	// Wraps are families whose projects in the same directory are built and tested as a part of this
+	// one ("cargo" in a project of maturin): these projects have no build and no test.
 	Wraps []string `json:"-"`
-	// Warnings report what cannot be read from the manifests without running them, and what
-	// bento assumes instead. Files are absolute.
+	// Warnings report values that cannot be read from the manifests without running them, and the
+	// values that bento assumes instead. Files are absolute.
 	Warnings []diagnostics.Diagnostic `json:"-"`
 }
 
@@ -65,14 +65,15 @@ type Link struct {
 	File    string `json:"file"` // absolute, the manifest that declares it
 	Line    int    `json:"line,omitempty"`
 	Dev     bool   `json:"dev,omitempty"` // a development dependency
-	// Private says that only tasks of the dish itself use it: a dish that is linked to this one
-	// does not compile, install or read it. Development dependencies are private only where the
+	// Private reports whether only tasks of the dish itself use the link: a dish that is linked to
+	// this one does not compile, install or read it. Development dependencies are private only if the
 	// ecosystem guarantees it.
 	Private bool `json:"private,omitempty"`
-	// Deep says that the dish uses the private links of the target too: it runs the target's tests.
+	// Deep reports whether the dish also uses the private links of the target: it runs the target's
+	// tests.
 	Deep bool `json:"deep,omitempty"`
-	// Loose says that files there are used and that no manifest names Dir as a package: the link
-	// does not make a dish of it.
+	// Loose reports whether files in Dir are used although no manifest names Dir as a package: the
+	// link does not make it a dish.
 	Loose bool `json:"-"`
 }
 
@@ -84,31 +85,32 @@ func Links(ctx context.Context, a Adapter, dir string) (LinksAnswer, error) {
 	return LinksAnswer{}, nil
 }
 
-// Embedder finds the paths that sources take in, beside what manifests declare. The sources are
-// the files whose names end as Manifest.EmbedsIn says.
+// Embedder finds the paths that sources include, in addition to the declarations of manifests. The
+// sources are the files whose names end as Manifest.EmbedsIn says.
 type Embedder interface {
-	// Embeds returns the embeds of one file of the project in dir. The answer depends on the
-	// arguments alone, and keeps no part of data.
+	// Embeds returns the embeds of one file of the project in dir. The answer depends only on the
+	// arguments, and keeps no part of data.
 	Embeds(dir, file string, data []byte) []Embed
 }
 
 // EmbedsFunc is the method of an Embedder.
 type EmbedsFunc func(dir, file string, data []byte) []Embed
 
-// Embed says that a source takes in files by their path.
+// Embed is an inclusion of files in a source by their path.
 type Embed struct {
 	Path string // absolute; of a directory everything below it
 	Glob string // of files below Path, in place of everything
 	File string // absolute, the source
 	Line int
-	// Ignored says which files below Path that git ignores are taken in, too.
+	// Ignored selects the ignored files below Path that are also included.
 	Ignored IgnoredNames
-	// Named says that the source has the path in a string and may not take it in: files that git
-	// ignores count only if a task makes them, and directories around the project do not.
+	// Named reports whether the source only has the path in a string, and may not include it. Then
+	// ignored files are inputs only if a task makes them, and directories around the project are no
+	// inputs.
 	Named bool
 }
 
-// IgnoredNames are names of files that a tool takes in even if git ignores them.
+// IgnoredNames are names of files that a tool includes even if git ignores them.
 type IgnoredNames int
 
 // The names.
@@ -118,7 +120,7 @@ const (
 	AllNames
 )
 
-// Scoper returns where an install of dir happens and which files decide it.
+// Scoper returns the directory in which an install of dir happens, and the files that decide it.
 type Scoper interface {
 	InstallScope(ctx context.Context, dir string) (Scope, error)
 }
@@ -140,8 +142,8 @@ type Scope struct {
 	Reads   Reads `json:"reads,omitempty"`
 }
 
-// InstallScope returns a's scope of dir. When a is no Scoper, the scope is dir itself,
-// decided by the files that fingerprint_files matches.
+// InstallScope returns a's scope of dir. If a is no Scoper, the scope is dir itself, and the files
+// that fingerprint_files matches decide it.
 func InstallScope(ctx context.Context, a Adapter, dir string) (Scope, error) {
 	if s, ok := a.(Scoper); ok {
 		return s.InstallScope(ctx, dir)
@@ -156,17 +158,16 @@ type LockDigester interface {
 	LockDigest(ctx context.Context, dir string) (LockAnswer, error)
 }
 
-// LockAnswer is the result of lock_digest. Digest, when set, replaces the content of File
-// in the keys of the dish's tasks, also where File is among their inputs. Without Digest,
-// File is an input.
+// LockAnswer is the result of lock_digest. Digest, if set, replaces the content of File in the keys
+// of the dish's tasks, even if File is among their inputs. Without Digest, File is an input.
 type LockAnswer struct {
 	// File is the lockfile (absolute), "" when the dish has none.
 	File string `json:"file,omitempty"`
-	// Digest is opaque: of every dependency that the dish resolves to, with version
-	// and integrity, transitively, and through other members that it depends on. It
-	// depends on nothing else, not on the order or the layout of the file.
+	// Digest is opaque. It covers every transitive dependency of the dish, with version and
+	// integrity, and those of other members that it depends on. It does not depend on the order or
+	// the layout of the file.
 	Digest string `json:"digest,omitempty"`
-	// Whole says why the whole File is an input, for messages: "pnpm lockfile version 12 is
+	// Whole is the reason why the whole File is an input, for messages: "pnpm lockfile version 12 is
 	// not known".
 	Whole string `json:"whole,omitempty"`
 	Reads Reads  `json:"reads,omitempty"`
@@ -181,13 +182,13 @@ func LockDigest(ctx context.Context, a Adapter, dir string) (LockAnswer, error) 
 	return LockAnswer{}, nil
 }
 
-// Steerer returns, without starting a process, what the answer of ToolchainFingerprint
+// Steerer returns, without starting a process, everything that the answer of ToolchainFingerprint
 // depends on.
 type Steerer interface {
-	// ToolchainBasis describes everything that ToolchainFingerprint depends on in dir: the
-	// resolved executables by path and stat (behind a shim, those that it chooses from),
-	// and the files and variables that steer them. The same basis means the same
-	// fingerprint, also in a later invocation. A missing tool is a *MissingTool error.
+	// ToolchainBasis describes everything that ToolchainFingerprint depends on in dir: the resolved
+	// executables by path and stat (for a shim, the executables that it chooses from), and the files
+	// and variables that steer them. The same basis means the same fingerprint, even in a later
+	// invocation. A missing tool is a *MissingTool error.
 	ToolchainBasis(ctx context.Context, dir string) (string, error)
 }
 
@@ -235,8 +236,8 @@ type PinChecker interface {
 // Verdict is the result of CheckPin.
 type Verdict struct {
 	OK bool
-	// NotCompared says that the version is unknown, or that the pin cannot be understood; then OK is
-	// true and Hint says why.
+	// NotCompared is set if the version is unknown, or the pin cannot be understood. Then OK is true
+	// and Hint is the reason.
 	NotCompared bool
 	Found       string // the version found, for messages
 	Hint        string // how to get the required version

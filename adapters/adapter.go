@@ -72,12 +72,12 @@ type Manifest struct {
 	Parallel int `json:"parallel,omitempty"`
 
 	// Exec asks a tool for its version: its name on PATH, and one argument (see CheckExec). Bento
-	// runs it for the questions about the toolchain, and hands in what it printed. It is how an
+	// runs it for the questions about the toolchain, and passes its output to the adapter. So an
 	// adapter that starts no process, such as a WebAssembly module, knows the version.
 	Exec []string `json:"exec,omitempty"`
 
-	// Nested says whether a project inside another of this family is a dish of its own
-	// although no manifest names it. Nil means true.
+	// Nested reports whether a project inside another of this family is a dish even if no manifest
+	// names it. Nil means true.
 	Nested *bool `json:"nested,omitempty"`
 
 	// PassEnv are variables (NAME or PREFIX_*) that tasks and installs get: homes, caches,
@@ -90,8 +90,8 @@ type Manifest struct {
 	// OptionsSchema is a JSON Schema of the options that the user may set, an object; see Capabilities.Options.
 	OptionsSchema json.RawMessage `json:"options_schema,omitempty"`
 
-	// ProtocolVersions are all versions that the adapter speaks, with ProtocolVersion among them; nil means that
-	// one alone.
+	// ProtocolVersions are all versions that the adapter speaks, with ProtocolVersion among them; nil
+	// means only ProtocolVersion.
 	ProtocolVersions []int `json:"protocol_versions,omitempty"`
 
 	// Bento sets the fields below; they never cross the wire.
@@ -103,11 +103,11 @@ type Manifest struct {
 	// a directory is a dish of its own if a manifest names it, or as Nested says. Empty means
 	// the adapter's own id.
 	Family string `json:"-"`
-	// Projects are the names, or patterns of names, of the files that make a directory a
-	// project. A directory with one of them is a dish, or bento says why it is none.
+	// Projects are the names, or patterns of names, of the files that make a directory a project. A
+	// directory with one of them is a dish, or bento reports why it is not.
 	Projects []string `json:"-"`
-	// Inside says in one sentence, for the documentation, which projects inside a dish of the
-	// family are dishes of their own.
+	// Inside is one sentence for the documentation: which projects inside a dish of the family are
+	// separate dishes.
 	Inside string `json:"-"`
 	// Group joins families of which one takes a directory that several recognise ("node": Node.js
 	// and Deno), unless each has one of its Locks there. Empty means the family.
@@ -116,9 +116,9 @@ type Manifest struct {
 	// Runtime is the key under which [toolchain] pins the tool ("go", "rust", "node").
 	// Empty means the adapter's own id.
 	Runtime string `json:"-"`
-	// StopsAtFamily says that the tools read no file of a dish of the same family inside the
-	// dish, and StopsAtBuild none of a project of the same build there: its files are not
-	// among the default inputs of the outer dish. Tools of other adapters read on.
+	// StopsAtFamily reports whether the tools read no file of an inner dish of the same family,
+	// StopsAtBuild whether they read no file of an inner project of the same build. Then these files
+	// are not default inputs of the outer dish. Tools of other adapters may read them.
 	StopsAtFamily, StopsAtBuild bool `json:"-"`
 	// EmbedsIn are the ends of the names of files that an Embedder reads: ".go", "pom.xml".
 	EmbedsIn []string `json:"-"`
@@ -177,7 +177,7 @@ type Capabilities struct {
 	Scaffold bool `json:"scaffold,omitempty"`
 }
 
-// DefaultCapabilities are those of a manifest that names none.
+// DefaultCapabilities returns the capabilities of a manifest that names none.
 func DefaultCapabilities() Capabilities {
 	return Capabilities{Detect: true, RequiredToolchain: true, Install: true}
 }
@@ -212,23 +212,22 @@ type Task struct {
 	NoCache bool `json:"no_cache,omitempty"`
 	// SideEffects marks a task that bento must not run a second time for diagnostics.
 	SideEffects bool `json:"side_effects,omitempty"`
-	// SkipsPrivate says that the command uses no Private link of the dish, as a build that
+	// SkipsPrivate reports whether the command uses no Private link of the dish, such as a build that
 	// compiles no tests.
 	SkipsPrivate bool `json:"skips_private,omitempty"`
 	// Mutex names a resource that two tasks cannot use at once. Tasks with the same mutex,
 	// in any dish, run one after another.
 	Mutex string `json:"mutex,omitempty"`
 
-	// Body is the text of the script that Run runs by its name, "" for a command of the
-	// adapter itself. What a script does is known only from its text: bento reads it to find
-	// out whether a script of a workspace's root only runs those of the members. It never
-	// crosses the wire.
+	// Body is the text of the script that Run runs by its name, "" for a command of the adapter
+	// itself. Bento reads it to find out whether a script of a workspace's root only runs scripts of
+	// the members. It is never sent over the wire.
 	Body string `json:"-"`
-	// NoInstall says that the command uses nothing that the install of the dish installs, as a
-	// build that makes an environment of its own. It never crosses the wire.
+	// NoInstall reports whether the command uses no package that the install of the dish installs,
+	// such as a build that makes its own environment. It is never sent over the wire.
 	NoInstall bool `json:"-"`
-	// Server marks a task that runs until bento ends it. Its end with status 0 is a success
-	// all the same: a script's name does not prove that it serves. It never crosses the wire.
+	// Server marks a task that runs until bento ends it. Its end with status 0 is still a success,
+	// because a script's name does not prove that it is a server. It is never sent over the wire.
 	Server bool `json:"-"`
 }
 
@@ -241,18 +240,19 @@ type Toolchain struct {
 	Line   int    `json:"line,omitempty"` // 1-based
 	Strict bool   `json:"-"`              // the tool itself refuses other versions
 
-	// Refused says why no task may run with this version, "" if one may: "pnpm would download it".
+	// Refused is the reason why no task may run with this version, "" if tasks may: "pnpm would
+	// download it".
 	Refused string `json:"-"`
 
 	// More are further required versions, mostly of other tools.
 	More []Toolchain `json:"-"`
 }
 
-// Hook says how bento obtains the diagnostics of a task.
+// Hook describes how bento gets the diagnostics of a task.
 type Hook struct {
 	Rerun  Rerun  `json:"rerun"`
 	Parser string `json:"parser"` // ParserPlugin, ParserTool and a reference, or the id of a built-in parser
-	// InDish says that relative paths in the output are relative to the dish, whatever
+	// InDish reports whether relative paths in the output are relative to the dish, whichever
 	// directory the command runs in.
 	InDish bool `json:"in_dish,omitempty"`
 }
@@ -264,7 +264,7 @@ const ParserPlugin = "plugin"
 // follows: "tool:acme.report:parse".
 const ParserTool = "tool:"
 
-// Rerun says how bento builds the command of a diagnostic run.
+// Rerun describes how bento builds the command of a diagnostic run.
 type Rerun struct {
 	Kind    string   `json:"kind"` // RerunAppend or RerunReplace
 	Args    []string `json:"args,omitempty"`
@@ -284,7 +284,7 @@ type InstallRequest struct {
 
 	// Scope is the answer of InstallScope, or the zero value when it was not called.
 	Scope Scope `json:"-"`
-	// Force makes the tool install again what it believes installed.
+	// Force makes the tool reinstall packages that it believes to be installed.
 	Force bool `json:"-"`
 	// Env is the whole environment for child processes.
 	Env Environ `json:"-"`
@@ -307,8 +307,8 @@ type Log struct {
 	Stream  string `json:"stream,omitempty"` // stdout, stderr: the tool's own output; empty: a message of the adapter
 	Message string `json:"message"`
 
-	// Verbatim says that Message is a piece of the tool's output as a plugin forwards it,
-	// shown unchanged. Otherwise Message is one or more whole lines.
+	// Verbatim reports whether Message is a piece of the tool's output that a plugin forwards, which
+	// is shown unchanged. Otherwise Message is one or more whole lines.
 	Verbatim bool `json:"-"`
 }
 

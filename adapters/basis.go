@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/internal/stat"
 )
 
-// Basis collects what a toolchain's fingerprint depends on, for the ability Steerer. It
+// Basis collects everything that a toolchain's fingerprint depends on, for the ability Steerer. It
 // starts no process.
 type Basis struct {
 	env  Environ
@@ -43,7 +43,7 @@ func (b *Basis) File(path string) {
 	fmt.Fprintf(&b.b, "file %q %q %s\n", path, real, stat.Text(fi))
 }
 
-// resolve follows the links of a path. It follows those of a directory once.
+// resolve follows the links of a path. It follows the links of each directory only once.
 func (b *Basis) resolve(path string) (real string, fi fs.FileInfo, err error) {
 	dir, name := filepath.Split(path)
 	at, known := b.real[dir]
@@ -77,7 +77,7 @@ func (b *Basis) Above(dir string, names ...string) {
 	}
 }
 
-// Home adds those of the files, relative to the home directory, that exist.
+// Home adds the existing files among names, which are relative to the home directory.
 func (b *Basis) Home(names ...string) {
 	for _, name := range names {
 		b.IfThere(filepath.Join(b.env.Get("HOME"), name))

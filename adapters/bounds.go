@@ -10,8 +10,7 @@ const (
 	MaxProjects = 10_000
 	// MaxScripts is how many scripts or tasks one manifest may have.
 	MaxScripts = 10_000
-	// MaxIncluded is how many requirements the groups of a project may have, including
-	// those of the groups that each includes: a chain of groups has as many as the square
-	// of its length.
+	// MaxIncluded is the largest number of requirements in the groups of a project, including those
+	// of the groups that each includes: a chain of groups has as many as the square of its length.
 	MaxIncluded = 100_000
 )

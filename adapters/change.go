@@ -46,9 +46,9 @@ func Add(ctx context.Context, a Adapter, req AddRequest, log LogFunc) error {
 
 // Scaffolder makes new projects.
 type Scaffolder interface {
-	// Scaffold returns the files of the smallest project that builds, tests and lints,
-	// without network and with only the tools that come with the language. The name is that
-	// of the dish: [A-Za-z0-9][A-Za-z0-9._-]*.
+	// Scaffold returns the files of the smallest project that builds, tests and lints, without
+	// network and with only the tools that come with the language. name is the name of the dish:
+	// [A-Za-z0-9][A-Za-z0-9._-]*.
 	Scaffold(name string) ([]ScaffoldFile, error)
 }
 

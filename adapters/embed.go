@@ -34,7 +34,7 @@ func EmbedsAt(list []Embed, file string, data []byte, places []EmbedPlace, comme
 	return list
 }
 
-// EmbedPlace is where a source takes in a path.
+// EmbedPlace is a place in a source that includes a path.
 type EmbedPlace struct {
 	Offset int
 	Base   string // absolute, a directory
@@ -42,8 +42,8 @@ type EmbedPlace struct {
 	Named  bool   // see Embed
 }
 
-// Outside returns the embeds that lead out of dir, which is absolute: what a manifest names inside
-// it the tools handle themselves.
+// Outside returns the embeds that lead out of dir, which is absolute. The tools themselves handle
+// paths of a manifest inside dir.
 func Outside(dir string, list []Embed) []Embed {
 	return slices.DeleteFunc(list, func(e Embed) bool {
 		return e.Path == dir || strings.HasPrefix(e.Path, dir+string(filepath.Separator))

@@ -12,8 +12,7 @@ import (
 // value; no function changes its argument.
 type Environ []string
 
-// strictEnv are the variables of bento's own environment that every child gets, whatever
-// its language.
+// strictEnv are the variables of bento's own environment that every child gets, in every language.
 var strictEnv = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "COLORTERM", "NO_COLOR",
 	"LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "TMP", "TEMP", "XDG_*",
@@ -24,8 +23,8 @@ var strictEnv = []string{
 	"SSH_AUTH_SOCK",
 }
 
-// NewEnviron makes an Environ from strings such as those of os.Environ. Of a name that is
-// set twice, the last wins.
+// NewEnviron makes an Environ from strings such as those of os.Environ. If a name is set twice, the
+// last value applies.
 func NewEnviron(env []string) Environ {
 	byName := make(map[string]string, len(env))
 	for _, kv := range env {

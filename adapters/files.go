@@ -130,8 +130,8 @@ func (f *Files) In(dir string) *Files { return f.Source.Files(dir) }
 // Dir returns the directory that names are relative to.
 func (f *Files) Dir() string { return f.dir }
 
-// Whole adds all of a file, or the names in a directory, to Reads: the answer depends on
-// what else reads it. It returns name as an absolute path.
+// Whole adds the content of a file, or the names in a directory, to Reads: the answer depends on it,
+// because another program reads it. It returns name as an absolute path.
 func (f *Files) Whole(name string) string {
 	path := f.Path(name)
 	f.note(path, f.State(path, true))
@@ -146,8 +146,8 @@ func (f *Files) Path(name string) string {
 	return clone.Clean(name)
 }
 
-// note adds what an answer saw at a path to its Reads. A path that was seen in two states
-// has changed meanwhile. What lies outside of the workspace is always missing.
+// note adds what an answer saw at a path to its Reads. A path with two different states has changed
+// meanwhile. Files outside of the workspace are always missing.
 func (f *Files) note(path string, now State) {
 	if f.clone != nil && !f.beyond && !f.clone.Holds(path) {
 		return
@@ -187,9 +187,9 @@ func (f *Files) ReadIfExists(name string) ([]byte, error) {
 	return data, err
 }
 
-// ReadChoice is ReadIfExists for a file by which a tool chooses its version. When the file
-// lies behind a link that leads out of the workspace, or cannot be read, the tool may still
-// read it: the error is a *KnownAtRun then.
+// ReadChoice is ReadIfExists for a file by which a tool chooses its version. When the file is behind
+// a link that leads out of the workspace, or cannot be read, the tool may still read it: the error is
+// a *KnownAtRun then.
 func (f *Files) ReadChoice(name string) ([]byte, error) {
 	data, err := f.Read(name)
 	var stray *clone.StrayError
@@ -289,7 +289,7 @@ func holdsMark(dir string) bool {
 	return false
 }
 
-// Reads returns every path that was noted, with what was seen there. The caller must not change it.
+// Reads returns every noted path with its state. The caller must not change it.
 func (f *Files) Reads() Reads {
 	f.seen.taken = true
 	return f.seen.reads

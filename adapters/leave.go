@@ -26,8 +26,8 @@ func (RunRequest) Leave() Leave { return Leave{true} }
 
 // LateTeller has toolchains whose version only a program of the repository reports.
 type LateTeller interface {
-	// ToolchainAtRun returns what ToolchainFingerprint would, after that returned a
-	// *KnownAtRun error. It starts the tools in the directory of the dish, as a task does.
+	// ToolchainAtRun returns the fingerprint after ToolchainFingerprint has returned a *KnownAtRun
+	// error. It starts the tools in the directory of the dish, as a task does.
 	ToolchainAtRun(ctx context.Context, req RunRequest) (string, error)
 }
 

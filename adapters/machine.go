@@ -1,9 +1,9 @@
 package adapters
 
-// Machine keeps values read from the machine (the tools on PATH, the installed toolchains)
-// as long as the snapshot holds that they were read for, so that a thousand dishes share one
-// look. Without a snapshot it keeps nothing. It is safe for concurrent use; two goroutines
-// may both look. The zero value is empty.
+// Machine keeps values read from the machine (the tools on PATH, the installed toolchains) as long as
+// the snapshot is valid for which they were read, so that a thousand dishes share one read. Without a
+// snapshot it keeps no value. It is safe for concurrent use; two goroutines may both read. The zero
+// value is empty.
 type Machine[T any] struct{ memo Memo[T] }
 
 // See returns the value of look for the snapshot of s.

@@ -2,10 +2,10 @@ package adapters
 
 import "sync"
 
-// Memo keeps values made from files: as long as the snapshot holds that they were made
-// from, and without one until a file is different. Members of a workspace share it, so that
-// they do not all read the root again. The zero value is empty. It is safe for concurrent
-// use; two goroutines that need the same value at once may both make it.
+// Memo keeps values that were made from files: as long as their snapshot is valid or, without a
+// snapshot, until a file changes. Members of a workspace share it, so that they do not all read the
+// root again. The zero value is empty. It is safe for concurrent use; two goroutines that need the
+// same value at once may both make it.
 type Memo[T any] struct {
 	mu    sync.Mutex
 	known map[memoKey]made[T]

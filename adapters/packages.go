@@ -11,8 +11,7 @@ type Packages struct {
 	Else                                string // the hint without any of them
 }
 
-// Hint says how to install the tool with the package manager that env has on its
-// PATH.
+// Hint returns how to install the tool with the package manager on the PATH of env.
 func (p Packages) Hint(env Environ) string {
 	managers := []struct{ tool, install, name string }{
 		{"brew", "brew install", p.Brew},

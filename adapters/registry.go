@@ -48,8 +48,8 @@ type Candidate struct {
 	Skip       string
 	SkipReason string
 	SkipHint   string // how to fix it, or ""
-	// Exposed says that other users may replace the file. Bento then starts only a private
-	// copy of the content with the digest SHA256 (hexadecimal), which is set.
+	// Exposed reports whether other users may replace the file. Bento then starts only a private copy
+	// of the content with the digest SHA256 (hexadecimal), which is set.
 	Exposed bool
 	SHA256  string
 }
@@ -58,9 +58,9 @@ type Candidate struct {
 const (
 	ContractV1   = "bento-v1"
 	ContractWasm = "wasm"
-	// ContractDefinition is that of an adapter that a file of TOML defines.
+	// ContractDefinition is the contract of an adapter that a TOML file defines.
 	ContractDefinition = "definition"
-	// ContractOneShot is that of a tool that is a program.
+	// ContractOneShot is the contract of a tool that is a program.
 	ContractOneShot = "oneshot"
 )
 

@@ -21,7 +21,7 @@ func ScriptAliases(lifecycle string) []string {
 func IsServer(name string) bool { return name == "dev" || name == "start" || name == "serve" }
 
 // IsStubTest reports whether a script of package.json is the test that "npm init" writes: it only
-// says that there are no tests, and fails.
+// prints that there are no tests, and fails.
 func IsStubTest(name, script string) bool {
 	return name == "test" && strings.Contains(script, "no test specified") && strings.Contains(script, "exit 1")
 }

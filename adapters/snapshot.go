@@ -17,20 +17,20 @@ import (
 	"github.com/bentobuild/bento/internal/clone"
 )
 
-// View is what a walk of the workspace knows of its files. The package does not depend on
-// the walk: plugins are built on it.
+// View is the state of the files of a workspace after a walk. The package does not depend on the
+// walk: plugins are built on it.
 type View interface {
-	// State returns the state of an absolute path, with the Sum of a file if whole is set;
-	// known is false where only the disk has it. It reads no file whose digest is known.
+	// State returns the state of an absolute path, with the Sum of a file if whole is set; known is
+	// false if only the disk has it. It reads no file whose digest is known.
 	State(path string, whole bool) (s State, known bool)
 	// Now returns the state of a file as it is on the disk, with its Sum. It reads no file
 	// whose digest is known.
 	Now(path string) (s State, known bool)
 }
 
-// Snapshot is the state of a workspace and of the machine that all questions of one
-// invocation are answered from: what adapters have made of it holds as long as it does. The
-// zero value holds nothing, and files are read from the disk.
+// Snapshot is the state of a workspace and of the machine from which all questions of one invocation
+// are answered. Values that adapters have made of it are valid as long as it is. The zero value is
+// empty: files are read from the disk.
 type Snapshot struct {
 	view    View
 	changes atomic.Uint64
@@ -61,9 +61,9 @@ func (s *Snapshot) list(path string, look func() State) State {
 // asked.
 func (s *Snapshot) Hold(view View) { s.view = view }
 
-// Changed notes that files of the workspace have changed, such as by an install: from now on
-// the disk is looked at, and what was made of files is compared with it once. It is safe for
-// concurrent use; a nil Snapshot has nothing to note.
+// Changed notes that files of the workspace have changed, such as by an install: from now on files
+// are read from the disk, and each value that was made of files is compared with it once. It is safe
+// for concurrent use; a nil Snapshot has nothing to note.
 func (s *Snapshot) Changed() {
 	if s != nil {
 		s.changes.Add(1)
@@ -94,7 +94,7 @@ func (s *Snapshot) state(path string, whole bool) (State, bool) {
 // held reports whether s shows something. A nil Snapshot does not.
 func (s *Snapshot) held() bool { return s != nil && s.view != nil }
 
-// Kind is what lies at a path, behind links.
+// Kind is the kind of the file at a path, behind links.
 type Kind uint8
 
 // The kinds of State. Answers are saved with them.
@@ -107,16 +107,16 @@ const (
 	Unsteady              // it changed meanwhile, or cannot be read
 )
 
-// State is what an answer saw at a path. Sum is the digest of a file's content, or of the
-// names in a directory; zero where the answer depends on the kind alone.
+// State is the state of a path that an answer saw. Sum is the digest of a file's content, or of the
+// names in a directory; zero if the answer depends only on the kind.
 type State struct {
 	Kind Kind
 	Sum  [32]byte
 }
 
-// Reads are the files that an answer depends on by absolute path: those that were read or
-// looked for, and directories that were listed. The answer holds until one of them changes.
-// Paths outside the workspace are allowed. JSON has the paths alone.
+// Reads are the files that an answer depends on by absolute path: those that were read or looked for,
+// and directories that were listed. The answer is valid until one of them changes. Paths outside the
+// workspace are allowed. JSON has the paths alone.
 type Reads map[string]State
 
 // MarshalJSON implements json.Marshaler.
@@ -151,7 +151,8 @@ func (r Reads) Merge(other Reads) {
 	}
 }
 
-// And returns what was seen in both states of one path; known is false if s was not seen.
+// And returns the combination of two states of one path that were seen; known is false if s was not
+// seen.
 func (s State) And(o State, known bool) State {
 	switch {
 	case !known || s == o:
@@ -164,8 +165,7 @@ func (s State) And(o State, known bool) State {
 	return o
 }
 
-// Holds reports whether an answer that saw s holds in the state now, which has a Sum if s
-// has one.
+// Holds reports whether an answer that saw s is valid in the state now, which has a Sum if s has one.
 func (s State) Holds(now State) bool { return s == now && s.Kind != Unsteady && s.Kind != Unseen }
 
 // IsEmpty reports whether s is that of a file without content.

@@ -25,13 +25,13 @@ type ToolCall struct {
 	Log func(line string)
 }
 
-// ToolAnswer is what a tool has answered.
+// ToolAnswer is the answer of a tool.
 type ToolAnswer struct {
 	Output  string // of a one-shot tool JSON, of a module any text, usually JSON
 	Warning string // "" for none
 }
 
-// ToolError is the answer of a tool that works, and could not do what the call asks for.
+// ToolError is the answer of a working tool that could not do the work of the call.
 type ToolError struct {
 	Tool, Function string
 	Code           string // the tool's own; may be empty

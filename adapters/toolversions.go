@@ -9,10 +9,9 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// ToolVersions returns the version of tool in the nearest .tool-versions file with a line
-// for one of names (https://asdf-vm.com/manage/configuration.html), or nil. A line that
-// leaves the choice to the machine ("system", "latest", "path:…", "ref:…") requires nothing
-// and ends the search.
+// ToolVersions returns the version of tool in the nearest .tool-versions file with a line for one of
+// names (https://asdf-vm.com/manage/configuration.html), or nil. A line that leaves the choice to the
+// machine ("system", "latest", "path:…", "ref:…") requires no version and ends the search.
 func (f *Files) ToolVersions(tool string, names ...string) (*Toolchain, error) {
 	for dir := range f.Ancestors() {
 		path := filepath.Join(dir, ".tool-versions")
@@ -30,7 +29,7 @@ func (f *Files) ToolVersions(tool string, names ...string) (*Toolchain, error) {
 	return nil, nil
 }
 
-// VersionFile returns what the nearest file of a name pins, or nil; see VersionIn.
+// VersionFile returns the pin in the nearest file of a name, or nil; see VersionIn.
 func (f *Files) VersionFile(tool, name string) (*Toolchain, error) {
 	path, ok := f.Up(name)
 	if !ok {
@@ -67,7 +66,7 @@ func firstLine(data []byte) (text string, line int) {
 	return "", 0
 }
 
-// Malformed returns the problem of a pin that is no version. name is that of its file or key.
+// Malformed returns the problem of a pin that is no version. name is the name of its file or key.
 func (t *Toolchain) Malformed(name string, why error, hint string) error {
 	return diagnostics.Problems{{
 		File: t.File, Line: t.Line, Severity: diagnostics.Error, Rule: "invalid_pin", Source: diagnostics.Source,

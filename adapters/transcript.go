@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Bounds of what a Transcript keeps.
+// The limits of a Transcript.
 const (
 	maxLogLine = 16 << 10 // bytes; a longer line becomes several events
 	tailLines  = 20
@@ -75,7 +75,7 @@ func speaksOfError(line string) bool {
 	return slices.ContainsFunc(errorWords(), func(word string) bool { return strings.Contains(line, word) })
 }
 
-// isProgress reports whether a line only says how far a tool is: a bar, or what it fetches.
+// isProgress reports whether a line only shows the progress of a tool: a bar, or a fetched file.
 func isProgress(line string) bool {
 	line = strings.TrimSpace(line)
 	if strings.ContainsAny(line, "━█▓░⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") || strings.HasSuffix(line, ": started") || strings.Contains(line, ": finished with status 'done'") {

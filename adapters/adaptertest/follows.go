@@ -53,7 +53,7 @@ func Follows(t *testing.T, start func() adapters.Adapter, root string, globs []s
 	})
 }
 
-// write writes a file with this modification time and leaves its directory's time alone.
+// write writes a file with this modification time, and does not change its directory's time.
 func write(t *testing.T, path, text string, at time.Time) {
 	t.Helper()
 	Write(t, path, text)

@@ -98,8 +98,8 @@ func Relative(root, path string) string {
 	return filepath.ToSlash(rel)
 }
 
-// Need skips a test that needs a missing tool, or fails it where all tools are required. With
-// -short it always skips the test: a tool takes seconds where an adapter takes milliseconds.
+// Need skips a test that needs a missing tool, or fails it if all tools are required. With -short it
+// always skips the test: a tool takes seconds, an adapter milliseconds.
 func Need(t testing.TB, tools ...string) {
 	t.Helper()
 	if testing.Short() && len(tools) > 0 {
@@ -120,7 +120,7 @@ func Drive(t testing.TB, tools ...string) {
 	sampling.Skip(t, 3)
 }
 
-// Lack skips a test, or fails it where all tools are required.
+// Lack skips a test, or fails it if all tools are required.
 func Lack(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("BENTO_REQUIRE_TOOLS") == "1" {

@@ -38,8 +38,8 @@ func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 	return list
 }
 
-// placesOf returns the paths that a string may stand for. Most are relative to the source, some to
-// the package, and of some only the macro knows.
+// placesOf returns the paths that a string may mean. Most are relative to the source, some to the
+// package, and for some only the macro decides.
 func placesOf(l literal, dir, file string) []adapters.EmbedPlace {
 	source := filepath.Dir(file)
 	if rest, ok := strings.CutPrefix(l.value, manifestDir); ok {

@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// literal is a string of a Rust source with the place in which it stands.
+// literal is a string of a Rust source with its place.
 type literal struct {
 	offset int
 	value  string
 	macro  string // the innermost macro around it, other than concat and env: "include_str"
-	name   string // in an attribute what the string is the value of: "folder", "path"
+	name   string // in an attribute, the name whose value the string is: "folder", "path"
 	inDir  bool   // value follows env!("CARGO_MANIFEST_DIR") in a concat
-	cut    bool   // the end of value is known to the compiler alone
+	cut    bool   // only the compiler knows the end of value
 }
 
-// literals returns the strings of a Rust source, without those in comments. The parts of a
-// concat are one string. The compiler refuses what is no Rust: any answer is right.
+// literals returns the strings of a Rust source, without those in comments. The parts of a concat are
+// one string. The compiler refuses a text that is not Rust: then any answer is right.
 func literals(text string) []literal {
 	l := lexer{text: text}
 	if strings.HasPrefix(text, "#!") && !strings.HasPrefix(text, "#![") {
@@ -264,7 +264,7 @@ func (l *lexer) close() {
 	}
 }
 
-// unknown says that the rest of the innermost concat is known to the compiler alone.
+// unknown notes that only the compiler knows the rest of the innermost concat.
 func (l *lexer) unknown() {
 	f := l.inner("concat")
 	f.some, f.joined.cut = true, true

@@ -12,8 +12,8 @@ import (
 // insideRule is Manifest.Inside.
 const insideRule = "Cargo, started there, takes it for a workspace root (a `[workspace]` of its own, no workspace above, or excluded by it) or for a member of the workspace above; below `tests/`, `benches/` and `fuzz/` of a package members only"
 
-// Nested implements adapters.Nester: what cargo, started in dir, takes for the root of a
-// workspace or for a member of one.
+// Nested implements adapters.Nester: dir is a dish if cargo, started in dir, treats it as the root of
+// a workspace or as a member of one.
 func (a *Adapter) Nested(_ context.Context, dir, _ string) (adapters.NestedAnswer, error) {
 	return adapters.JudgeNested(a.Files(dir), a.nested)
 }

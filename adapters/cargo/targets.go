@@ -22,7 +22,7 @@ func (r *recipes) targets() string {
 	}
 	kinds := " --bins --tests --examples"
 	if r.Package.Lib || r.f.IsFile("src/lib.rs") {
-		return " --lib" + kinds // cargo refuses --lib where the package has none
+		return " --lib" + kinds // cargo refuses --lib for a package without a library
 	}
 	return kinds
 }
@@ -37,7 +37,7 @@ func (r *recipes) nightlyBenches() bool {
 	})
 }
 
-// benches returns where the sources of benchmarks lie,
+// benches returns the directories of the sources of benchmarks,
 // https://doc.rust-lang.org/cargo/reference/cargo-targets.html#target-auto-discovery.
 func (r *recipes) benches() []string {
 	paths := slices.Clone(r.Package.BenchPaths)

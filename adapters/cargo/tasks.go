@@ -25,8 +25,8 @@ func lifecycle(targets string) []adapters.Task {
 	}
 }
 
-// Tasks implements adapters.TaskLister. Members of a workspace run in their own
-// directory, where cargo means the package alone.
+// Tasks implements adapters.TaskLister. Members of a workspace run in their own directory, where
+// cargo handles only the package.
 func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.project(f)

@@ -130,7 +130,7 @@ func (c *collector) follow(m *cargotoml.Manifest) error {
 	return nil
 }
 
-// within reports whether dir is top or lies below it.
+// within reports whether dir is top or is below it.
 func within(top, dir string) bool {
 	rel, err := filepath.Rel(top, dir)
 	return err == nil && filepath.IsLocal(rel)

@@ -1,8 +1,7 @@
 // Package declared is an adapter that a workspace defines in TOML: markers, recipes and commands,
-// without a program of its own.
-//
-// A repository writes the definition, so a command that only looks starts nothing of it: the version
-// of the tool is known only at run time, until a run has stored it.
+// without a program of its own. The repository controls the definition, so a command that only reads
+// starts no program of it. The version of the tool is known only at run time, until a run has stored
+// it.
 package declared
 
 import (
@@ -21,18 +20,18 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// Definition is everything that a workspace says of the language. The caller has checked it.
+// Definition is the definition of a language in a workspace. The caller has checked it.
 type Definition struct {
 	Manifest adapters.Manifest // without Identity and Projects, which New sets
 	Markers  []string          // names of files, or patterns of names; one of them makes a project
 
 	Command []string // a name on PATH and its arguments; empty for no toolchain
 	Version string   // regular expression for the output; "": the whole output
-	PinFile string   // relative to the dish; "": nothing is required
+	PinFile string   // relative to the dish; "": no version is required
 	Pin     string   // regular expression for PinFile; "": its first word
 	Hint    string   // how to install the tool
 
-	Install string   // a line for the shell; "": nothing is installed
+	Install string   // a line for the shell; "": no install
 	Files   []string // relative to the dish, decide an install; empty: the fingerprint files
 	Made    []string // relative to the dish, left by an install
 }
@@ -91,8 +90,8 @@ func has(f *adapters.Files, marker string) bool {
 	return false
 }
 
-// Tasks implements adapters.TaskLister. The recipes are the same everywhere; the files that Detect
-// and RequiredToolchain read are those that the answer depends on.
+// Tasks implements adapters.TaskLister. The recipes are the same everywhere; the answer depends on
+// the files that Detect and RequiredToolchain read.
 func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, error) {
 	f := a.Files(dir)
 	for _, marker := range a.def.Markers {

@@ -70,7 +70,7 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 	return b.String(), nil
 }
 
-// ToolchainFingerprint implements adapters.Adapter. Commands that only look start nothing that a
+// ToolchainFingerprint implements adapters.Adapter. Commands that only read start no program that a
 // repository names.
 func (a *Adapter) ToolchainFingerprint(context.Context, string) (string, error) {
 	if len(a.def.Command) == 0 {

@@ -102,7 +102,7 @@ type linker struct {
 	maps     []importMap
 	links    []adapters.Link
 	byTarget map[string]int
-	// testsUsed says that more than tests import a test of the project.
+	// testsUsed reports whether other modules than tests import a test of the project.
 	testsUsed bool
 }
 
@@ -150,7 +150,7 @@ func (l *linker) follow(at place, specifier, dir string) {
 	case strings.HasPrefix(specifier, "./"), strings.HasPrefix(specifier, "../"):
 		l.addFile(at, filepath.Join(dir, filepath.FromSlash(specifier)))
 	case strings.HasPrefix(specifier, "/"):
-		// Text that a module holds, as templates and tests of servers do, names paths of web sites.
+		// Text in a module, such as a template or a test of a server, may name paths of web sites.
 		if l.files.IsFile(filepath.Clean(specifier)) {
 			l.addFile(at, filepath.Clean(specifier))
 		}
@@ -193,7 +193,7 @@ func (l *linker) addDir(at place, dir string) {
 	}
 }
 
-// add adds a link. A link that also stands outside of tests is not for development.
+// add adds a link. A link that is also used outside of tests is not a development link.
 func (l *linker) add(at place, link adapters.Link) {
 	target := link.Dir + "\x00" + link.Package
 	i, known := l.byTarget[target]

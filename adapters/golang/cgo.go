@@ -8,8 +8,8 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// cgoPaths returns what the C parts of a source take in from outside of the module in dir: files by
-// #include, and the directories of -I, -L and of libraries in #cgo lines.
+// cgoPaths returns the paths outside of the module in dir that the C parts of a source include: files
+// by #include, and the directories of -I, -L and of libraries in #cgo lines.
 func cgoPaths(dir, file string, data []byte) []adapters.Embed {
 	if !importsC(data) {
 		return nil

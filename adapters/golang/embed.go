@@ -12,9 +12,9 @@ import (
 
 const embedDirective = "//go:embed"
 
-// Embeds implements adapters.Embedder: the patterns of //go:embed lines, as
-// https://pkg.go.dev/embed describes them, and what the C parts of a source name outside of the module.
-// A line in a comment or a string counts too.
+// Embeds implements adapters.Embedder: the patterns of //go:embed lines, as https://pkg.go.dev/embed
+// describes them, and what the C parts of a source name outside of the module. It also finds a line
+// in a comment or a string.
 func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 	return append(embedded(file, data), cgoPaths(dir, file, data)...)
 }
@@ -40,8 +40,8 @@ func embedded(file string, data []byte) (list []adapters.Embed) {
 	}
 }
 
-// embedPatterns splits the arguments of a directive as parseGoEmbed of go/build does. Of a malformed
-// line, which go refuses, it returns what comes before the fault.
+// embedPatterns splits the arguments of a directive as parseGoEmbed of go/build does. For a malformed
+// line, which go refuses, it returns the arguments before the error.
 func embedPatterns(args string) (list []string) {
 	if args = strings.TrimSuffix(args, "\r"); args != "" && args[0] != ' ' && args[0] != '\t' {
 		return nil // another directive
@@ -68,8 +68,8 @@ func embedPatterns(args string) (list []string) {
 	return list
 }
 
-// embedOf returns what a pattern means: elements without a wildcard, and from the first with one on a
-// glob. ok is false for a pattern that go refuses.
+// embedOf returns the embed of a pattern: the elements before the first wildcard as a path, the
+// others as a glob. ok is false for a pattern that go refuses.
 func embedOf(dir, pattern string) (e adapters.Embed, ok bool) {
 	names := adapters.PlainNames
 	if rest, all := strings.CutPrefix(pattern, "all:"); all {

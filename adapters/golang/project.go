@@ -83,7 +83,7 @@ func (p *project) members() []string {
 	return slices.DeleteFunc(dirs, func(d string) bool { return d == p.dir })
 }
 
-// inside reports whether dir lies below top.
+// inside reports whether dir is below top.
 func inside(top, dir string) bool {
 	rel, err := filepath.Rel(top, dir)
 	return err == nil && filepath.IsLocal(rel) && rel != "."

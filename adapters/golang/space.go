@@ -9,7 +9,7 @@ import (
 	"github.com/bentobuild/bento/adapters/golang/gomod"
 )
 
-// space holds which members of a workspace use each other.
+// space holds the uses between the members of a workspace.
 type space struct {
 	members []member
 	uses    adapters.Memo[[]use] // by the directory of the member
@@ -74,8 +74,8 @@ func (s *space) besides(dir string, mod *gomod.Module) []member {
 	return all
 }
 
-// usedBy returns what the module in dir needs of the others: those that its go.mod
-// requires, and those that it imports, which is enough within a workspace.
+// usedBy returns the other modules that the module in dir needs: those that its go.mod requires, and
+// those that it imports, because within a workspace an import is enough.
 func (s *space) usedBy(f *adapters.Files, dir string, mod *gomod.Module, workFile string) []use {
 	uses, _ := s.uses.Get(f, dir, func(f *adapters.Files) ([]use, error) {
 		f.Whole("go.mod")

@@ -134,7 +134,7 @@ func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string,
 	return print, err
 }
 
-// becomes reports an error where go would switch to another version of itself when it runs.
+// becomes returns an error if go would switch to another version of itself when it runs.
 func (a *Adapter) becomes(dir, fingerprint string) error {
 	f := a.Files(dir)
 	if v := a.setting(f, "GOTOOLCHAIN"); v != "" && v != "auto" && v != "local" {
@@ -167,8 +167,7 @@ func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (
 	return format(said.Out)
 }
 
-// format returns the answer of `go env -json` as lines. It skips what a shim printed
-// before.
+// format returns the answer of `go env -json` as lines. It skips earlier output of a shim.
 func format(out string) (string, error) {
 	values := make(map[string]string)
 	if err := json.Unmarshal([]byte(out[max(0, strings.IndexByte(out, '{')):]), &values); err != nil {

@@ -38,9 +38,9 @@ type dialect struct {
 type traces struct {
 	made []string // if one is missing, the install is gone
 	mark string   // of made, the one that the tool writes last, or ""
-	// plain says that the install writes no node_modules.
+	// plain reports whether the install writes no node_modules.
 	plain bool
-	// always says that an install is needed even if it fetches nothing.
+	// always reports whether an install is needed even if it fetches no package.
 	always bool
 }
 

@@ -69,7 +69,8 @@ func loads(name string) bool {
 	return strings.HasSuffix(stem, ".paths") || strings.HasSuffix(stem, ".data")
 }
 
-// bundlers take in what their configuration names. Another program may name a path and not read it.
+// bundlers include the paths that their configuration names. Another program may name a path and not
+// read it.
 var bundlers = []string{"vite", "vitest", "webpack", "rollup", "rspack", "rsbuild"}
 
 // bundlerPaths returns the strings that lead upwards.

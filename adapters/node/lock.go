@@ -107,7 +107,7 @@ func (a *Adapter) classicDigest(f *adapters.Files, p *project.Project, lock *yar
 	return lockgraph.Join(c.sums...).String()
 }
 
-// closure collects what a package resolves to, through members.
+// closure collects the packages that a package resolves to, through members.
 type closure struct {
 	adapter *Adapter
 	files   *adapters.Files

@@ -1,5 +1,5 @@
-// Package node teaches bento the package managers of Node.js: npm, pnpm, yarn in both its
-// generations, and bun.
+// Package node has the adapters of the package managers of Node.js: npm, pnpm, both generations of
+// yarn, and bun.
 //
 // A directory belongs to the manager that its packageManager field or lockfile names, or
 // those of its workspace. Recipes are scripts of package.json, run by the manager; a
@@ -32,7 +32,7 @@ type Adapter struct {
 	names    packageNames
 }
 
-// All returns the adapters of the family in the order of detection. They share what they
+// All returns the adapters of the family in the order of detection. They share the files that they
 // read.
 func All(o adapters.Options) []adapters.Adapter {
 	s := newShelf(o)
@@ -98,7 +98,7 @@ func fingerprintFiles(d dialect) []string {
 	return append(files, ".nvmrc", ".node-version", ".tool-versions")
 }
 
-// writes returns the files that any of the managers writes. Some write those of others: npm
+// writes returns the files that any of the managers writes. Some managers write files of others: npm
 // updates a yarn.lock.
 func writes() []string {
 	return []string{

@@ -45,7 +45,7 @@ func (a *Adapter) look() (machine, error) {
 	return machine{b.String(), strings.Contains(php, "/shims/")}, nil
 }
 
-// settings returns where distributions keep php.ini and the directory of files that enable
+// settings returns the paths where distributions keep php.ini and the directory of files that enable
 // extensions.
 func settings(php string) []string {
 	list := []string{"/etc/php.ini", "/etc/php.d", "/usr/local/etc/php/php.ini", "/usr/local/etc/php/conf.d"}

@@ -96,7 +96,7 @@ func (p *project) commands(locals []local) [][]string {
 	return append(list, p.relink(locals)...)
 }
 
-// notes says which files an install takes, and in which order.
+// notes returns notes with the files of an install, in order.
 func (p *project) notes() []string {
 	if p.poetry || len(p.take) == 0 {
 		return nil

@@ -1,5 +1,5 @@
-// Package python teaches bento Python projects: the adapter "python" those that pip or
-// poetry installs, the adapter "python-uv" those of uv.
+// Package python has the adapters of Python projects: "python" for those that pip or poetry installs,
+// "python-uv" for those of uv.
 //
 // A project has its own virtual environment, .venv, or shares that of its uv workspace.
 // Every recipe runs inside it. The environment of pip and poetry is made from scratch whenever its
@@ -51,7 +51,7 @@ func New(o adapters.Options) *Adapter {
 	m.SetEnv["PIP_NO_INPUT"] = "1"
 	m.SetEnv["PIP_ROOT_USER_ACTION"] = "ignore"
 	m.SetEnv["POETRY_NO_INTERACTION"] = "1"
-	// Poetry installs into bento's environment, wherever the user keeps others.
+	// Poetry installs into bento's environment, even if the user keeps others elsewhere.
 	m.SetEnv["POETRY_VIRTUALENVS_CREATE"] = "true"
 	m.SetEnv["POETRY_VIRTUALENVS_IN_PROJECT"] = "true"
 	a.asker = probe.New(o.Source(), o.Env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...).With(m.SetEnv))

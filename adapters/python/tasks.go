@@ -54,7 +54,7 @@ func (p *project) build() []adapters.Task {
 	return []adapters.Task{t}
 }
 
-// filesAbove returns the files outside the dish that decide what is installed.
+// filesAbove returns the files outside the dish that decide the installed packages.
 func (p *project) filesAbove() []string {
 	var paths []string
 	for _, file := range p.take {
@@ -73,7 +73,7 @@ func (p *project) filesAbove() []string {
 	return paths
 }
 
-// within reports whether path is dir or lies below it.
+// within reports whether path is dir or is below it.
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)

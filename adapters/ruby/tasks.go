@@ -209,7 +209,7 @@ func configsAbove(f *adapters.Files) []string {
 	return paths
 }
 
-// within reports whether path is dir or lies below it.
+// within reports whether path is dir or is below it.
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)

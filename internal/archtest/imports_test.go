@@ -15,14 +15,14 @@ type row struct {
 	allow []string
 }
 
-// table is the direction of imports. The first row that matches a package counts.
-// Arrows only point down: what a row allows stands above it.
+// table is the direction of imports. The first row that matches a package applies. Arrows only point
+// down: a row allows only packages of rows above it.
 var table = []row{
 	// 0
 	{"diagnostics", nil},
 	{"docs", nil},               // pages as text
 	{"internal/bench", nil},     // a program of its own: it measures bento from outside
-	{"internal/killpoint", nil}, // nothing at all, but where tests have bento killed
+	{"internal/killpoint", nil}, // no effect, except in tests that kill bento
 	{"internal/rawfile", []string{"internal/killpoint"}},                // files and directories by descriptor
 	{"internal/shortened", nil},                                         // a program of its own: it reads tests
 	{"internal/testlog", nil},                                           // a program of its own: it reads the output of go test
@@ -34,15 +34,15 @@ var table = []row{
 	{"internal/proc", nil},
 	{"internal/owner", nil},                     // whose files are acted on
 	{"internal/clone", []string{"diagnostics"}}, // the workspace's files, behind no link that leads out
-	{"internal/state", []string{"internal/killpoint", "internal/owner", "internal/owndir", "internal/rawfile", "internal/git", "internal/pack", "internal/stat"}}, // git tracks nothing of it
+	{"internal/state", []string{"internal/killpoint", "internal/owner", "internal/owndir", "internal/rawfile", "internal/git", "internal/pack", "internal/stat"}}, // git tracks no file of it
 	{"internal/archtest", nil},
-	{"internal/stat", nil},                              // what a stat says beside fs.FileInfo
+	{"internal/stat", nil},                              // the parts of a stat that fs.FileInfo lacks
 	{"internal/bounds", nil},                            // which programs and values of the environment are the clone's
-	{"internal/growth", nil},                            // what tests of readers share
+	{"internal/growth", nil},                            // shared by tests of readers
 	{"internal/proc/proctest", nil},                     // the processes that a test has left
 	{"internal/sampling", nil},                          // the cases that a test tries
 	{"internal/testrun", []string{"internal/sampling"}}, // where the files of tests are, and how many tests run at once
-	{"internal/tree/ignore", nil},                       // the matcher alone: fuzzed without a walk
+	{"internal/tree/ignore", nil},                       // only the matcher: fuzzed without a walk
 
 	// 1
 	{"adapters", []string{"diagnostics", "internal/clone", "internal/stat"}},
@@ -51,7 +51,7 @@ var table = []row{
 	{"internal/pattern", nil},                                           // regular expressions that are compiled at their first use
 	{"internal/jsontext", nil},                                          // the tokens of JSON
 	{"internal/jsonfile", []string{"diagnostics", "internal/jsontext"}}, // JSON manifests of several families, with places
-	{"internal/lockgraph", nil},                                         // what the lockfiles of all families have in common
+	{"internal/lockgraph", nil},                                         // shared by the lockfiles of all families
 	{"internal/git", []string{"internal/bounds", "internal/proc"}},
 	{"internal/sandbox/sandboxtest", nil}, // lesser kernels, for tests
 	{"internal/sandbox", []string{"internal/proc"}},
@@ -70,7 +70,7 @@ var table = []row{
 	{"plugin/wire", []string{"adapters", "diagnostics", "internal/jsontext", "plugin/wire/shape"}},
 	{"plugin/wire/shape", []string{"internal/jsontext"}}, // untrusted JSON, below the messages
 	{"adapters/builtin", []string{"adapters", "adapters/*"}},
-	// The only way by which an adapter starts a process: what may be asked is one table.
+	// The only package that starts processes for adapters: one table has all questions.
 	{"internal/probe", []string{"adapters", "internal/bounds", "internal/proc", "internal/tomlfile", "internal/pattern"}},
 	// What tests of adapters share runs recipes, too.
 	{"adapters/adaptertest", []string{"adapters", "diagnostics", "internal/proc", "internal/sampling"}},
@@ -81,50 +81,49 @@ var table = []row{
 
 	// 3
 	{"plugin", []string{"plugin/methods", "plugin/signature", "plugin/wire", "adapters", "diagnostics"}},
-	{"plugin/methods", []string{"plugin/wire", "adapters", "diagnostics"}}, // what an adapter answers, on any connection
-	{"plugin/signature", nil}, // what both SDKs refuse
+	{"plugin/methods", []string{"plugin/wire", "adapters", "diagnostics"}}, // the answers of an adapter, on any connection
+	{"plugin/signature", nil}, // inputs that both SDKs refuse
 	{"plugin/extension", []string{"plugin/signature", "plugin/wire"}},
 	{"plugin/host", []string{"internal/owner", "plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "internal/proc", "internal/sandbox", "internal/stat", "internal/state"}},
 
 	// 4
 	// Dishes that link to each other in a circle are found with dag.
 	{"discovery", []string{"adapters", "diagnostics", "internal/bounds", "internal/config", "internal/clone", "internal/owner", "internal/tree", "internal/pack", "internal/parallel", "internal/state", "internal/dag", "discovery/*"}},
-	{"discovery/answers", []string{"adapters", "internal/clone", "internal/tree", "internal/state", "internal/pack", "internal/parallel"}}, // what adapters said
-	{"discovery/embeds", []string{"adapters", "internal/clone", "internal/pack", "internal/tree", "internal/parallel", "internal/state"}},  // what sources take in
+	{"discovery/answers", []string{"adapters", "internal/clone", "internal/tree", "internal/state", "internal/pack", "internal/parallel"}}, // the answers of adapters
+	{"discovery/embeds", []string{"adapters", "internal/clone", "internal/pack", "internal/tree", "internal/parallel", "internal/state"}},  // files that sources include
 	// Expected answers have places; outputs are compared as a run does it, versions as a pin.
 	{"plugin/plugintest", []string{"plugin/*", "plugin/*/*", "adapters", "diagnostics", "internal/semver", "internal/tomlfile", "internal/tree/glob"}},
-	// A hook may name what diagnostics/parse has.
-	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse", "internal/tree/glob"}}, // which globs mean anything
+	// A hook may name a parser of diagnostics/parse.
+	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse", "internal/tree/glob"}}, // checks globs
 	// Packages of tools and plugins: what they contain, then where they are installed and fetched from.
 	{"plugin/bundle", []string{"plugin/bundle/*", "diagnostics", "internal/bounds", "internal/owndir", "internal/owner", "internal/proc", "internal/rawfile"}},
 	{"plugin/ainb/manifest", []string{"diagnostics", "internal/semver", "internal/tomlfile"}}, // a foreign format, with places
-	{"plugin/ainb/bus", nil}, // topics and inboxes alone
+	{"plugin/ainb/bus", nil}, // only topics and inboxes
 	{"plugin/bundle/*", []string{"diagnostics", "internal/jsonfile", "internal/pattern", "internal/semver"}},
 	{"internal/extension", []string{"internal/stat", "internal/owndir", "internal/owner", "internal/rawfile"}}, // which extensions the user has approved
 	{"plugin/sep/manifest", []string{"diagnostics", "internal/jsonfile", "internal/pattern"}},                  // a foreign format, with places
 	{"plugin/sep", []string{"adapters", "diagnostics", "internal/jsonfile", "internal/jsontext", "plugin/host", "plugin/sep/manifest", "plugin/wire", "plugin/wire/shape"}},
 	{"plugin/wasm/wasmtest", nil}, // modules written by hand, for tests
-	// Compiled modules lie in a directory of bento's own.
+	// Compiled modules are in a directory of bento's own.
 	{"plugin/wasm", []string{"adapters", "plugin/host", "plugin/wire", "internal/owndir", "internal/owner", "internal/rawfile", "internal/stat"}},
-	// An adapter is an executable or a module. What its manifest's exec asks is asked as any tool is.
+	// An adapter is an executable or a module. The exec of its manifest is run like any question to a
+	// tool.
 	{"plugin/adapter", []string{"internal/probe", "plugin/host", "plugin/wasm", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics", "internal/semver"}},
 	// An extension may have children of its own, which end with it.
 	{"plugin/ainb", []string{"plugin/host", "plugin/wire", "plugin/ainb/*", "adapters", "internal/proc"}},
 	{"plugin/*", []string{"plugin/host", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics"}},
 	{"examples/extensions/*", []string{"plugin/extension"}},
-	{"examples/tools/*", nil}, // what an author of a tool has: the standard library
-	{"examples/*", []string{"plugin", "plugin/extension", "adapters", "diagnostics"}}, // what an author of a plugin has
+	{"examples/tools/*", nil}, // an author of a tool has only the standard library
+	{"examples/*", []string{"plugin", "plugin/extension", "adapters", "diagnostics"}}, // the packages that an author of a plugin has
 
 	// The files of other build tools, which bento init maps. YAML has one parser.
 	{"internal/foreign", []string{"diagnostics", "internal/clone", "internal/config", "internal/jsonfile", "internal/pattern", "internal/tomlfile", "internal/tree/glob", "adapters/node/yamldoc"}},
 
-	// 5
-	// Tasks of dish.toml are laid over recipes: the values of config are read as they are.
-	// Whether a task makes what a source takes in is a question of globs.
+	// 5 Tasks of dish.toml override recipes: the values of config are used unchanged. Globs decide
+	// whether a task makes the files that a source includes.
 	{"internal/plan", []string{"adapters", "discovery", "diagnostics", "internal/dag", "internal/config", "internal/tree/glob"}},
 
-	// 6
-	// A key is made of what discovery, the tree and the plan say, and is looked up in the cache.
+	// 6 A key is made of the results of discovery, tree and plan, and is looked up in the cache.
 	{"internal/key", []string{"adapters", "cache", "diagnostics", "discovery", "internal/config", "internal/pack", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
 
 	// 7
@@ -132,8 +131,8 @@ var table = []row{
 	// How a server gets ready is described in config; logs end in the cache.
 	{"internal/action", []string{"adapters", "cache", "diagnostics", "diagnostics/parse", "internal/clone", "internal/config", "internal/killpoint", "internal/pack", "internal/pattern", "internal/plan", "internal/proc", "internal/state"}},
 
-	// What adapters answer from is digested with the secret of package key. What a tool finds is checked
-	// as the answer of a plugin, and so is what an adapter of the workspace offers.
+	// The inputs of adapters are digested with the secret of package key. The findings of a tool, and
+	// the offers of an adapter of the workspace, are checked like the answer of a plugin.
 	{"internal/workspace", []string{"adapters", "adapters/builtin", "adapters/declared", "cache", "diagnostics", "diagnostics/parse", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/key", "internal/owndir",
 		"internal/pack", "internal/sandbox", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/adapter/answer", "plugin/bundle", "plugin/bundle/seal", "plugin/host", "plugin/oneshot", "plugin/wasm"}},
 
@@ -149,11 +148,11 @@ var table = []row{
 	// Documents contain dishes and keys, which discovery and cache define.
 	{"internal/report", []string{"internal/run", "internal/action", "internal/key", "internal/plan", "internal/tree", "internal/report/page",
 		"diagnostics", "adapters", "cache", "discovery"}},
-	// Extensions of a run: which may start, and what they hear of it.
+	// Extensions of a run: which may start, and the events that they receive.
 	{"internal/companion", []string{"internal/run", "internal/report", "internal/config", "internal/extension", "internal/state", "internal/bounds", "internal/owner", "adapters", "diagnostics",
 		"plugin/ainb", "plugin/ainb/manifest", "plugin/sep", "plugin/sep/manifest", "plugin/host"}},
 	{"internal/screen", []string{"internal/report", "plugin/ainb"}}, // cells of extensions on a terminal
-	{"internal/watch", nil}, // what the system tells; what it means is known above
+	{"internal/watch", nil}, // the events of the system; packages above interpret them
 
 	// 10
 	{"cmd/bento", []string{"**"}},
@@ -214,7 +213,7 @@ func TestFamiliesApart(t *testing.T) {
 		}
 		for _, imp := range s.imports() {
 			if s.test && imp.path == "adapters/adaptertest" {
-				continue // what their tests share
+				continue // shared by their tests
 			}
 			if to := family(imp.path); imp.ours && to != "" && to != from {
 				t.Errorf("%s imports %s, of another family", s.path, imp.path)
@@ -223,10 +222,10 @@ func TestFamiliesApart(t *testing.T) {
 	}
 }
 
-// hardLines are what no row of the table may ever allow.
+// hardLines are imports that no row of the table may ever allow.
 var hardLines = []struct {
-	from, to string // patterns; "/**" at the end takes what is below too
-	tests    bool   // holds for tests, too
+	from, to string // patterns; "/**" at the end also matches packages below
+	tests    bool   // applies to tests, too
 	why      string
 }{
 	{"internal/plan", "os/**", false, "planning is a pure function of what was read before"},

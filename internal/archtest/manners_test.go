@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// TestNoInit: what a package needs is made by who uses it.
+// TestNoInit: no package has an init function; its user makes the values that it needs.
 func TestNoInit(t *testing.T) {
 	for _, s := range sources(t) {
 		for _, decl := range s.ast.Decls {
@@ -44,9 +44,8 @@ var threads = map[string]string{
 	"internal/growth/growth.go":                    "unlocks it again; in tests",
 }
 
-// TestThreadsLive: a thread ends with the goroutine that is locked to it, and Linux
-// kills the children that it has forked (golang.org/issue/27505). Those of package proc
-// are forked by whatever thread there is.
+// TestThreadsLive: a thread ends with the goroutine that is locked to it, and Linux kills the
+// children that it has forked (golang.org/issue/27505). Package proc forks children on any thread.
 func TestThreadsLive(t *testing.T) {
 	for _, s := range sources(t) {
 		ast.Inspect(s.ast, func(n ast.Node) bool {
@@ -58,9 +57,8 @@ func TestThreadsLive(t *testing.T) {
 	}
 }
 
-// TestAdaptersAskByTheTable: what an adapter starts, internal/probe starts. It knows no
-// other way, and takes the leave to run something from the request that it was given,
-// never from one of its own making.
+// TestAdaptersAskByTheTable: adapters start processes only through internal/probe. They take the
+// leave to run a program from the request that they received, and never make one.
 func TestAdaptersAskByTheTable(t *testing.T) {
 	starts := []string{"StartProcess", "ForkExec", "Exec", "PosixSpawn"}
 	requests := []string{"InstallRequest", "AddRequest", "RunRequest"}
@@ -84,8 +82,8 @@ func TestAdaptersAskByTheTable(t *testing.T) {
 	}
 }
 
-// waiting says, by file, why os.Open and os.ReadFile may be used there: they would wait for ever
-// for the writer of a named pipe, and read a device to its end.
+// waiting is, by file, the reason why os.Open and os.ReadFile may be used there. Elsewhere they must
+// not: they would wait for ever for the writer of a named pipe, and read a device to its end.
 var waiting = map[string]string{
 	"cmd/bento/workers.go":            "of /proc",
 	"cmd/bento/memory_linux.go":       "of /proc and the control groups",
@@ -123,7 +121,7 @@ func TestFilesAreOpenedWithoutWaiting(t *testing.T) {
 	}
 }
 
-// vague are names that say nothing about what is inside.
+// vague are names that do not describe the content of a package.
 var vague = []string{"util", "utils", "common", "core", "types", "models", "helpers", "helper", "pkg"}
 
 func TestPackageNames(t *testing.T) {
@@ -136,7 +134,7 @@ func TestPackageNames(t *testing.T) {
 	}
 }
 
-// vagueFiles collect what belongs beside what uses it.
+// vagueFiles are names of files that collect declarations, which belong beside their uses.
 var vagueFiles = []string{"types.go", "errors.go", "helpers.go", "utils.go", "util.go", "common.go", "misc.go", "constants.go", "interfaces.go"}
 
 func TestFileNames(t *testing.T) {
@@ -147,7 +145,7 @@ func TestFileNames(t *testing.T) {
 	}
 }
 
-// unwanted is what no file may say.
+// unwanted are the texts that no file may have.
 var unwanted = []struct {
 	text *regexp.Regexp
 	why  string

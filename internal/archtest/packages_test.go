@@ -31,8 +31,8 @@ var manyNames = map[string]string{
 	"plugin/bundle/manifest": "the manifests of three kinds of packages, an index, versions and their requirements",
 }
 
-// fewImporters are the packages that one other package imports, that have no fuzz target, and
-// that are a package all the same, and why.
+// fewImporters are the packages that only one other package imports and that have no fuzz target,
+// with the reason why they are packages.
 var fewImporters = map[string]string{
 	"plugin/scaffold":        "files of projects, apart from the command that writes them",
 	"adapters/declared":      "an adapter beside the built-in ones, of definitions that it knows only as values",
@@ -82,7 +82,7 @@ func TestPackagesAreIdeas(t *testing.T) {
 	}
 }
 
-// isProgram reports whether files are a program, or nothing but tests.
+// isProgram reports whether files are a program, or only tests.
 func isProgram(files []*source) bool {
 	return !slices.ContainsFunc(files, func(s *source) bool { return !s.test && s.ast.Name.Name != "main" })
 }

@@ -69,8 +69,8 @@ func testExists(t *testing.T, name string) error {
 	return nil
 }
 
-// TestSecurityPageNamesTests: behind each claim of the page is a test. A claim is an item of
-// a list; sections without claims say so in their title.
+// TestSecurityPageNamesTests: the page names a test for each claim. A claim is an item of a list; the
+// titles of sections without claims show that.
 func TestSecurityPageNamesTests(t *testing.T) {
 	claims := 0
 	for _, section := range strings.Split(page(t, "docs/security.md"), "\n## ")[1:] {

@@ -19,9 +19,8 @@ const (
 	mostBelow   = 40 // nine in ten
 )
 
-// longFiles are what may have more than maxFile lines, by path or by directory
-// ("/" at the end), and why. Fixtures under testdata are as long as what they were
-// taken from.
+// longFiles are the files that may have more than maxFile lines, by path or by directory ("/" at the
+// end), with the reason. Fixtures under testdata are as long as their originals.
 var longFiles = map[string]string{
 	"go.sum": "written by the go command",
 	"docs/":  "a reference is one page, to be searched",

@@ -47,8 +47,8 @@ type imported struct {
 	ours bool // of this module
 }
 
-// sources reads every Go file of the module, whatever it is built for. Modules of
-// their own and fixtures are not part of it.
+// sources reads every Go file of the module, for any platform and build tag. It leaves out nested
+// modules and fixtures.
 func sources(t *testing.T) []*source {
 	t.Helper()
 	list, err := parsed()

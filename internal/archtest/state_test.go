@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// waited says, by file, who waits for the goroutines that it starts with a go statement. All
-// others start them with errgroup, parallel or sync.WaitGroup.Go.
+// waited is, by file, the code that waits for the goroutines that it starts with a go statement. All
+// other files start them with errgroup, parallel or sync.WaitGroup.Go.
 var waited = map[string]string{
 	"cmd/bento/watch.go":               "follow, for the run",
 	"cmd/bento/watch_server.go":        "stopServer",
@@ -31,7 +31,7 @@ var waited = map[string]string{
 	"plugin/server.go":                 "nobody, once the caller gives up: the client may hold the connection open",
 }
 
-// TestGoroutinesAreWaitedFor checks that somebody waits for every goroutine.
+// TestGoroutinesAreWaitedFor checks that every goroutine is waited for.
 func TestGoroutinesAreWaitedFor(t *testing.T) {
 	starts := make(map[string]bool)
 	for _, s := range sources(t) {
@@ -84,8 +84,9 @@ var changing = map[string]string{
 	"internal/tomlfile.structs":   "what a type's tags say never changes",
 }
 
-// TestNoMutableGlobals checks that no function changes a variable of its package, and that none
-// is made to be changed. What sync.OnceValue returns is a constant that is made late.
+// TestNoMutableGlobals checks that no function changes a variable of its package, and that no
+// variable has a type for changing values. The result of sync.OnceValue is a constant that is made on
+// first use.
 func TestNoMutableGlobals(t *testing.T) {
 	found := make(map[string]bool)
 	for dir, files := range byPackage(sources(t)) {
@@ -114,8 +115,8 @@ func TestNoMutableGlobals(t *testing.T) {
 	}
 }
 
-// globalsOf collects the variables that a file declares outside of functions, and reports those
-// of types that are made to be changed.
+// globalsOf collects the variables that a file declares outside of functions, and reports those with
+// types for changing values.
 func globalsOf(s *source, globals map[string]bool, report func(name string)) {
 	for _, d := range s.ast.Decls {
 		g, ok := d.(*ast.GenDecl)

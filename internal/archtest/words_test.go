@@ -62,8 +62,8 @@ func prose(name, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// bannedPhrases reads the phrases in backticks from the last section of docs/style.md. A
-// blank in a phrase stands for any white space, so that a phrase is found across lines.
+// bannedPhrases reads the phrases in backticks from the last section of docs/style.md. A blank in a
+// phrase matches any white space, so that a phrase is found across lines.
 func bannedPhrases(t *testing.T) (banned phrases) {
 	t.Helper()
 	_, section, found := strings.Cut(page(t, "docs/style.md"), "\n## Phrases")
@@ -79,7 +79,7 @@ func bannedPhrases(t *testing.T) (banned phrases) {
 	return banned
 }
 
-// phrases are phrases to find. The pattern alone takes a hundred times as long.
+// phrases are phrases to find. The pattern without the filter takes a hundred times as long.
 type phrases struct {
 	plain   []string // in lower case
 	pattern *regexp.Regexp
@@ -103,8 +103,8 @@ func reportPhrases(t *testing.T, banned *phrases, text string, start token.Posit
 	}
 }
 
-// uncommented returns the text of comments, line by line, without their marks: a phrase
-// may go on in the next line.
+// uncommented returns the text of comments, line by line, without their marks: a phrase may continue
+// in the next line.
 func uncommented(group *ast.CommentGroup) string {
 	var lines []string
 	for _, c := range group.List {

@@ -49,8 +49,8 @@ func TestLongest(t *testing.T) {
 	}
 }
 
-// Order holds all nodes exactly when Cycle finds none, keeps every edge, and a
-// cycle that Cycle names is one.
+// Order returns all nodes exactly if Cycle finds no cycle, and respects every edge. A cycle that
+// Cycle returns is one.
 func TestOrderAndCycleAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "nodes")
@@ -91,8 +91,7 @@ func TestComponents(t *testing.T) {
 	}
 }
 
-// The heaviest path weighs as much as Longest says, and each node on it follows the one
-// before.
+// The heaviest path has the weight that Longest returns, and each node on it follows the one before.
 func TestHeaviest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "nodes")

@@ -72,8 +72,8 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestStamp: a record recalls a digest for the same stats alone, and never for files that have changed
-// just now.
+// TestStamp: a record recalls a digest only for the same stats, and never for files that have just
+// changed.
 func TestStamp(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "a"), "a", 0o644)
@@ -102,7 +102,7 @@ func TestStamp(t *testing.T) {
 	}
 }
 
-// TestDigestRefuses: what can change unseen has no digest.
+// TestDigestRefuses: a directory whose content can change unnoticed has no digest.
 func TestDigestRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		lay  func(dir string) error

@@ -44,7 +44,7 @@ func everyTool() (ids []string) {
 	return ids
 }
 
-// check reports what no mapping may have.
+// check fails the test for errors that no mapping may have.
 func check(t *testing.T, m *Mapping) {
 	t.Helper()
 	for _, table := range m.Tables {
@@ -65,8 +65,8 @@ func check(t *testing.T, m *Mapping) {
 	}
 }
 
-// FuzzRead: whatever the files of other tools hold, they are read to an end, what is written is good,
-// and what is left out has a place and a reason.
+// FuzzRead: Read returns for any files of other tools, the tables are valid, and each gap has a place
+// and a reason.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"tasks": {"build": {"dependsOn": ["^build", "b#build", "//#fmt"], "inputs": ["$TURBO_DEFAULT$", "../../x", "!a"], "outputs": ["a//b", "/*", "**"],},}} // end`))
 	f.Add([]byte(`{"targetDefaults": {"build": {"inputs": [{"env": "1"}, "y,]", "x"]}}, "namedInputs": {"x": ["x", "y"], "y": ["x", "x"]}, "targets": {"a\nb": {"command": "x"}}}`))

@@ -24,7 +24,7 @@ func needGit(tb testing.TB) {
 	tb.Skip("git is not installed")
 }
 
-// git runs a command in dir with nothing of the user's configuration.
+// git runs a command in dir without the user's configuration.
 func git(tb testing.TB, dir string, args ...string) string {
 	tb.Helper()
 	cmd := exec.Command("git", args...)
@@ -171,7 +171,7 @@ func ask(t *testing.T, r *Repo) *Files {
 	return f
 }
 
-// TestForeign asks git where the file alone does not tell.
+// TestForeign asks git for an index that only git can read.
 func TestForeign(t *testing.T) {
 	needGit(t)
 	split := newRepo(t)

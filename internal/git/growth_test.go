@@ -23,7 +23,7 @@ func indexOf(version uint32, n int) string {
 		b.Write(make([]byte, 12+20))
 		_ = binary.Write(&b, binary.BigEndian, uint16(len(name)))
 		if version == 4 {
-			b.WriteByte(byte(len(before))) // nothing of it is kept
+			b.WriteByte(byte(len(before))) // no part of the name before is kept
 		}
 		b.WriteString(name + "\x00")
 		for version == 2 && (62+len(name)+1)%8 != 0 && (b.Len()-12)%8 != 0 {
@@ -35,8 +35,7 @@ func indexOf(version uint32, n int) string {
 	return b.String()
 }
 
-// What git says it tracks is read in no more than n log n, from its index and from its
-// answer.
+// Reading the tracked files, from git's index and from its answer, takes at most n log n.
 func TestTrackedGrowsWithTheList(t *testing.T) {
 	for _, version := range []uint32{2, 4} {
 		if files, err := parseIndex([]byte(indexOf(version, 100)), 20); err != nil || len(list(files)) != 100 {

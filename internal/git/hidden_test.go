@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestHiddenFilesCountByContent: git does not look at files that it was told are
-// unchanged, whatever form its index has.
+// TestHiddenFilesCountByContent: files that git was told to assume unchanged are compared by content,
+// for an index of any form.
 func TestHiddenFilesCountByContent(t *testing.T) {
 	needGit(t)
 	for name, form := range map[string][]string{

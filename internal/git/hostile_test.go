@@ -70,7 +70,7 @@ func armed(t *testing.T, before ...string) (dir string, ran func() []string) {
 	}
 }
 
-// touch sets another time on files, so that git has to look at what they hold.
+// touch sets another time on files, so that git has to read their content.
 func touch(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -80,8 +80,8 @@ func touch(t *testing.T, dir string, names ...string) {
 	}
 }
 
-// TestNothingOfTheRepositoryRuns: every query, in a repository whose configuration
-// names a program wherever it can.
+// TestNothingOfTheRepositoryRuns: no query starts a program of a repository whose configuration names
+// one in every possible setting.
 func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	needGit(t)
 	ctx := context.Background()
@@ -139,8 +139,8 @@ func TestSubmoduleRunsNothing(t *testing.T) {
 	}
 }
 
-// TestNothingIsFetched: of a partial clone that lacks objects nothing is fetched, with
-// a program that its configuration names.
+// TestNothingIsFetched: no missing object of a partial clone is fetched with a program that its
+// configuration names.
 func TestNothingIsFetched(t *testing.T) {
 	needGit(t)
 	origin, ran := armed(t)
@@ -215,7 +215,7 @@ func TestFindTakesNoRelativeEntry(t *testing.T) {
 		t.Errorf("Find = %q, %v; want %q", got, err, want)
 	}
 
-	// Nor one that leads into the work tree, by whatever links.
+	// The same for a path that leads into the work tree through links.
 	top, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestNothingIsWaitedFor: a named pipe in the place of a file that git reads would have
-// it wait until somebody writes.
+// TestNothingIsWaitedFor: a named pipe in the place of a file that git reads is an error, because git
+// would wait for a writer.
 func TestNothingIsWaitedFor(t *testing.T) {
 	needGit(t)
 	ctx := context.Background()

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// Work that grows with the square of what is read is seen, in memory and in time, and no
-// other is.
+// Check finds quadratic work, in memory and in time, and accepts other work.
 func TestCheck(t *testing.T) {
 	file := List("", "line %d\n", "", "")
 	linear := Reader{func(data []byte) any { return strings.Split(string(data), "\n") }, file}

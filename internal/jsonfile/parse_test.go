@@ -96,7 +96,7 @@ func TestManyNames(t *testing.T) {
 	}
 }
 
-// plain turns a value into what encoding/json makes of it.
+// plain returns a value as encoding/json decodes it.
 func plain(v *Value) any {
 	switch v.Kind() {
 	case Object:

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sums returns the digests of packages by name. Each line is a package and what it
-// depends on, in the order in which they are added.
+// sums returns the digests of packages by name. Each line is a package and its dependencies, in the
+// order in which they are added.
 func sums(lines ...[]string) map[string]Sum {
 	var g Graph
 	nodes := make(map[string]Node)
@@ -89,8 +89,8 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestOrder: neither the order of nodes nor that of edges counts, and of a package
-// only what it reaches.
+// TestOrder: a digest depends on the packages that a package reaches, and not on the order of nodes
+// or edges.
 func TestOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 9).Draw(t, "nodes")
@@ -114,7 +114,7 @@ func TestOrder(t *testing.T) {
 				t.Fatalf("%s depends on the order", name)
 			}
 		}
-		// A change of one package is seen by exactly those that reach it.
+		// A change of one package changes the digests of exactly those that reach it.
 		victim := rapid.IntRange(0, n-1).Draw(t, "victim")
 		changed := sums(append(lines[:victim:victim], append([][]string{append(lines[victim], "new")}, append(lines[victim+1:], []string{"new"})...)...)...)
 		for i := range n {

@@ -7,7 +7,7 @@ import (
 	"github.com/bentobuild/bento/internal/growth"
 )
 
-// The digests of n packages need no more than n log n, whatever depends on what.
+// The digests of n packages take at most n log n, for any dependencies.
 func TestSealingGrowsWithTheGraph(t *testing.T) {
 	of := func(link func(g *Graph, n int)) growth.Reader {
 		return growth.Of(func(data []byte) any {

@@ -25,8 +25,7 @@ func accountsOf(t *testing.T, files map[string]string) (etc, run string) {
 	return filepath.Join(root, "etc"), filepath.Join(root, "run")
 }
 
-// A group counts as the user's own if nobody is in it but users who are trusted, and that
-// can be told.
+// A group is trusted if all its members are certainly trusted users.
 func TestGroupsWithoutStrangers(t *testing.T) {
 	if runtime.GOOS == "darwin" || !hasOwners {
 		t.Skip("files do not list the users of this system")
@@ -36,7 +35,7 @@ func TestGroupsWithoutStrangers(t *testing.T) {
 	const staff = "staff:x:50:"
 	for name, c := range map[string]struct {
 		group  string
-		passwd string // behind what is there
+		passwd string // lines that are added at the end
 		more   map[string]string
 		want   bool
 	}{

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// BenchmarkWays looks at one plugin behind a link, as each invocation does.
+// BenchmarkWays checks one plugin behind a link, as each invocation does.
 func BenchmarkWays(b *testing.B) {
 	path, err := filepath.EvalSymlinks("/usr/bin/env")
 	if err != nil {

@@ -92,8 +92,8 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// Another user's link or directory is his to change, in a sticky directory as well;
-// and so is what another group may write to.
+// Another user can change his link or directory, even in a sticky directory. A group can change the
+// files that it may write to.
 func TestWaysOfOthers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root: files are made those of another user")

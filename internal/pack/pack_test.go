@@ -95,7 +95,7 @@ func TestWhatCannotBePacked(t *testing.T) {
 	}
 }
 
-// FuzzReader holds that any bytes are an error or a value.
+// FuzzReader checks that any bytes are an error or a value.
 func FuzzReader(f *testing.F) {
 	var w Writer
 	w.Add(sample{Text: "a", Many: []inner{{Words: []string{"a"}}}, Map: map[string]inner{"a": {}}})
@@ -129,7 +129,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// FuzzFields holds that fields read from any bytes are those that were written, or an error.
+// FuzzFields checks that fields read from any bytes are those that were written, or an error.
 func FuzzFields(f *testing.F) {
 	f.Add([]byte("\x03abc\x02\x01a\x00"))
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01})

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A test is skipped two times in three, and only where samples are wanted.
+// A test is skipped two times in three, and only if BENTO_TEST_SOME is set.
 func TestSkip(t *testing.T) {
 	ran := func() (n int) {
 		for range 300 {

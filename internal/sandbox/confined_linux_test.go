@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// needLandlock skips a test on a kernel that cannot do what it is about.
+// needLandlock skips a test on a kernel with an older version of Landlock.
 func needLandlock(t *testing.T, version int) {
 	t.Helper()
 	if got := Offered().Landlock; got < version {
@@ -222,11 +222,11 @@ func TestLinksLeadNowhere(t *testing.T) {
 	)
 }
 
-// linkDenied is what link(2) says of two directories with different rights.
+// linkDenied returns the error of link(2) for two directories with different rights.
 func linkDenied() string { return unix.EXDEV.Error() }
 
-// What bento itself was told, and the process itself, are out of reach: another
-// process of the same user may otherwise be read like a file.
+// The environment and the process of bento itself are out of reach: otherwise a program can read
+// another process of the same user like a file.
 func TestOthersAreOutOfReach(t *testing.T) {
 	needLandlock(t, 6)
 	parent := strconv.Itoa(os.Getpid())
@@ -351,8 +351,7 @@ func verdict(t *testing.T, program []unix.SockFilter, data map[uint32]uint32) ui
 	return 0
 }
 
-// The rights that are asked for are those that the version knows: an older kernel
-// refuses others.
+// A ruleset has only rights that the version knows: an older kernel refuses others.
 func TestRuleset(t *testing.T) {
 	for version, want := range map[int][3]uint64{
 		1: {0x1fff, 0, 0}, 2: {0x3fff, 0, 0}, 3: {0x7fff, 0, 0}, 4: {0x7fff, 3, 0}, 5: {0xffff, 3, 0}, 6: {0xffff, 3, 3}, 7: {0xffff, 3, 3}, 99: {0xffff, 3, 3},
@@ -367,7 +366,7 @@ func TestRuleset(t *testing.T) {
 	}
 }
 
-// without prints what is offered where the kernel does not know a call.
+// without prints what the kernel offers if it does not know a call.
 func without(call string) {
 	err := sandboxtest.Without(call)
 	fmt.Println(Offered().Lacks(), err)

@@ -13,11 +13,11 @@ import (
 	"github.com/bentobuild/bento/internal/proc"
 )
 
-// bomb forks 200 times at most, whatever bounds it, and says when it cannot.
+// bomb forks at most 200 times, and prints when it cannot.
 const bomb = `i=0; while [ $i -lt 200 ]; do sleep 1000 & i=$((i+1)); echo $i; done`
 
-// needPids skips a test where no process could bound a group of its own: RLIMIT_NPROC alone
-// bounds there.
+// needPids skips a test if no process can make a group with a limit: then only RLIMIT_NPROC limits
+// processes.
 func needPids(t *testing.T) {
 	t.Helper()
 	dir := filepath.Join(pidsGroup(), "bento-test-"+strconv.Itoa(os.Getpid()))
@@ -56,8 +56,8 @@ func TestConfinedHaveALimit(t *testing.T) {
 	}
 }
 
-// A program that forks without end gets so many processes and no more, and nothing of
-// it is left.
+// A program that forks without end gets no more processes than the limit, and no process of it is
+// left.
 func TestTasksAreBounded(t *testing.T) {
 	needLandlock(t, 1)
 	needPids(t)
@@ -77,8 +77,8 @@ func TestTasksAreBounded(t *testing.T) {
 	}
 }
 
-// Where there is no such group, the limit of a user's processes holds; not for root, so
-// the test has another user meet it.
+// Without such a group the limit of a user's processes applies. It does not apply to root, so the
+// test runs as another user.
 func TestTasksOfAUserAreBounded(t *testing.T) {
 	const limit = 30
 	argv := []string{"/bin/sh", "-c", bomb}
@@ -108,7 +108,7 @@ func TestTasksOfAUserAreBounded(t *testing.T) {
 	}
 }
 
-// A group whose maker is gone goes with the next one that is made.
+// A group of a dead process is removed when the next one is made.
 func TestGroupsOfTheDeadAreRemoved(t *testing.T) {
 	needPids(t)
 	g := newGroup(1)

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// needMounts skips a test where no mount namespace can be made.
+// needMounts skips a test if no mount namespace can be made.
 func needMounts(t *testing.T) {
 	t.Helper()
 	flags := "-m"
@@ -23,8 +23,8 @@ func needMounts(t *testing.T) {
 	}
 }
 
-// A hidden directory is empty and cannot be changed, but for what may be written in it;
-// what is around it can. Outside it is as it was.
+// A hidden directory is empty and cannot be changed, except for writable paths in it. Directories
+// around it can be changed. Outside of the sandbox it is unchanged.
 func TestHidden(t *testing.T) {
 	needLandlock(t, truncates)
 	needMounts(t)

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What passed is one line, what failed or has not ended is printed whole, and a line
-// of the go command comes through.
+// A passed package is one line, the output of failed and unfinished tests is printed completely, and
+// a line of the go command is printed unchanged.
 func TestRead(t *testing.T) {
 	in := `go: downloading x
 {"Action":"run","Package":"p","Test":"TestGood"}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A child has no race detector, and Run removes what was built for it.
+// A child has no race detector, and Run removes its program.
 func TestKid(t *testing.T) {
 	path := Kid(t)
 	info, err := buildinfo.ReadFile(path)

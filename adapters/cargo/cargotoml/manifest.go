@@ -36,7 +36,7 @@ type Package struct {
 	Bins       []string // names of [[bin]]
 	Lib        bool     // has a [lib]
 	Benches    bool     // has a [[bench]]
-	BenchPaths []string // of [[bench]] tables that say where they lie, relative to the package
+	BenchPaths []string // paths in [[bench]] tables, relative to the package
 	Rust       RustVersion
 }
 
@@ -63,12 +63,12 @@ type Pattern struct {
 	Line int
 }
 
-// Dependency is one that leads, or may lead, to a directory.
+// Dependency is a dependency on a directory, or one that may be.
 type Dependency struct {
-	Package   string // its name; "" when only its manifest says
+	Package   string // its name; "" if only its manifest has it
 	Dir       string // absolute, "" when it comes from elsewhere
 	Line      int
-	Inherited string // its key in workspace.dependencies, "" when it inherits nothing
+	Inherited string // its key in workspace.dependencies, "" if it is not inherited
 	Dev       bool
 }
 
@@ -235,7 +235,7 @@ func resolve(path, name string) string {
 	return filepath.Join(filepath.Dir(path), name)
 }
 
-// within reports whether dir is top or lies below it.
+// within reports whether dir is top or is below it.
 func within(top, dir string) bool {
 	rel, err := filepath.Rel(top, dir)
 	return err == nil && filepath.IsLocal(rel)

@@ -32,7 +32,7 @@ type Home struct {
 	overrides map[string]string
 }
 
-// Look adds to b what rustup's choice depends on in every directory: its settings and the
+// Look adds to b everything that rustup's choice depends on in every directory: its settings and the
 // installed toolchains. dir is RUSTUP_HOME.
 func Look(b *adapters.Basis, dir string) *Home {
 	settings := filepath.Join(dir, "settings.toml")

@@ -57,7 +57,7 @@ func Parse(path string, data []byte) (*File, error) {
 	return f, f.check()
 }
 
-// check refuses what rustup refuses.
+// check returns an error for a file that rustup refuses.
 func (f *File) check() error {
 	if f.Channel == "" && (f.Dir != "" || len(f.Components) > 0) {
 		return nil

@@ -182,7 +182,7 @@ func (r *reader) asked(manifest *jsonfile.Value) []lockgraph.Node {
 	return nodes
 }
 
-// share adds the specifiers that stand in no manifest: any member may import them.
+// share adds the specifiers that are in no manifest: any member may import them.
 func (r *reader) share(root *jsonfile.Value) {
 	for specifier := range r.specifiers {
 		if r.used[specifier] {
@@ -203,7 +203,8 @@ func (r *reader) share(root *jsonfile.Value) {
 	r.shared = append(r.shared, r.graph.Add(append([]string{"remote"}, remote...)...))
 }
 
-// Digest returns the digest of what the members resolve to, and of what every member sees.
+// Digest returns the digest of the packages that the members resolve to, and of those that every
+// member sees.
 func (l *Lock) Digest(members ...string) string {
 	var sums []lockgraph.Sum
 	for _, n := range l.shared {

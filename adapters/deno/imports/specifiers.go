@@ -8,9 +8,10 @@ import (
 // maxSpecifier is the largest number of characters of a specifier.
 const maxSpecifier = 1000
 
-// specifiers yields where the specifiers in a source begin and end: quoted text of one line after from,
-// import or require, and in comments that name the types of an import. Any other text of this form
-// counts too. It looks at quotes alone: an expression would look at every character.
+// specifiers yields the start and the end of each specifier in a source: quoted text of one line
+// after from, import or require, and in comments that name the types of an import. It also yields
+// other text of this form. It searches only for quotes: a regular expression would read every
+// character.
 func specifiers(text string) func(yield func(from, to int) bool) {
 	return func(yield func(from, to int) bool) {
 		for at := 0; ; {

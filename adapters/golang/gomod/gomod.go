@@ -183,9 +183,8 @@ func (m *Module) MayNeed(path string) bool {
 	return m.Find(path) != nil || !m.ListsAll()
 }
 
-// ListsAll reports whether m's requirements name all modules of its build. From go 1.17 on
-// they do (https://go.dev/ref/mod#graph-pruning); before, they leave out those of other
-// modules.
+// ListsAll reports whether m's requirements name all modules of its build. From go 1.17 on they do
+// (https://go.dev/ref/mod#graph-pruning); before, they leave out requirements of other modules.
 func (m *Module) ListsAll() bool {
 	return version.Compare("go"+m.Demand.GoVersion, "go1.17") >= 0
 }
@@ -199,7 +198,7 @@ func (m *Module) Find(path string) *Require {
 	return &m.Requires[i]
 }
 
-// Has reports whether dir is a member of the workspace, also through links.
+// Has reports whether dir is a member of the workspace, possibly through links.
 func (w *Work) Has(dir string) bool {
 	if slices.Contains(w.Uses, dir) {
 		return true

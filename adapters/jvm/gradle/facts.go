@@ -9,8 +9,8 @@ import (
 	"github.com/bentobuild/bento/adapters/jvm/script"
 )
 
-// facts are what all scripts of a project say of it: its own, those of the projects above
-// it, those that they apply, and the plugins that the build holds as scripts.
+// facts are the facts about a project from all its scripts: its own, those of the projects above it,
+// scripts that they apply, and plugins that are scripts of the build.
 type facts struct {
 	scripts   []string // absolute, in the order of reading
 	strings   []fact
@@ -130,8 +130,8 @@ func (r *reading) take(b *script.Build, about func(scope string) bool) error {
 	return r.applied(b, x.strings[before:])
 }
 
-// makes reports whether a plugin builds something in a project. An unknown plugin may, but
-// most unknown plugins stand in the root and configure other projects.
+// makes reports whether a plugin builds something in a project. An unknown plugin may, but most
+// unknown plugins are in the root and configure other projects.
 func makes(id string) bool {
 	return slices.Contains([]string{
 		"java", "java-library", "java-gradle-plugin", "java-platform", "groovy", "scala", "war", "ear", "application", "distribution", "antlr",
@@ -140,7 +140,7 @@ func makes(id string) bool {
 	}, id)
 }
 
-// plugin adds a plugin, and reads it where it is a script of the build.
+// plugin adds a plugin, and reads it if it is a script of the build.
 func (r *reading) plugin(id string) error {
 	if alias, ok := strings.CutPrefix(id, "alias:"); ok {
 		if r.catalog == nil {

@@ -66,7 +66,7 @@ func (a *Adapter) rule(f *adapters.Files, p *project) *adapters.Toolchain {
 	return least
 }
 
-// called returns the version that the catalog or the properties name as that of Java.
+// called returns the version of Java in the catalog or the properties.
 func (a *Adapter) called(f *adapters.Files, p *project) (*adapters.Toolchain, error) {
 	if path := filepath.Join(p.root(), "gradle", "libs.versions.toml"); f.IsFile(path) {
 		c, err := a.catalogs.Read(f, path)

@@ -157,7 +157,7 @@ func hasScript(f *adapters.Files, dir string) bool {
 	return false
 }
 
-// within reports whether path is dir, or lies below it.
+// within reports whether path is dir, or is below it.
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

@@ -57,7 +57,7 @@ func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, er
 	return answer, nil
 }
 
-// warnings reports what cannot be read from the build without running it.
+// warnings returns warnings of values that cannot be read from the build without running it.
 func (p *project) warnings() []diagnostics.Diagnostic {
 	var list []diagnostics.Diagnostic
 	if p.settings != nil && p.path == ":" {

@@ -115,7 +115,7 @@ func (h *Host) choices(b *adapters.Basis, shim string) {
 	b.Home(".tool-versions", filepath.Join(".config", "mise", "config.toml"))
 }
 
-// Basis returns what the Java in dir depends on, for the ability Steerer.
+// Basis returns everything that the Java in dir depends on, for the ability Steerer.
 func (h *Host) Basis(dir string) (string, error) {
 	seen, err := h.java.See(h.from, h.look)
 	if err != nil || !seen.shim {
@@ -154,7 +154,7 @@ func Own(script string) error {
 	return &adapters.KnownAtRun{Why: script + " is the project's own program"}
 }
 
-// hint says how to install Java, of a feature release unless that is 0.
+// hint returns how to install Java, of the feature release major unless that is 0.
 func (h *Host) hint(major int) string {
 	for _, home := range Installed(h.Env) {
 		if major == 0 || home.Version.Major() == major {
@@ -170,8 +170,7 @@ func (h *Host) hint(major int) string {
 	}.Hint(h.Env)
 }
 
-// UserHome returns the home directory as Java sees it: that of the account, whatever HOME
-// is.
+// UserHome returns the home directory as Java sees it: the account's, not HOME.
 func UserHome(env adapters.Environ) string {
 	if u, err := user.Current(); err == nil && len(u.HomeDir) > 1 {
 		return u.HomeDir

@@ -65,7 +65,7 @@ func New(o adapters.Options) *Adapter {
 	return a
 }
 
-// archives is the glob of what a build makes.
+// archives is the glob of the outputs of a build.
 const archives = "target/*.{jar,war,ear,rar,zip,tar.gz}"
 
 // lifecycle returns the recipes of a project. selection are the options that select it

@@ -61,8 +61,8 @@ func names(c pom.Coordinates) []string {
 	return []string{name, name + ":" + c.Version}
 }
 
-// means returns the name of an artifact. The version is part of it where it is known:
-// another version than the workspace's comes from a repository.
+// means returns the name of an artifact. The version is part of it if it is known: another version
+// than the workspace's comes from a repository.
 func (p *project) means(u pom.Use) string {
 	group, _ := p.chain.Expand(u.Group)
 	artifact, _ := p.chain.Expand(u.Artifact)

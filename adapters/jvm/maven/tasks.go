@@ -49,7 +49,8 @@ func members(m *pom.Model) []string {
 	return dirs
 }
 
-// absent reports missing modules: with one of them Maven builds nothing of the reactor.
+// absent returns an error for each missing module: with one of them Maven builds no module of the
+// reactor.
 func (a *Adapter) absent(f *adapters.Files, m *pom.Model) []diagnostics.Diagnostic {
 	var list []diagnostics.Diagnostic
 	for _, dir := range members(m) {
@@ -78,7 +79,7 @@ type recipes struct {
 
 func (r *recipes) tasks(a *Adapter) ([]adapters.Task, error) {
 	if r.self().Packaging.Text == "pom" && !slices.ContainsFunc(r.self().Plugins, func(p pom.Plugin) bool { return p.Bound }) {
-		return nil, nil // a parent or a list of versions: it builds nothing
+		return nil, nil // a parent or a list of versions: it has no outputs
 	}
 	w, err := wrapper.Maven(r.f, a.host.Env)
 	if err != nil {
@@ -145,8 +146,7 @@ func oldMaven(w *wrapper.Wrapper) bool {
 	return w.Version != "" && jdk.ParseVersion(w.Version).Compare(jdk.Version{3, 6, 1}) < 0
 }
 
-// tested reports whether the project may have tests: in the usual directory, or where a pom
-// says.
+// tested reports whether the project may have tests: in the usual directory, or where a pom names it.
 func (r *recipes) tested() bool {
 	if r.f.IsDir(filepath.Join("src", "test")) {
 		return true
@@ -248,7 +248,7 @@ func (r *recipes) above(w *wrapper.Wrapper) []string {
 	return slices.Compact(files)
 }
 
-// within reports whether path is dir, or lies below it.
+// within reports whether path is dir, or is below it.
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

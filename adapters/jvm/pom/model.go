@@ -40,7 +40,7 @@ type Model struct {
 	Compiler map[string]Value
 	// Rules are the versions that the enforcer requires: "requireJavaVersion".
 	Rules map[string]Value
-	// TestSources says that tests are not in the usual directory.
+	// TestSources reports whether tests are not in the usual directory.
 	TestSources bool
 	// Texts are values that may name files.
 	Texts []Value

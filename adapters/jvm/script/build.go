@@ -37,8 +37,8 @@ type Said struct {
 // Java is a version of Java that a script requires.
 type Java struct {
 	Version string // "" for a computed toolchain
-	// Toolchain says that exactly this release compiles, whatever is on PATH. Otherwise
-	// Version is the release that the outputs run on.
+	// Toolchain reports whether exactly this release compiles, regardless of PATH. Otherwise Version
+	// is the release that the outputs run on.
 	Toolchain bool
 	Scope     string
 	Line      int

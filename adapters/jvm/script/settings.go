@@ -27,7 +27,7 @@ type Settings struct {
 type Project struct {
 	Dir  string // absolute
 	Line int
-	// Named says that the settings include it; other projects only hold one.
+	// Named reports whether the settings include it; other projects only contain an included one.
 	Named bool
 }
 

@@ -27,7 +27,7 @@ type Wrapper struct {
 	Version string
 	// Text identifies the distribution, "" when it is unknown.
 	Text string
-	// There says that the distribution is already fetched.
+	// There reports whether the distribution is already fetched.
 	There bool
 
 	tool, option string // "Maven", "-v"

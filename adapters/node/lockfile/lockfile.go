@@ -1,5 +1,5 @@
-// Package lockfile is shared by the readers of lockfiles of Node.js: packages, members, and
-// what each of them resolves to.
+// Package lockfile is shared by the readers of lockfiles of Node.js: packages, members, and their
+// resolved dependencies.
 package lockfile
 
 import (
@@ -46,9 +46,9 @@ func (l *Lock) Share(n lockgraph.Node) { l.shared = append(l.shared, n) }
 // Seal computes the digests. Nothing may be added after it.
 func (l *Lock) Seal() { l.Graph.Seal() }
 
-// Digest returns the digest of what a member resolves to, and of what every member sees:
-// the packages of the root, whose commands and modules every member finds, and the shared
-// nodes. ok is false for a directory that the lockfile does not name.
+// Digest returns the digest of the packages that a member resolves to, and of the nodes that every
+// member sees: the packages of the root, whose commands and modules every member finds, and the
+// shared nodes. ok is false for a directory that the lockfile does not name.
 func (l *Lock) Digest(dir string) (digest string, ok bool) {
 	n, ok := l.members[path.Clean(dir)]
 	if !ok {
@@ -57,7 +57,7 @@ func (l *Lock) Digest(dir string) (digest string, ok bool) {
 	return l.With(l.Graph.Sum(n)).String(), true
 }
 
-// With returns the digest of sums together with what every member sees.
+// With returns the digest of sums together with the nodes that every member sees.
 func (l *Lock) With(sums ...lockgraph.Sum) lockgraph.Sum {
 	for _, n := range l.shared {
 		sums = append(sums, l.Graph.Sum(n))

@@ -63,13 +63,13 @@ type Install struct {
 	adapters.Source
 	Dir     string   // of the scope, absolute
 	Members []string // absolute
-	Known   []string // what the tool leaves in the scope, relative to it
+	Known   []string // the paths that the tool makes in the scope, relative to it
 	Mark    string   // of Known, the one that the tool writes last, or ""
 	Anew    bool     // discard the old install
 }
 
-// Begin prepares an install: it removes what an interrupted install left. The tools
-// themselves take existing directories for complete, even if files are missing in them.
+// Begin prepares an install: it removes the files of an interrupted install. The tools treat existing
+// directories as complete, even if files are missing in them.
 func (in *Install) Begin() error {
 	if in.Anew || !in.isWhole() {
 		for _, dir := range append([]string{in.Dir}, in.Members...) {
@@ -119,7 +119,7 @@ func (in *Install) isWhole() bool {
 	})
 }
 
-// End records what a finished install has made.
+// End records the directories that a finished install has made.
 func (in *Install) End() error {
 	if err := in.mark(); err != nil {
 		return fmt.Errorf("end the install of %q: %w", in.Dir, err)
@@ -143,8 +143,8 @@ func (in *Install) End() error {
 	return nil
 }
 
-// mark writes a mark where the tool left none of Known: its settings may move them, and
-// without a mark bento would install again and again.
+// mark writes a mark if the tool left none of Known: its settings may move them, and without a mark
+// bento would install again and again.
 func (in *Install) mark() error {
 	gone := slices.ContainsFunc(in.Known, func(name string) bool { return !isThere(filepath.Join(in.Dir, name)) })
 	if !gone {

@@ -56,7 +56,8 @@ func (r *reader) nested(from lockgraph.Node, v *jsonfile.Value) {
 	}
 }
 
-// source returns what was fetched. The origin is not hashed if the digest is known.
+// source returns the identity of the fetched package. The origin is not hashed if the digest is
+// known.
 func source(v *jsonfile.Value) string {
 	if integrity := v.Get("integrity").Text(); integrity != "" {
 		return integrity
@@ -102,7 +103,7 @@ func (r *reader) add(m jsonfile.Member) lockgraph.Node {
 	return r.lock.Graph.Add("package", m.Value.Get("name").Text(), m.Value.Get("version").Text(), source(m.Value))
 }
 
-// target returns what a link leads to.
+// target returns the node that a link leads to.
 func (r *reader) target(dir string) lockgraph.Node {
 	if n, ok := r.nodes[dir]; ok {
 		return n

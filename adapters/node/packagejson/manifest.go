@@ -28,8 +28,8 @@ type Manifest struct {
 	// Workspaces are the globs of the members, nil when missing.
 	Workspaces []string
 
-	// Hint says that the file only configures how tools read the files beside it ("type",
-	// "main", "sideEffects"): it describes no project.
+	// Hint reports whether the file only configures how tools read the files beside it ("type",
+	// "main", "sideEffects"), and describes no project.
 	Hint bool
 }
 

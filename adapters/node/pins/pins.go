@@ -92,7 +92,7 @@ func (r *Reader) chain(f *adapters.Files) ([]adapters.Toolchain, error) {
 	return list(pin), err
 }
 
-// filePin reads a file of one version. A name of the newest version pins nothing.
+// filePin reads a file of one version. A name of the newest version is no pin.
 func filePin(f *adapters.Files, tool, name string) (*adapters.Toolchain, error) {
 	pin, err := f.VersionFile(tool, name)
 	if pin == nil || err != nil {
@@ -117,7 +117,7 @@ func checked(pin *adapters.Toolchain, name string, err error) (*adapters.Toolcha
 	return pin, nil
 }
 
-// manifestPins reads the versions of Node.js in a manifest. "*" pins nothing.
+// manifestPins reads the versions of Node.js in a manifest. "*" is no pin.
 func (r *Reader) manifestPins(f *adapters.Files, p *project.Project, m *packagejson.Manifest) []adapters.Toolchain {
 	entries := []packagejson.Entry{m.VoltaPin("node"), m.Engine("node")}
 	strict := []bool{false, r.refusesEngines(f, p)}

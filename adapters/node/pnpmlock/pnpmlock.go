@@ -97,7 +97,8 @@ func withoutPeers(key string) string {
 	return key
 }
 
-// resolution returns what was fetched. The origin is not hashed if the digest is known.
+// resolution returns the identity of the fetched package. The origin is not hashed if the digest is
+// known.
 func resolution(n *jsonfile.Value) string {
 	if integrity := n.Get("integrity").Text(); integrity != "" {
 		return integrity
@@ -130,7 +131,7 @@ func (r *reader) addImporters(doc *jsonfile.Value) {
 	r.lock.Share(r.lock.Graph.Add(append([]string{"settings"}, settings...)...))
 }
 
-// addTools adds the extensions of pnpm itself, from a document of their own.
+// addTools adds the extensions of pnpm itself, which are in a separate document.
 func (r *reader) addTools(doc *jsonfile.Value) {
 	tools := r.lock.Graph.Add("tools")
 	for _, p := range doc.Get("importers", lockfile.Root, "configDependencies").Members() {

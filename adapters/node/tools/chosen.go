@@ -42,7 +42,7 @@ func (t *Tools) chosen(at probe.At, tool string) (version string, err error) {
 	return "", nil
 }
 
-// becomes returns an error where pnpm would switch to another version of itself.
+// becomes returns an error if pnpm would switch to another version of itself.
 func (t *Tools) becomes(dir, tool, version string) error {
 	if !t.Follows || tool != string(project.PNPM) {
 		return nil
@@ -59,8 +59,7 @@ func (t *Tools) becomes(dir, tool, version string) error {
 	return nil
 }
 
-// ownYarn returns an error where the project brings its own yarn, which the one on PATH
-// starts instead.
+// ownYarn returns an error if the project has its own yarn, which the one on PATH would start.
 func (t *Tools) ownYarn(dir string) error {
 	if ignore := t.Env.Get("YARN_IGNORE_PATH"); ignore == "1" || ignore == "true" {
 		return nil

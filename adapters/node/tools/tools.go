@@ -22,7 +22,7 @@ type Tools struct {
 	Env     adapters.Environ // of child processes
 	Asker   *probe.Asker
 	Hint    adapters.Packages // how to install the manager
-	// Follows says that a manager may switch to the version that a project requires.
+	// Follows reports whether a manager may switch to the version that a project requires.
 	Follows bool
 
 	seen adapters.Machine[machine]
@@ -150,7 +150,7 @@ func isCorepack(path string) bool {
 	return err == nil && strings.Contains(real, "/corepack/")
 }
 
-// Basis returns what Fingerprint depends on: the executables, and for shims of a version
+// Basis returns everything that Fingerprint depends on: the executables, and for shims of a version
 // manager also the installed versions and the files and variables that choose between them.
 func (t *Tools) Basis(dir string) (string, error) {
 	seen, err := t.seen.See(t.Shelf.Source, t.look)

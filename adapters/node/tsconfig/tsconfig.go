@@ -165,7 +165,7 @@ func resolve(dir, path string) string {
 	return filepath.Join(dir, filepath.FromSlash(path))
 }
 
-// within reports whether path is dir or lies below it.
+// within reports whether path is dir or is below it.
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)

@@ -66,7 +66,8 @@ func newClassic(entries []*entry) *Classic {
 	return c
 }
 
-// source returns what was fetched. The origin is not hashed if the digest is known.
+// source returns the identity of the fetched package. The origin is not hashed if the digest is
+// known.
 func source(fields map[string]string) string {
 	if integrity := fields["integrity"]; integrity != "" {
 		return integrity

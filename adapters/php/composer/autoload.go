@@ -8,7 +8,8 @@ import (
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
-// autoload returns a package's autoload settings in one form, whatever the order of names.
+// autoload returns a package's autoload settings in a form that does not depend on the order of
+// names.
 func autoload(root *jsonfile.Value) string {
 	v := root.Get("autoload")
 	if len(v.Members()) == 0 {

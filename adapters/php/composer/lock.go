@@ -25,7 +25,7 @@ type Package struct {
 	sum      lockgraph.Sum
 }
 
-// ParseLock reads a composer.lock. It returns no error: Why says what it cannot read.
+// ParseLock reads a composer.lock. It returns no error: Why is the reason if it cannot read a part.
 func ParseLock(path string, data []byte) (*Lock, error) {
 	root, err := jsonfile.Parse(path, data)
 	if err != nil {

@@ -72,7 +72,7 @@ func (list Tools) lint(bin, venv string) string {
 // beforeExtend matches the versions of flake8 without --extend-exclude: before 3.8.
 var beforeExtend = pattern.New(`^ *(?:(?:==|~=|<|<=|===) *(?:[0-2]\.|3\.[0-7](?:\.|$|[, ]))|< *3\.8)`)
 
-// usuallyExcluded is what these exclude without --exclude.
+// usuallyExcluded are the names that these tools exclude without --exclude.
 const usuallyExcluded = ".svn,CVS,.bzr,.hg,.git,__pycache__,.tox,.eggs,*.egg"
 
 func (list Tools) format(bin string) string {

@@ -15,8 +15,8 @@ type runner struct {
 	name    string   // of the package that brings the command
 	table   []string // key of the table of tasks
 	command string   // runs the task whose name follows
-	// manages says that the tool is also the manager of projects: users have it installed
-	// beside them.
+	// manages reports whether the tool is also the manager of projects: users have it installed
+	// outside of them.
 	manages bool
 }
 

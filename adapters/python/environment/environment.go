@@ -22,8 +22,8 @@ const (
 	Python = ".venv/bin/python"
 )
 
-// Mark is the last file that an install writes into a virtual environment. Without it the
-// environment is unfinished: pip would take what a killed pip left for installed.
+// Mark is the last file that an install writes into a virtual environment. Without it the environment
+// is unfinished: pip would treat the packages that a killed pip left as installed.
 const Mark = ".venv/.bento-installed"
 
 // WriteMark ends a finished install in dir. It replaces the old file and never writes into
@@ -51,8 +51,8 @@ func Clear(s adapters.Source, dir string, log adapters.LogFunc) error {
 	return nil
 }
 
-// Renew prepares an install over an existing one. It keeps what a finished install with the
-// same mark left, without that mark, and removes everything else.
+// Renew prepares an install over an existing one. It keeps the environment of a finished install with
+// the same mark, without the mark, and removes any other.
 func Renew(s adapters.Source, dir, mark string, force bool, log adapters.LogFunc) error {
 	data, err := s.Read(filepath.Join(dir, Mark))
 	if err == nil && string(data) == mark && !force {

@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// BasePython stands in a command for the interpreter that makes a virtual environment.
+// BasePython is the placeholder in a command for the interpreter that makes a virtual environment.
 const BasePython = "python3"
 
 // Installer runs the commands of one install or change.
@@ -19,7 +19,7 @@ type Installer struct {
 	Leave  adapters.Leave
 	Dir    string // absolute
 	Env    adapters.Environ
-	Python string // the interpreter that BasePython stands for
+	Python string // the interpreter that replaces BasePython
 	Log    adapters.LogFunc
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// Machine returns what the fingerprints of a machine depend on.
-// It is safe for concurrent use.
+// Machine returns everything that the fingerprints of a machine depend on. It is safe for concurrent
+// use.
 type Machine struct {
 	env  adapters.Environ
 	from adapters.Source
@@ -23,9 +23,8 @@ type Machine struct {
 // NewMachine returns a Machine that looks for tools in o.Env.
 func NewMachine(o adapters.Options) *Machine { return &Machine{env: o.Env, from: o.Source()} }
 
-// Basis returns what Fingerprint depends on: the interpreter, and for a shim of a version
-// manager also the installed interpreters and the files and variables that choose between
-// them.
+// Basis returns everything that Fingerprint depends on: the interpreter, and for a shim of a version
+// manager also the installed interpreters and the files and variables that choose between them.
 func (m *Machine) Basis(dir string) (string, error) {
 	seen, err := m.seen.See(m.from, m.look)
 	if err != nil || !seen.shim {

@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// None stands in a fingerprint for an unknown version.
+// None is the text for an unknown version in a fingerprint.
 const None = "none"
 
 // Fingerprint returns version, implementation, ABI and platform of the interpreter in

@@ -32,8 +32,8 @@ type Wants struct {
 	StrictFile     bool // the tool refuses versions other than that of .python-version
 }
 
-// filePin reads .python-version. pyenv also allows the name of a virtual environment, which
-// pins nothing.
+// filePin reads .python-version. pyenv also allows the name of a virtual environment, which is no
+// pin.
 func filePin(f *adapters.Files, strict bool) (*adapters.Toolchain, error) {
 	pin, err := f.VersionFile("python", ".python-version")
 	if pin == nil || err != nil {

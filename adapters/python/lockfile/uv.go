@@ -169,7 +169,7 @@ func (u *UV) Digest(dir string, also []string) (digest string, ok bool) {
 	return lockgraph.Join(sums...).String(), ok
 }
 
-// uvContent returns what is downloaded.
+// uvContent returns the content that is downloaded.
 func uvContent(v *tomlfile.Value) []string {
 	parts := strs(v.Child("resolution-markers"))
 	if sdist := v.Child("sdist"); sdist != nil {

@@ -12,9 +12,9 @@ import (
 type Rakefile struct {
 	Path  string   // absolute
 	Tasks []string // at the top level, in order
-	// Plain are those of Tasks that "task" declares, and no library.
+	// Plain are the tasks among Tasks that "task" declares, and not a library.
 	Plain []string
-	// Loads says that further tasks come from elsewhere, as in Rails.
+	// Loads reports whether further tasks come from elsewhere, as in Rails.
 	Loads bool
 }
 
