@@ -9,9 +9,11 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -27,6 +29,8 @@ type scratch struct {
 	base   string // the directory of the workspaces, the caches, and the files that uncached tasks read
 	dishes []*scratchDish
 	ignore string // the .gitignore
+	width  int    // how many tasks run at once
+	kills  bool   // kill runs, too
 	caches int
 }
 
@@ -34,6 +38,7 @@ type scratchDish struct {
 	path  string
 	files map[string]string // tasks read the files src and more
 	link  string            // the target of the link lnk, "" for none
+	first string            // the first target, while there is another
 	head  string            // settings of dish.toml, "" for none
 	tasks []scratchTask
 }
@@ -44,6 +49,9 @@ type scratchTask struct {
 	makes           []string // likewise; the content of the first is made from the files of reads
 	declares        []string // the declared outputs, which other tasks may read
 	uncached, named bool
+	version         int      // of the command
+	puts            []string // commands that write to sources of dishes behind it
+	rewrites        []string // those of them that it declares, relative to the workspace
 }
 
 func (k *scratch) pick(list ...string) string { return list[k.r.IntN(len(list))] }
@@ -57,6 +65,7 @@ func (d *scratchDish) up(p string) string {
 
 func drawScratch(t *testing.T, r *rand.Rand) *scratch {
 	k := &scratch{t: t, r: r, base: t.TempDir()}
+	k.width = 1 + r.IntN(3)
 	k.ignore = k.pick("hid\n", "hid\nout\nrep\n/gen/\n")
 	for i := range 3 + r.IntN(5) {
 		k.dishes = append(k.dishes, k.drawDish(i))
@@ -117,6 +126,7 @@ func (k *scratch) drawDish(i int) *scratchDish {
 func (k *scratch) join(d, on *scratchDish, build *scratchTask, inputs, deps *[]string) {
 	made := on.tasks[0].makes
 	*deps = append(*deps, dishName(on.path)+":build")
+	k.put(d, on, build, inputs)
 	switch k.r.IntN(5) {
 	case 0: // a dependency for the order only
 	case 1:
@@ -141,6 +151,27 @@ func (k *scratch) join(d, on *scratchDish, build *scratchTask, inputs, deps *[]s
 	}
 }
 
+// put lets the build of another dish write a source of d, which is none of a dish around d. That build is executed
+// in each run.
+func (k *scratch) put(d, on *scratchDish, build *scratchTask, inputs *[]string) {
+	by := &on.tasks[0]
+	if !by.uncached || strings.Contains(d.path, "/") || k.chance(50) {
+		return
+	}
+	name := "put-" + dishName(on.path)
+	at := on.up(d.path + "/" + name)
+	switch declared := k.chance(30); {
+	case declared || len(by.declares) > 0 || k.chance(50):
+		by.puts = append(by.puts, fmt.Sprintf("cp %s %s.new; mv %s.new %s", by.makes[0], at, at, at))
+		if declared {
+			by.rewrites = append(by.rewrites, "//"+d.path+"/"+name)
+		}
+	default:
+		by.puts = append(by.puts, fmt.Sprintf("cat %s > %s", by.makes[0], at))
+	}
+	build.reads, *inputs = append(build.reads, name), append(*inputs, name)
+}
+
 func dishName(path string) string { return strings.ReplaceAll(path, "/", "-") }
 
 func tomlList(list []string) string {
@@ -158,7 +189,11 @@ func (d *scratchDish) toml() string {
 		for _, more := range t.makes[1:] {
 			run += "; mkdir -p " + filepath.Dir(more) + "; cp " + t.makes[0] + " " + more
 		}
+		run = strings.Join(append([]string{run}, t.puts...), "; ") + strings.Repeat("; true", t.version)
 		text += fmt.Sprintf("[tasks.%s]\nrun = %q\n%s", t.name, run, t.settings)
+		if len(t.rewrites) > 0 {
+			text += fmt.Sprintf("rewrites = %s\n", tomlList(t.rewrites))
+		}
 	}
 	return text
 }
@@ -180,8 +215,8 @@ func (k *scratch) write(name, text string) {
 // lay writes the sources of the workspace to a directory, and removes those that the workspace no longer has.
 func (k *scratch) lay(ws string) {
 	k.t.Helper()
-	k.write(ws+"/bento.toml", "[defaults]\nparallelism = 3\n")
-	k.write(ws+"/.gitignore", k.ignore)
+	k.write(ws+"/bento.toml", fmt.Sprintf("[defaults]\nparallelism = %d\n", k.width))
+	k.write(ws+"/.gitignore", "*.new\n"+k.ignore)
 	for _, d := range k.dishes {
 		k.write(ws+"/"+d.path+"/dish.toml", d.toml())
 		for _, name := range []string{"src", "more"} {
@@ -207,7 +242,8 @@ func (k *scratch) lay(ws string) {
 // edit makes a random change to the workspace.
 func (k *scratch) edit() {
 	d := k.dishes[k.r.IntN(len(k.dishes))]
-	switch k.r.IntN(8) {
+	at := func(name string) string { return filepath.Join(k.base, "w", d.path, name) }
+	switch k.r.IntN(12) {
 	case 0, 1, 2:
 		d.files["src"] = k.pick("a", "b")
 	case 3:
@@ -219,9 +255,28 @@ func (k *scratch) edit() {
 	case 4, 5:
 		k.write("ext"+k.pick("0", "1"), k.pick("a", "b"))
 	case 6:
-		os.Remove(filepath.Join(k.base, "w", d.path, d.tasks[0].makes[0]))
+		os.Remove(at(d.tasks[0].makes[0]))
 	case 7:
 		os.RemoveAll(filepath.Join(k.base, "w", ".bento"))
+	case 8: // a rename
+		if text, ok := d.files["more"]; ok && os.Rename(at("more"), at("src")) == nil {
+			d.files["src"] = text
+			delete(d.files, "more")
+		}
+	case 9: // a touch
+		now := time.Now()
+		if err := os.Chtimes(at("src"), now, now); err != nil {
+			k.t.Fatal(err)
+		}
+	case 10:
+		d.tasks[k.r.IntN(len(d.tasks))].version = k.r.IntN(3)
+		k.width = 1 + k.r.IntN(3)
+	case 11: // of a link, to what the task reads anyway
+		if d.link == "src" {
+			d.link = d.first
+		} else if d.link != "" {
+			d.first, d.link = d.link, "src"
+		}
 	}
 }
 
@@ -247,7 +302,11 @@ func (k *scratch) bento(ws, store string, args ...string) (keys, outcomes map[st
 	code := execute(k.t.Context(), append(args, "--json", "-C", filepath.Join(k.base, ws)), process{out: &out, err: &said, environ: adapters.NewEnviron([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + k.base, "BENTO_CACHE_DIR=" + filepath.Join(k.base, store),
 	})})
-	if code != 0 || strings.Contains(said.String(), "warning") {
+	warned := strings.Count(said.String(), "warning:")
+	for _, right := range []string{"files that no task declares appeared in the dish of", "another bento runs in this workspace"} { // the latter after a kill
+		warned -= strings.Count(said.String(), "warning: "+right)
+	}
+	if code != 0 || warned > 0 {
 		k.t.Fatalf("bento %q in %s: exit status %d\n%s\n%s", args, ws, code, &said, k.describe())
 	}
 	var doc scratchDoc
@@ -266,6 +325,19 @@ func (k *scratch) bento(ws, store string, args ...string) (keys, outcomes map[st
 		}
 	}
 	return keys, outcomes
+}
+
+// kill starts a run, and kills it at a random moment. What its tasks leave beside what they make is ignored.
+func (k *scratch) kill() {
+	k.t.Helper()
+	cmd := exec.Command(builtBento(k.t), "run", "build", "test", "-C", filepath.Join(k.base, "w"))
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + k.base, "BENTO_CACHE_DIR=" + filepath.Join(k.base, "cache")}
+	if err := cmd.Start(); err != nil {
+		k.t.Fatal(err)
+	}
+	timer := time.AfterFunc(time.Duration(k.r.Int64N(int64(40*time.Millisecond))), func() { _ = cmd.Process.Kill() })
+	_ = cmd.Wait()
+	timer.Stop()
 }
 
 // describe returns the workspace as text.
@@ -288,7 +360,7 @@ func (k *scratch) made(ws string) map[string]string {
 			return err
 		case d.IsDir() && d.Name() == ".bento":
 			return fs.SkipDir
-		case !d.Type().IsRegular():
+		case !d.Type().IsRegular(), strings.HasSuffix(p, ".new"):
 			return nil
 		}
 		text, err := os.ReadFile(p)
@@ -332,6 +404,9 @@ func (k *scratch) check() {
 		k.bento("w", "cache", "plan", "build", "test")
 		k.bento("w", "cache", "plan", "build", "test")
 	}
+	if k.kills && k.chance(30) {
+		k.kill()
+	}
 	ran, _ := k.bento("w", "cache", "run", "build", "test")
 	k.caches++
 	fresh, empty := fmt.Sprint("fresh", k.caches), fmt.Sprint("cache", k.caches)
@@ -369,6 +444,7 @@ func TestRunsAsFromScratch(t *testing.T) {
 		seed := r.Uint64()
 		t.Run(fmt.Sprint(i, "-", seed), func(t *testing.T) {
 			k := drawScratch(t, rand.New(rand.NewPCG(seed, 0)))
+			k.kills = i%4 == 0
 			for range 3 + k.r.IntN(4) {
 				k.check()
 				for range 1 + k.r.IntN(2) {

@@ -155,7 +155,7 @@ func runScripts(t *testing.T, root string, files []string, path ...string) {
 	})
 }
 
-// setup prepares a script with its own cache and home. The tools use the caches of the machine, so that no script
+// setup makes a cache and a home for a script. The tools use the caches of the machine, so that no script
 // has to fill them again. setup moves the directory out of the script, which has plugins, outside of the
 // workspace to $OUT.
 func setup(env *testscript.Env) error {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestTerminalOutput: the output of a task can only show text on a terminal.
+// TestTerminalOutput: the output of a task can only show text on a terminal. Lines of bento have colours
+// by default.
 func TestTerminalOutput(t *testing.T) {
 	p := openPane(t, needTool(t, "tmux"), 80, 24)
 	write(t, p.dir, "bento.toml", "")
@@ -16,6 +17,9 @@ func TestTerminalOutput(t *testing.T) {
 		screen := p.until("the end", func(screen []string) bool { return strings.Contains(strings.Join(screen, "\n"), "it has ended") })
 		if text := strings.Join(screen, "\n"); !strings.Contains(text, "firstred� last") || !strings.Contains(text, "FAILED    d:bad") {
 			t.Errorf("%s: the screen is\n%s", mode, text)
+		}
+		if coloured := p.tmux("capture-pane", "-e", "-p", "-t", "pane"); !strings.Contains(coloured, "d:bad \x1b[31mfailed\x1b[39m: exit status 1") {
+			t.Errorf("%s: failed is not red: %q", mode, coloured)
 		}
 		if title := p.tmux("display-message", "-p", "-t", "pane", "#{pane_title}"); strings.Contains(title, "title") {
 			t.Errorf("%s: the title was changed", mode)
