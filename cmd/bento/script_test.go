@@ -80,7 +80,7 @@ func TestScript(t *testing.T) {
 	if testing.Short() && !strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
 		files = sampling.Short(t, 6, slices.DeleteFunc(files, isLong))
 	}
-	runScripts(t, files, systemPython(t))
+	runScripts(t, "", files, systemPython(t))
 }
 
 // isLong reports whether a script runs a conformance suite or a compiler: it takes more than two seconds.
@@ -98,7 +98,7 @@ func TestScriptWithTools(t *testing.T) {
 	}
 	t.Parallel()
 	_, files := scripts(t)
-	runScripts(t, files)
+	runScripts(t, testrun.OnDisk(t), files) // Deno reads a path below /dev only with all permissions
 }
 
 // scripts lists the scripts that need no toolchain of an adapter, and those that need one.
@@ -126,10 +126,11 @@ func scripts(t *testing.T) (plain, tools []string) {
 // plugins of the scripts are written in it, and it starts fast.
 var toolchainNeeded = regexp.MustCompile(`\[!tool:(go|cargo|uv|poetry|ruby|bundle|php|composer|mvn|gradle|javac|deno|bun|node|npm|pnpm|yarn)\]`)
 
-// runScripts runs scripts with these directories in front of PATH.
-func runScripts(t *testing.T, files []string, path ...string) {
+// runScripts runs scripts below root ("": where temporary files are), with these directories in front of PATH.
+func runScripts(t *testing.T, root string, files []string, path ...string) {
 	testscript.Run(t, testscript.Params{
 		Files:               files,
+		WorkdirRoot:         root,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"testing"
 
 	"github.com/bentobuild/bento/internal/sampling"
 )
@@ -34,6 +35,21 @@ func (m inMemory) Run() int {
 	_ = os.Setenv("TMPDIR", dir)
 	defer os.Unsetenv("TMPDIR")
 	return m.main.Run()
+}
+
+// OnDisk makes a directory on the disk, for tests with programs that treat paths below /dev in another way.
+func OnDisk(t testing.TB) string {
+	t.Helper()
+	parent := os.TempDir()
+	if filepath.Dir(parent) == memory {
+		parent = "/tmp"
+	}
+	dir, err := os.MkdirTemp(parent, "bento-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }
 
 // use makes a directory in parent, with a short name, because it is part of the paths of sockets.
