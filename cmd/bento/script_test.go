@@ -167,6 +167,12 @@ func setup(env *testscript.Env) error {
 	}
 	env.Defer(func() { os.RemoveAll(out) })
 	env.Setenv("OUT", out)
+	temp := filepath.Join(filepath.Dir(env.WorkDir), "temp-of-"+filepath.Base(env.WorkDir)) // in the workspace, its files would be inputs
+	if err := os.Mkdir(temp, 0o755); err != nil {
+		return err
+	}
+	env.Defer(func() { os.RemoveAll(temp) })
+	env.Setenv("TMPDIR", temp)
 	bento, err := buildBento()
 	if err != nil {
 		return err
