@@ -17,6 +17,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/proc/proctest"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/host"
@@ -352,9 +353,16 @@ func TestOutputIsCut(t *testing.T) {
 func noop(t testing.TB) adapters.Candidate {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bento-adapter-noop")
-	cmd := exec.Command("go", "build", "-o", path, "github.com/bentobuild/bento/examples/bento-adapter-noop")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// proc starts it: the host of another test, in this process, ends children that proc does not know.
+	var out bytes.Buffer
+	argv := []string{tool, "build", "-o", path, "github.com/bentobuild/bento/examples/bento-adapter-noop"}
+	res, err := proc.Run(context.Background(), proc.Spec{Argv: argv, Env: os.Environ(), Stdout: &out, Stderr: &out, Timeout: ample})
+	if err != nil || res.ExitCode != 0 {
+		t.Fatalf("go build: %+v, %v\n%s", res, err, &out)
 	}
 	return adapters.Candidate{ID: "noop", Path: path, Contract: adapters.ContractV1}
 }
