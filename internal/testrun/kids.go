@@ -20,6 +20,7 @@ type kids struct{ main }
 // Run implements main.
 func (m kids) Run() int {
 	defer func() { os.RemoveAll(kidDir()) }()
+	_, _ = kid() // before a test runs a host, which ends children of this process that it does not know
 	return m.main.Run()
 }
 
