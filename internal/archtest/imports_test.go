@@ -105,7 +105,7 @@ var table = []row{
 	{"plugin/sep", []string{"adapters", "diagnostics", "internal/jsonfile", "internal/jsontext", "plugin/host", "plugin/sep/manifest", "plugin/wire", "plugin/wire/shape"}},
 	{"plugin/wasm/wasmtest", nil}, // modules written by hand, for tests
 	// Compiled modules are in a directory of bento's own.
-	{"plugin/wasm", []string{"adapters", "plugin/host", "plugin/wire", "internal/owndir", "internal/owner", "internal/rawfile", "internal/stat"}},
+	{"plugin/wasm", []string{"adapters", "plugin/host", "plugin/wire", "internal/clone", "internal/owndir", "internal/owner", "internal/rawfile", "internal/stat"}},
 	// An adapter is an executable or a module. The exec of its manifest is run like any question to a
 	// tool.
 	{"plugin/adapter", []string{"internal/probe", "plugin/host", "plugin/wasm", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics", "internal/semver"}},

@@ -202,3 +202,30 @@ func BenchmarkMode(b *testing.B) {
 		}
 	})
 }
+
+// TestOpenDirect: a link is refused on the way and at the end, wherever it leads.
+func TestOpenDirect(t *testing.T) {
+	root, _ := workspace(t)
+	link(t, "d", filepath.Join(root, "dir"))
+	link(t, "f", filepath.Join(root, "d", "file"))
+	link(t, "../outside", filepath.Join(root, "out"))
+	if err := syscall.Mkfifo(filepath.Join(root, "fifo"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c := At(root)
+	for name, want := range map[string]LinkError{
+		"dir/f": {"dir", "d"}, "d/file": {"d/file", "f"}, "dir/file": {"dir", "d"}, "out/f": {"out", "../outside"}, root + "/dir/sub": {"dir", "d"},
+	} {
+		var found *LinkError
+		if _, err := c.OpenDirect(name); !errors.As(err, &found) || *found != want {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+	}
+	for name, want := range map[string]error{"d/f": nil, "fifo": nil, "d/sub": nil, "d/none": fs.ErrNotExist, "none/f": fs.ErrNotExist, "../outside/f": fs.ErrNotExist} {
+		f, err := c.OpenDirect(name)
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+		f.Close()
+	}
+}

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,7 +27,7 @@ type toolIdentity struct {
 	files   []string // absolute; the executable or module first
 	pin     string   // the required digest of the first file, "" for none
 	most    int64    // bytes of a file; 0: maxProgram
-	below   string   // a workspace whose files must not be links out of it; "" for no check
+	within  string   // a directory below which no link may lead to a file; "" follows links
 	terms   []discovery.Term
 
 	stats []string // the stats of files when they were read
@@ -70,14 +72,9 @@ func (i *toolIdentity) digest() (string, error) {
 const maxProgram = 1 << 30
 
 // check returns an error for a file that must not be read: no regular file, a file larger than the limit, or a file
-// below the workspace that is a link out of it.
+// behind a link where none is followed.
 func (i *toolIdentity) check(file string) error {
-	if below := clone.At(i.below); i.below != "" && below.Holds(file) {
-		if _, err := below.Resolve(file); err != nil {
-			return err
-		}
-	}
-	fi, err := os.Stat(file)
+	fi, err := i.stat(file)
 	most := cmp.Or(i.most, maxProgram)
 	switch {
 	case err != nil:
@@ -88,6 +85,22 @@ func (i *toolIdentity) check(file string) error {
 		return fmt.Errorf("%q has %d bytes, expected at most %d", file, fi.Size(), most)
 	}
 	return nil
+}
+
+func (i *toolIdentity) stat(file string) (fs.FileInfo, error) {
+	if i.within == "" {
+		return os.Stat(file)
+	}
+	f, err := clone.At(i.within).OpenDirect(file)
+	var behind *clone.LinkError
+	if errors.As(err, &behind) {
+		return nil, fmt.Errorf("the module lies behind a link: %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Stat()
 }
 
 // changed reports whether a file has changed since it was read for the digest.

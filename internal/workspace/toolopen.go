@@ -16,6 +16,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/bounds"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/adapter"
@@ -134,8 +135,9 @@ func (t *toolFinder) openModule(f *FoundTool, m moduleOf) {
 		}
 	}
 	maps.Copy(vars, own.SetEnv)
+	within := t.above(f.Path)
 	f.Module = &wasm.Options{
-		ID: f.ID, Path: f.Path, SHA256: m.sha256, Manifest: m.manifest, Capabilities: own.Capabilities, Hosts: own.AllowedHosts, Env: vars,
+		ID: f.ID, Path: f.Path, Dir: within, SHA256: m.sha256, Manifest: m.manifest, Capabilities: own.Capabilities, Hosts: own.AllowedHosts, Env: vars,
 		Limits:  wasm.Limits{Memory: own.Limits.Memory, Module: own.Limits.Module, Output: own.Limits.Output},
 		Timeout: own.Timeout, Fuel: own.Limits.Fuel,
 	}
@@ -149,12 +151,21 @@ func (t *toolFinder) openModule(f *FoundTool, m moduleOf) {
 		return
 	}
 	most := cmp.Or(own.Limits.Module, wasm.DefaultModule)
-	id := &toolIdentity{digests: t.digests, files: []string{f.Path}, pin: m.sha256, most: most, below: t.cfg.Root, terms: slices.Concat([]discovery.Term{
+	id := &toolIdentity{digests: t.digests, files: []string{f.Path}, pin: m.sha256, most: most, within: within, terms: slices.Concat([]discovery.Term{
 		{Name: "contract", Value: "wasm ABI v" + strconv.Itoa(wasm.API)},
 		{Name: "runtime", Value: wasmRuntime()},
 	}, m.terms, grants(own, t.host.Environ.With(own.SetEnv)))}
 	f.Wasm, f.Tool.Call, f.Tool.Within = opened, opened, true
 	f.Tool.Files, f.Tool.Identity, f.Tool.Changed = t.inWorkspace(append(m.beside, id.files...)), id.once(), id.changed
+}
+
+// above returns the directory below which no link may lead to a module: the workspace, or else the directory of
+// the module.
+func (t *toolFinder) above(module string) string {
+	if clone.At(t.cfg.Root).Holds(module) {
+		return t.cfg.Root
+	}
+	return filepath.Dir(module)
 }
 
 // compiledDir returns the directory of compiled modules, "" for none. bento executes these files, so the directory

@@ -65,7 +65,7 @@ func (t *toolFinder) compare(f *FoundTool, p *bundle.Resolved) {
 	if p.WasmSHA256 == "" || t.cfg.HashPolicy(p.Installed) == config.HashSkip {
 		return
 	}
-	id := &toolIdentity{digests: t.digests, files: []string{p.Wasm}, most: cmp.Or(f.Settings.Limits.Module, wasm.DefaultModule), below: t.cfg.Root}
+	id := &toolIdentity{digests: t.digests, files: []string{p.Wasm}, most: cmp.Or(f.Settings.Limits.Module, wasm.DefaultModule), within: t.above(p.Wasm)}
 	found, err := id.digest()
 	if err != nil || found == p.WasmSHA256 {
 		return

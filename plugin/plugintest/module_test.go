@@ -166,6 +166,28 @@ func TestModuleAxes(t *testing.T) {
 	}
 }
 
+// TestModuleLinks: a module is refused if it is a link or lies below one.
+func TestModuleLinks(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "real"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "real", "a.wasm"), Answering(Good).Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{"file.wasm": "real/a.wasm", "below": "real"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{"file.wasm": "W1.8", "below/a.wasm": "W1.8", "real/a.wasm": "W6.5"} {
+		o := ModuleOptions{Module: wasm.Options{Dir: dir, Path: filepath.Join(dir, path)}}
+		if got := runModule(t, o); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: got %q, want %q", path, got, want)
+		}
+	}
+}
+
 var short = wasm.Options{Timeout: 50 * time.Millisecond}
 
 // roomy returns a tool that answers with out and has memory for an input of 1 MiB.

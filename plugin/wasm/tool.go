@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/clone"
 )
 
 // Options describe one module and its grants. It gets nothing else.
@@ -28,6 +29,9 @@ type Options struct {
 	// run calls one and the same module. Bytes are the module itself and go before Path.
 	Path  string
 	Bytes []byte
+	// Dir is a directory above Path: a module is refused if it is a link, or if a directory below Dir that leads
+	// to it is one. "" follows links.
+	Dir string
 	// SHA256, when set, is the digest of the module in hexadecimal, that it must have.
 	SHA256   string
 	Manifest *Manifest // nil: a bare module, which declares what it imports
@@ -192,7 +196,12 @@ func (t *Tool) Check(ctx context.Context) error {
 // module cannot be read.
 func (t *Tool) Faults() ([]Fault, error) {
 	source, err := t.source()
-	if err != nil {
+	var behind *clone.LinkError
+	var failed *adapters.Failure
+	switch {
+	case errors.As(err, &behind) && errors.As(err, &failed):
+		return []Fault{{"W1.8", failed}}, nil
+	case err != nil:
 		return nil, err
 	}
 	_, list := t.inspect(source)
@@ -259,13 +268,26 @@ func (t *Tool) source() ([]byte, error) {
 	return b, nil
 }
 
+// openFile opens the file of the module. A named pipe does not block.
+func (t *Tool) openFile() (*os.File, error) {
+	if t.o.Dir == "" {
+		return os.OpenFile(t.o.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	}
+	return clone.At(t.o.Dir).OpenDirect(t.o.Path)
+}
+
 // read reads the file of the module, one byte further than the limit.
 func (t *Tool) read() ([]byte, error) {
-	f, err := os.OpenFile(t.o.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a named pipe does not block
-	if errors.Is(err, os.ErrNotExist) {
+	f, err := t.openFile()
+	var behind *clone.LinkError
+	switch {
+	case errors.As(err, &behind):
+		failed := t.failure(adapters.LaunchFailed, "", fmt.Sprintf("the module lies behind a link: %v", behind), "put the module itself there, or a copy of it")
+		failed.Cause = behind
+		return nil, failed
+	case errors.Is(err, os.ErrNotExist):
 		return nil, t.failure(adapters.LaunchFailed, "", "plugin module does not exist: "+t.o.Path, "build the module, or correct its path")
-	}
-	if err != nil {
+	case err != nil:
 		return nil, t.failure(adapters.LaunchFailed, "", err.Error(), "")
 	}
 	defer f.Close()
