@@ -18,7 +18,9 @@ import (
 // Request selects tasks and dishes. Without Tasks it selects every task of ci, and without dishes
 // every dish of the workspace.
 type Request struct {
-	Tasks []string // "build", or "lib:build" for one dish, or a glob of either
+	// Tasks are "build", or "lib:build" for one dish, or a glob of either. Their order is that of the
+	// tasks of one dish, where no dependency decides; lifecycle tasks keep theirs.
+	Tasks []string
 	// IDs makes "lib:build" the task of dish lib even if a task has that whole name.
 	IDs bool
 	// AllowEmpty permits a plan without tasks if no dish is selected.
@@ -282,6 +284,7 @@ type builder struct {
 	taken    map[*discovery.Dish][]Taken
 	nest     Nest
 	inner    map[*discovery.Dish][]*discovery.Dish // by dish: the result of Counted
+	line     [][]*Task                             // by name of the request: its tasks
 	problems []diagnostics.Diagnostic
 }
 

@@ -69,7 +69,7 @@ func TestLinkedBuildsComeFirst(t *testing.T) {
 func TestTasksOfADishFollowOneAnother(t *testing.T) {
 	d := dish("d", "test", "lint", "build", "check", "zip")
 	d.Tasks[4].DependsOn = []string{"build"}
-	p, ids := build(t, workspace(d), Request{Tasks: []string{"zip", "test", "lint", "check", "build"}})
+	p, ids := build(t, workspace(d), Request{Tasks: []string{"test", "lint", "check", "build", "zip"}})
 	if diff := cmp.Diff([]string{"d:build", "d:check", "d:lint", "d:test", "d:zip"}, ids); diff != "" {
 		t.Error(diff)
 	}

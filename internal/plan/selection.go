@@ -271,6 +271,7 @@ func (b *builder) requestedTasks(req Request, dishes []*discovery.Dish) []*Task 
 			b.addArgs(t, req.Args)
 		}
 		roots = append(roots, named...)
+		b.line = append(b.line, named)
 	}
 	return roots
 }
