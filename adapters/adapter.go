@@ -190,7 +190,8 @@ type Task struct {
 	// Inputs are globs, relative to the dish. "//" in front anchors at the workspace root,
 	// "!" in front excludes. Nil means the default inputs.
 	Inputs []string `json:"inputs,omitempty"`
-	// Outputs are globs of the files that the command writes. A glob may match no file.
+	// Outputs are globs of the files that the command writes. A glob may match no file. That of an
+	// adapter of bento itself may be an absolute path, or start with "//" as Inputs.
 	Outputs []string `json:"outputs,omitempty"`
 	// Rewrites are globs, like Inputs without "!", of inputs that the command also writes.
 	// The result is stored if their content is the same afterwards.
@@ -223,6 +224,9 @@ type Task struct {
 	// itself. Bento reads it to find out whether a script of a workspace's root only runs scripts of
 	// the members. It is never sent over the wire.
 	Body string `json:"-"`
+	// Near are absolute paths outside of the dish that the command names. Bento looks there for files
+	// that it has left. They are never sent over the wire.
+	Near []string `json:"-"`
 	// NoInstall reports whether the command uses no package that the install of the dish installs,
 	// such as a build that makes its own environment. It is never sent over the wire.
 	NoInstall bool `json:"-"`

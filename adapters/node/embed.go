@@ -79,7 +79,11 @@ func bundlerPaths(file string, data []byte) []adapters.Embed {
 	text := string(data)
 	tool, _, _ := strings.Cut(filepath.Base(file), ".")
 	named := !slices.Contains(bundlers, tool)
+	outputs := outputSetting.FindAllStringSubmatchIndex(text, maxSettings)
 	for _, m := range upwardPath.FindAllStringSubmatchIndex(text, -1) {
+		if slices.ContainsFunc(outputs, func(o []int) bool { return o[2] <= m[1] && m[0] < o[1] && m[0] >= o[0] }) {
+			continue // the tool writes there
+		}
 		to := ""
 		if m[2] >= 0 {
 			to = beforeStar(text[m[2]:m[3]])

@@ -62,7 +62,7 @@ func newAdapter(s *project.Shelf, o adapters.Options, d dialect) *Adapter {
 		DerivedPaths:    derivedPaths(),
 		EmbedsIn:        embedsIn(),
 		Parallel:        64,
-		Identity:        d.id + "/3",
+		Identity:        d.id + "/4",
 		Family:          "node",
 		Locks:           d.locks,
 		Runtime:         d.runtime(),
@@ -126,7 +126,7 @@ func derivedPaths() []string {
 	return []string{
 		"**/node_modules/**", "dist/**", "build/**", "out/**", ".next/**", ".nuxt/**",
 		".output/**", ".svelte-kit/**", ".turbo/**", ".cache/**", ".parcel-cache/**",
-		".eslintcache", "coverage/**", "storybook-static/**", "*.tsbuildinfo",
+		".eslintcache", "coverage/**", "storybook-static/**", ".angular/**", "*.tsbuildinfo",
 		".pnp.*", ".yarn/cache/**", ".yarn/unplugged/**", ".yarn/install-state.gz", ".yarn/build-state.yml",
 	}
 }

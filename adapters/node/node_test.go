@@ -69,7 +69,7 @@ func TestTasks(t *testing.T) {
 		return adapters.Task{Name: name, Run: run, Body: "x", Script: true, NoCache: true, SideEffects: true, Server: adapters.IsServer(name)}
 	}
 	want := []adapters.Task{
-		{Name: "build", Run: "npm run build", Body: "x", Outputs: []string{"dist/**", "build/**", "*.tsbuildinfo", ".next/**", "!.next/cache/**", "out/**"}},
+		{Name: "build", Run: "npm run build", Body: "x", Outputs: usualOutputs()},
 		{Name: "lint", Run: "npm run lint", Body: "x"},
 		script("start", "npm run start"), script("a b'c", `npm run 'a b'\''c'`),
 		script("-f", "npm run -- -f"), script("build:css", "npm run build:css"),

@@ -26,7 +26,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	if ans.Aggregate {
 		ans.Members = a.Members(f, p.Aggregate())
 	}
-	r := recipes{Project: p, dialect: &a.dialect, shared: a.sharedBy(f, p), ts: tsconfig.Read(f)}
+	r := recipes{Project: p, dialect: &a.dialect, shared: a.sharedBy(f, p), ts: tsconfig.Read(f), files: f}
 	ans.Tasks = r.tasks()
 	tested := slices.ContainsFunc(ans.Tasks, func(t adapters.Task) bool { return t.Name == "test" })
 	if a.manager == project.Bun && !ans.Aggregate && p.Script("test").Line == 0 && !tested && hasTests(f) {
@@ -42,6 +42,7 @@ type recipes struct {
 	dialect *dialect
 	shared  shared
 	ts      tsconfig.Config
+	files   *adapters.Files
 }
 
 // tasks returns the scripts that can be tasks: each under its name, and those that stand for
@@ -88,7 +89,7 @@ func (r *recipes) task(name string, s packagejson.Entry) adapters.Task {
 	}
 	switch name {
 	case "build":
-		t.Outputs = r.outputs()
+		t.Outputs, t.Near = r.outputs(), r.near()
 	case "test":
 		if build := r.Script("build"); build.Line > 0 {
 			t.DependsOn = []string{"build"}
@@ -107,28 +108,4 @@ func (r *recipes) path() []string {
 		}
 	}
 	return dirs
-}
-
-// outputs returns the possible outputs of a build: the usual directories, those of the
-// frameworks among the dependencies, and those of tsconfig.json.
-func (r *recipes) outputs() []string {
-	out := []string{"dist/**", "build/**", "*.tsbuildinfo"}
-	for _, f := range []struct {
-		name  string
-		globs []string
-	}{
-		{"next", []string{".next/**", "!.next/cache/**", "out/**"}},
-		{"nuxt", []string{".nuxt/**", ".output/**"}},
-		{"@sveltejs/kit", []string{".svelte-kit/**"}},
-	} {
-		if _, ok := r.Depends(f.name); ok {
-			out = append(out, f.globs...)
-		}
-	}
-	for _, g := range r.ts.Outputs {
-		if !slices.Contains(out, g) {
-			out = append(out, g)
-		}
-	}
-	return out
 }

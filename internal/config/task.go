@@ -31,6 +31,7 @@ type Task struct {
 	Outputs          *[]Glob
 	WorkspaceOutputs *[]Glob // relative to the root
 	Rewrites         *[]Glob // inputs that the task may change
+	Leaves           []Glob  // caches that the task leaves
 
 	Env       []string          // names: passed, and ingredients of the key
 	SetEnv    map[string]string // values: set, and ingredients of the key
@@ -74,6 +75,7 @@ type taskTable struct {
 	Outputs          *[]Glob                 `toml:"outputs" also:"outs,artifacts,generates,produces" doc:"files that the task makes. A plain path must exist after the task; a glob without a match is a warning. A task that names a glob among its inputs and its outputs runs each time"`
 	WorkspaceOutputs *[]Glob                 `toml:"workspace_outputs" doc:"outputs, relative to the workspace root"`
 	Rewrites         *[]Glob                 `toml:"rewrites" doc:"inputs, or outputs of other tasks, that the task writes again, as formatters do; \"//x\" starts at the workspace. The result is stored if the content of the inputs is the same afterwards; the outputs of other tasks may get other content. Any other input that was written, replaced, moved or given another mode while the task ran keeps the result out of the cache, even if its content is the same (input_touched)"`
+	Leaves           []Glob                  `toml:"leaves" doc:"files that the task leaves where git ignores them and that nothing needs, such as caches of its tools; \"//x\" starts at the workspace. A build that leaves other files there, which are no outputs, is never stored"`
 	Env              envVars                 `toml:"env" also:"environment,vars,env_vars" doc:"variables that are passed or set, and part of the key"`
 	PassEnv          []envPattern            `toml:"pass_env" also:"passthroughenv,env_passthrough" doc:"variables that are passed and are not part of the key, as NAME or PREFIX_*"`
 	DependsOn        []tomlfile.At[string]   `toml:"depends_on" also:"dependson,deps,needs,requires,after" doc:"\"gen\", \"lib:build\", \"^build\" (every linked dish)"`
@@ -152,7 +154,7 @@ func (c *command) isEmpty() bool { return c.shell == "" && len(c.argv) == 0 }
 func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagnostic) {
 	task := Task{
 		Name: name, Pos: pos, Run: t.Run.shell, Argv: t.Run.argv, Language: Text{t.Language.Value, t.Language.Pos},
-		Inputs: t.Inputs, Outputs: t.Outputs, WorkspaceOutputs: t.WorkspaceOutputs, Rewrites: t.Rewrites,
+		Inputs: t.Inputs, Outputs: t.Outputs, WorkspaceOutputs: t.WorkspaceOutputs, Rewrites: t.Rewrites, Leaves: t.Leaves,
 		Env: t.Env.Names, SetEnv: t.Env.Set, PassEnv: envNames(t.PassEnv),
 		Timeout: time.Duration(t.Timeout), Mutex: t.Mutex,
 		Retry: t.Retry.times, RetryOn: t.Retry.on, Memory: int64(t.Memory), Weight: min(max(t.Weight.Value, 0), maxWeight),
@@ -226,7 +228,7 @@ func (t *Task) tooMuch(dish string) (problems []diagnostics.Diagnostic) {
 	for _, g := range []struct {
 		base  string
 		globs *[]Glob
-	}{{dish, t.Inputs}, {dish, t.Outputs}, {"", t.WorkspaceOutputs}, {dish, t.Rewrites}} {
+	}{{dish, t.Inputs}, {dish, t.Outputs}, {"", t.WorkspaceOutputs}, {dish, t.Rewrites}, {dish, &t.Leaves}} {
 		if g.globs != nil {
 			problems = append(problems, tooMuch(g.base, *g.globs)...)
 		}

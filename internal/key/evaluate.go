@@ -69,6 +69,7 @@ type Evaluation struct {
 
 	ingredients  []rawIngredient // empty for a Hit whose files were not read
 	stored       bool            // in this run
+	isAstray     bool            // see the function of that name
 	sources      []*sourceSet    // of the linked dishes
 	inputsDigest cache.Digest
 	lock         lockPart

@@ -20,7 +20,7 @@ import (
 // The history is one file of the workspace's state.
 const (
 	historyFile    = "tasks"
-	historyVersion = 6
+	historyVersion = 7
 	historyLock    = "tasks.lock"
 )
 
@@ -41,6 +41,9 @@ type LastRun struct {
 	Failed string
 	// Astray are files that it has left where git ignores them and no output covers them, by path.
 	Astray []string
+	// Warned are the files in such places that a warning has named since its result was last stored, by
+	// path.
+	Warned []string
 }
 
 // ByProduct is a file that a task has made and does not declare. It is no input while its
@@ -148,7 +151,7 @@ const maxFailed = 200
 func (r *LastRun) equal(o *LastRun) bool {
 	return r.Key == o.Key && r.Unstored == o.Unstored && r.Duration == o.Duration &&
 		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts) && slices.Equal(r.Found, o.Found) && slices.Equal(r.Left, o.Left) &&
-		slices.Equal(r.Astray, o.Astray) && r.Failed == o.Failed
+		slices.Equal(r.Astray, o.Astray) && slices.Equal(r.Warned, o.Warned) && r.Failed == o.Failed
 }
 
 // lockWait is the longest time that Save waits for other processes that save.
@@ -215,6 +218,7 @@ func encodeTasks(tasks map[string]*LastRun) []byte {
 		w.Strings(r.Found)
 		w.Strings(r.Left)
 		w.Strings(r.Astray)
+		w.Strings(r.Warned)
 		w.String(r.Failed)
 	}
 	return w.Payload()
@@ -250,6 +254,7 @@ func decodeTasks(payload []byte) (map[string]*LastRun, error) {
 		t.Found = r.Strings()
 		t.Left = r.Strings()
 		t.Astray = r.Strings()
+		t.Warned = r.Strings()
 		t.Failed = r.String()
 		tasks[id] = t
 	}

@@ -55,7 +55,7 @@ const maxNotes = 10
 func (e *Evaluator) explainMiss(ctx context.Context, ev *Evaluation) {
 	ev.Reason = MissNeverCached
 	last := e.history.Of(ev.Task)
-	ev.Failed = last.Failed
+	ev.Failed, ev.isAstray = last.Failed, isAstray(ev.Task, last)
 	if last.Key == (cache.Key{}) {
 		return
 	}

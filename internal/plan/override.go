@@ -78,6 +78,7 @@ func setGlobs(t *Task, c *config.Task) {
 	if c.Rewrites != nil {
 		t.Rewrites = globTexts(*c.Rewrites)
 	}
+	t.Leaves = globTexts(c.Leaves)
 }
 
 func setEnv(t *Task, c *config.Task) {

@@ -98,6 +98,10 @@ type Task struct {
 	Outputs       []Output
 	OnDisk        []string // globs of further inputs, which may be ignored by git
 	Rewrites      []string // globs of inputs that it may write again with the same content
+	Leaves        []string // globs of caches that it leaves: no outputs, and in no key
+	// Near are paths outside of Dish, relative to the workspace, that its command names and where it may
+	// leave files.
+	Near []string
 
 	SetEnv  map[string]string // variables that are set for the command; they are in the key
 	HashEnv []string          // names of variables that are passed and are in the key
@@ -142,6 +146,7 @@ type Task struct {
 	// skipsPrivate reports whether its command uses no private link of the dish.
 	skipsPrivate bool
 	stored       bool     // dish.toml has cache = true
+	usual        []string // see UsualOutputs
 	extra        []string // globs of files above the dish
 	script       bool     // runs only when named
 	ci           bool

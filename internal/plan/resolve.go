@@ -61,9 +61,11 @@ func fromRecipe(d *discovery.Dish, recipe adapters.Task) *Task {
 	t.Run, t.Cwd, t.Path, t.SetEnv = recipe.Run, recipe.Cwd, recipe.Path, maps.Clone(recipe.Env)
 	t.recipe, t.DefaultInputs = true, recipe.Inputs == nil
 	t.Inputs, t.extra = slices.Clone(recipe.Inputs), rootRelative(d, recipe.ExtraInputs)
-	for _, o := range recipe.Outputs {
+	t.usual = recipeOutputs(d, recipe.Outputs)
+	for _, o := range t.usual {
 		t.Outputs = append(t.Outputs, Output{Glob: o})
 	}
+	t.Near = near(d, recipe.Near)
 	t.Rewrites = recipe.Rewrites
 	if d.Config != nil {
 		t.Inputs = append(t.Inputs, globTexts(d.Config.Inputs)...)
@@ -141,6 +143,34 @@ func rootRelative(d *discovery.Dish, globs []string) []string {
 		}
 	}
 	return out
+}
+
+// recipeOutputs turns absolute paths among the outputs of a recipe, which may end in "/**", into globs
+// anchored at the workspace. It leaves out paths outside of the workspace.
+func recipeOutputs(d *discovery.Dish, globs []string) (list []string) {
+	for _, g := range globs {
+		dir, below := g, ""
+		if filepath.IsAbs(g) && strings.HasSuffix(g, "/**") {
+			dir, below = strings.TrimSuffix(g, "/**"), "/**"
+		}
+		for _, at := range rootRelative(d, []string{dir}) {
+			list = append(list, at+below)
+		}
+	}
+	return list
+}
+
+// near returns the paths of the workspace among absolute paths, relative to it, that neither lie in d nor
+// have d in them.
+func near(d *discovery.Dish, paths []string) (list []string) {
+	for _, g := range rootRelative(d, paths) {
+		p, inside := strings.CutPrefix(g, "//")
+		around := p == "." || d.Path == "." || strings.HasPrefix(d.Path+"/", p+"/")
+		if inside && !around && !strings.HasPrefix(p, d.Path+"/") && !strings.Contains(p, `\\`) {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // escape returns a glob that matches exactly path.

@@ -137,30 +137,6 @@ func (b *builder) passOver(d *discovery.Dish) {
 	}
 }
 
-// Astray is the consequence of files that a task leaves where git ignores them and no output covers
-// them: a hit would not restore them.
-type Astray int
-
-// The three ways.
-const (
-	AstrayIgnored  Astray = iota // none: such files do not matter
-	AstrayNamed                  // a warning names them once
-	AstrayUnstored               // the result is not stored
-)
-
-// Astray returns the consequence of files that t leaves in ignored places.
-func (t *Task) Astray() Astray {
-	switch {
-	case !t.Lifecycle || t.Uncached != "" || t.stored || !t.recipe:
-		return AstrayIgnored
-	case t.Root != nil && t.Root.Lifecycle:
-		return AstrayUnstored
-	case t.Name == "build":
-		return AstrayNamed
-	}
-	return AstrayIgnored
-}
-
 // RunsScript reports whether the task runs a script of the project by its name, so that only the
 // script knows which files it makes.
 func (t *Task) RunsScript() bool { return t.body != "" }

@@ -5,14 +5,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/key"
-	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
 // A file goes astray when a task leaves it where git ignores it and no output covers it: a hit
-// would not restore it after it was removed. bento looks for such files only after a project's own
-// script or a build; plan.Task.Astray decides.
+// would not restore it after it was removed. plan.Task.MayGoAstray decides where bento looks.
 
 // passedOver are names of directories and files in which tools keep downloads and caches.
 var passedOver = [...]string{
@@ -21,21 +20,44 @@ var passedOver = [...]string{
 	".ruff_cache", ".hypothesis", ".phpunit.cache", ".swc", ".vite", ".angular", ".DS_Store", ".idea", ".vscode", ".git", ".bento",
 }
 
-// isCache reports whether files of this name are caches of tools.
+// isCache reports whether files of this name are caches or logs of tools.
 func isCache(p string) bool {
 	name := path.Base(p)
-	return slices.Contains(passedOver[:], name) || strings.HasSuffix(name, ".tsbuildinfo") || strings.HasSuffix(name, ".pyc") ||
-		strings.HasSuffix(name, ".cache")
+	if slices.Contains(passedOver[:], name) {
+		return true
+	}
+	for _, end := range [...]string{".tsbuildinfo", ".pyc", ".cache", ".log"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, "cache")
 }
 
 // ignoredNow returns the ignored files where the task may leave some.
 func (x *Execution) ignoredNow() ([]tree.Entry, error) {
 	t := x.Ev.Task
-	if t.Astray() == plan.AstrayIgnored {
+	if !t.MayGoAstray() {
 		return nil, nil
 	}
-	list, err := x.Tree.IgnoredNow(t.Dish.Path, func(dir string) bool { return !isCache(dir) && !key.IsOwn(dir) && !x.isTagged(dir) })
-	return slices.DeleteFunc(list, func(e tree.Entry) bool { return isCache(e.Path) || key.IsOwn(e.Path) }), err
+	var all []tree.Entry
+	for _, dir := range append([]string{t.Dish.Path}, t.Near...) {
+		list, err := x.Tree.IgnoredNow(dir, func(dir string) bool { return !isCache(dir) && !key.IsOwn(dir) && !x.isTagged(dir) })
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	return slices.DeleteFunc(all, func(e tree.Entry) bool { return isCache(e.Path) || key.IsOwn(e.Path) || x.belongsInside(e.Path) }), nil
+}
+
+// belongsInside reports whether p belongs to a dish inside that of the task, whose tasks may run at the
+// same time. Only the tasks of a workspace's root make files of their members.
+func (x *Execution) belongsInside(p string) bool {
+	t := x.Ev.Task
+	return t.Root == nil && slices.ContainsFunc(x.Dishes, func(d *discovery.Dish) bool {
+		return len(d.Path) > len(t.Dish.Path) && key.Inside(d.Path, t.Dish.Path) && key.Inside(p, d.Path) && d.Path != t.Dish.Path
+	})
 }
 
 // isTagged reports whether an ignored directory has the tag of a cache
@@ -59,8 +81,12 @@ func (x *Execution) findAstray(made bool) error {
 	if err != nil || len(after) == 0 {
 		return err
 	}
+	leaves, err := tree.CompileSet(x.Ev.Task.Dish.Path, x.Ev.Task.Leaves)
+	if err != nil {
+		return err
+	}
 	covered := func(p string) bool {
-		return x.set != nil && x.set.Match(p) || x.Elsewhere != nil && x.Elsewhere(p)
+		return x.set != nil && x.set.Match(p) || leaves.Match(p) || x.Elsewhere != nil && x.Elsewhere(p)
 	}
 	had := make(map[string]tree.Entry, len(x.ignored))
 	for _, e := range x.ignored {
@@ -71,13 +97,11 @@ func (x *Execution) findAstray(made bool) error {
 		before, was := had[e.Path]
 		fresh := !was || !before.Same(&e)
 		wrote = wrote || fresh
-		if old := slices.Contains(x.Last.Astray, e.Path); (fresh || old) && !covered(e.Path) {
-			if x.Astray = append(x.Astray, e.Path); !old {
-				x.FreshAstray = append(x.FreshAstray, e.Path)
-			}
+		if (fresh || slices.Contains(x.Last.Astray, e.Path)) && !covered(e.Path) {
+			x.Astray = append(x.Astray, e.Path)
 		}
 	}
-	if t := x.Ev.Task; !wrote && !made && t.Name == "build" && t.Astray() == plan.AstrayUnstored {
+	if !wrote && !made && x.Ev.Task.MayBeUpToDate() {
 		for _, e := range after {
 			if dir := path.Dir(e.Path); dir != "." && x.Tree.Ignored(dir, true) && !covered(e.Path) && !slices.Contains(x.Astray, e.Path) {
 				x.UpToDate = append(x.UpToDate, e.Path)
@@ -106,9 +130,16 @@ func (x *Execution) AstrayGlobs(paths []string) []string {
 // ignoredAt returns the glob of the outermost ignored directory around p, or p if there is none.
 func (x *Execution) ignoredAt(p string) string {
 	for i := range len(p) {
-		if p[i] == '/' && key.Inside(p[:i], x.Ev.Task.Dish.Path) && x.Tree.Ignored(p[:i], true) {
+		if p[i] == '/' && x.isOfTask(p[:i]) && x.Tree.Ignored(p[:i], true) {
 			return p[:i] + "/**"
 		}
 	}
 	return p
+}
+
+// isOfTask reports whether the directory dir lies in the dish of the task, or is, or lies in, a directory
+// that its command names.
+func (x *Execution) isOfTask(dir string) bool {
+	t := x.Ev.Task
+	return key.Inside(dir, t.Dish.Path) || slices.ContainsFunc(t.Near, func(near string) bool { return key.Inside(dir, near) })
 }

@@ -73,8 +73,8 @@ type Execution struct {
 	// writes the first new output.
 	Later bool
 	// Astray are files that the command has left where git ignores them and no output covers them, by
-	// path, together with those of an earlier run. FreshAstray are the new ones.
-	Astray, FreshAstray []string
+	// path, together with those of an earlier run.
+	Astray []string
 	// UpToDate are such files of a build that wrote nothing: an earlier build has made them, with or
 	// without bento.
 	UpToDate []string
@@ -137,7 +137,7 @@ func (x *Execution) storeFor() cache.Store {
 	if !cache.Keeps(x.Store) || x.Ev.Task.Uncached != "" || x.Tree.Unsure() {
 		return nil
 	}
-	if len(x.Astray)+len(x.UpToDate) > 0 && x.Ev.Task.Astray() == plan.AstrayUnstored {
+	if len(x.Astray)+len(x.UpToDate) > 0 {
 		return nil // the caller reports it
 	}
 	if x.Unsure != "" {

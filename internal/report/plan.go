@@ -43,7 +43,9 @@ type planTask struct {
 	Notes      []string `json:"notes,omitempty"`        // the changes, or the pending dependencies
 	DependsOn  []string `json:"depends_on,omitempty"`   // "dish:task"
 	Requested  bool     `json:"requested"`
-	Held       bool     `json:"held,omitempty"` // it does not run, whether it is up to date or not
+	// NeverStored tasks run each time: their results are not kept in the cache.
+	NeverStored bool `json:"never_stored,omitempty"`
+	Held        bool `json:"held,omitempty"` // it does not run, whether it is up to date or not
 }
 
 type planSummary struct {
@@ -52,6 +54,8 @@ type planSummary struct {
 	Hits    int `json:"hits"`
 	Misses  int `json:"misses"`
 	Skipped int `json:"skipped"`
+	// NeverStored counts the tasks whose result is never stored.
+	NeverStored int `json:"never_stored"`
 }
 
 // diffClean is the status of a task that no change since a ref concerns.
@@ -96,6 +100,9 @@ func NewPlan(p *plan.Plan, results []*key.Evaluation, clean []*plan.Task, proble
 	})
 	for _, e := range results {
 		doc.Summary.Tasks++
+		if e.IsNeverStored() {
+			doc.Summary.NeverStored++
+		}
 		switch {
 		case e.Status == key.Hit:
 			doc.Summary.Hits++
@@ -127,7 +134,7 @@ func newPlanTask(ev *key.Evaluation) planTask {
 	t := ev.Task
 	row := planTask{
 		Name: t.Name, Run: t.Command(), Status: string(ev.Status), MissReason: ev.Reason, LastFailed: ev.Failed, Notes: ev.Notes, Requested: t.Requested,
-		Held: t.Held,
+		Held: t.Held, NeverStored: ev.IsNeverStored(),
 	}
 	if ev.Known {
 		key := ev.Key.String()
@@ -174,9 +181,33 @@ func WritePlan(to io.Writer, style Style, doc Plan, verbose bool) {
 		fmt.Fprintf(w, ", %d skipped", s.Skipped)
 	}
 	fmt.Fprintln(w)
+	if line := neverStoredLine(doc); line != "" {
+		fmt.Fprintln(w, line)
+	}
 	if line := LeftOutLine(doc.LeftOut); line != "" {
 		fmt.Fprintln(w, line)
 	}
+}
+
+// neverStoredLine returns the line about tasks whose result is never stored, "" for none.
+func neverStoredLine(doc Plan) string {
+	var ids []string
+	for _, b := range doc.Bentos {
+		for _, d := range b.Dishes {
+			for _, t := range d.Tasks {
+				if id := d.Name + ":" + t.Name; t.NeverStored && !slices.Contains(ids, id) {
+					ids = append(ids, id)
+				}
+			}
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return ""
+	case 1:
+		return "1 task is never stored: " + firstNames(ids)
+	}
+	return fmt.Sprintf("%d tasks are never stored: %s", len(ids), firstNames(ids))
 }
 
 // writeNotes prints the notes of a dish in a verbose plan.

@@ -13,7 +13,6 @@ import (
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
-	"github.com/bentobuild/bento/internal/record"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -21,16 +20,16 @@ import (
 // workspace, or may be made by the tools of another dish. It is safe for concurrent use, and compiles
 // the globs at its first call.
 func (e *engine) elsewhere(t *plan.Task) func(path string) bool {
-	if t.Astray() == plan.AstrayIgnored {
+	if !t.MayGoAstray() {
 		return nil
 	}
 	sets := sync.OnceValue(func() (sets []*tree.Set) {
 		for _, d := range e.plan.Workspace.Dishes {
 			for _, other := range e.plan.TasksOf(d) {
-				if other.Dish == t.Dish && other.Name == t.Name || len(other.Outputs) == 0 {
+				if other.Dish == t.Dish && other.Name == t.Name || len(other.Outputs)+len(other.Leaves) == 0 {
 					continue
 				}
-				if s, err := record.OutputSet(other); err == nil {
+				if s, err := key.MadeSet(other); err == nil {
 					sets = append(sets, s)
 				}
 			}
@@ -60,50 +59,73 @@ func (e *engine) elsewhere(t *plan.Task) func(path string) bool {
 	}
 }
 
-// toolsOf returns the paths that the tools of d make. It returns nil if t may make them itself: it
-// runs a script, and its dish has a language of the same family.
+// toolsOf returns the paths that the tools of d make, and t does not make. t makes the usual outputs of
+// its recipe, and if it runs a script, also what the tools of its family make in other dishes.
 func toolsOf(d *discovery.Dish, t *plan.Task) *tree.Set {
-	if d.Adapter == nil || t.RunsScript() && t.Dish.Adapter != nil && d.Adapter.Manifest().FamilyName() == t.Dish.Adapter.Manifest().FamilyName() {
+	if d.Adapter == nil || t.RunsScript() && d != t.Dish && t.Dish.Adapter != nil && d.Adapter.Manifest().FamilyName() == t.Dish.Adapter.Manifest().FamilyName() {
 		return nil
 	}
-	s, err := tree.CompileSet(d.Path, d.Adapter.Manifest().DerivedPaths)
+	globs := d.Adapter.Manifest().DerivedPaths
+	if d == t.Dish {
+		for _, g := range t.UsualOutputs() {
+			if !strings.HasPrefix(g, "!") {
+				globs = append(slices.Clip(globs), "!"+g)
+			}
+		}
+	}
+	s, err := tree.CompileSet(d.Path, globs)
 	if err != nil {
 		return nil
 	}
 	return s
 }
 
-// astray reports the files that an execution left where git ignores them and no output covers them.
-// It returns those to remember, which no other task can have left: a file in another dish may be from
-// a task that ran there at the same time.
-func (e *engine) astray(x *execution) (own []string) {
+// astray reports the files that an execution left where git ignores them and no output covers them,
+// unless a warning has named all of them before. It returns those to remember, which no other task can
+// have left: a file in another dish may be from a task that ran there at the same time. warned are those
+// that a warning has named.
+func (e *engine) astray(x *execution, last *key.LastRun) (own, warned []string) {
 	t := x.ev.Task
-	if len(x.kept.Astray)+len(x.kept.UpToDate) == 0 {
-		return nil
+	all := slices.Concat(x.kept.Astray, x.kept.UpToDate)
+	if len(all) == 0 {
+		return nil, nil
 	}
 	var unsure []string
 	for _, p := range x.kept.Astray {
-		if d := e.plan.Workspace.Owner(p); d != nil && d.Path != t.Dish.Path && e.ranMeanwhile(d, x.result) {
+		if d := e.plan.Workspace.Owner(p); t.Root != nil && d != nil && d.Path != t.Dish.Path && e.ranMeanwhile(d, x.result) {
 			unsure = append(unsure, p)
 		} else {
 			own = append(own, p)
 		}
 	}
-	switch {
-	case t.Astray() == plan.AstrayUnstored && len(own) > 0:
-		e.env.warn("outputs_undeclared", fmt.Sprintf("%s left %s, which git ignores and no output covers: its result is used, and not stored", t.ID(), few(own)),
-			e.outputsLine(x, own)+", or say cache = true there if nothing needs them")
-	case t.Astray() == plan.AstrayUnstored && len(x.kept.UpToDate) > 0:
-		e.env.warn("outputs_undeclared", fmt.Sprintf("%s wrote nothing, as %s, which git ignores and no output covers, is up to date: its result is used, and not stored", t.ID(), few(x.kept.UpToDate)),
-			e.outputsLine(x, x.kept.UpToDate)+", or say cache = true there if nothing needs them")
-	case t.Astray() == plan.AstrayUnstored:
-		e.env.warn("outputs_undeclared", fmt.Sprintf("%s ran while tasks of other dishes did, and %s, which git ignores and no output covers, may be its own: its result is used, and not stored", t.ID(), few(unsure)),
-			"run it again, when nothing else runs")
-	case len(x.kept.FreshAstray) > 0:
-		e.env.warn("outputs_undeclared", fmt.Sprintf("%s left %s, which git ignores and no output covers: a hit does not bring them back", t.ID(), few(x.kept.FreshAstray)),
-			e.outputsLine(x, own))
+	if !slices.ContainsFunc(all, func(p string) bool { return !slices.Contains(last.Warned, p) }) {
+		return own, last.Warned
 	}
-	return own
+	e.env.warn("outputs_undeclared", t.ID()+" "+e.strayed(x, own, unsure)+": its result is used, and not stored", e.astrayHint(x, own))
+	slices.Sort(all)
+	return own, all
+}
+
+// strayed returns in words what an execution left.
+func (e *engine) strayed(x *execution, own, unsure []string) string {
+	const which = ", which git ignores and no output covers"
+	switch {
+	case len(own) > 0:
+		return "left " + few(own) + which
+	case len(x.kept.UpToDate) > 0:
+		return "wrote nothing, as " + few(x.kept.UpToDate) + which + ", is up to date"
+	}
+	return "ran while tasks of other dishes did, and " + few(unsure) + which + ", may be its own"
+}
+
+// astrayHint returns the line of dish.toml that lets the result of an execution be stored.
+func (e *engine) astrayHint(x *execution, own []string) string {
+	if len(own) == 0 {
+		if own = x.kept.UpToDate; len(own) == 0 {
+			return "run it again, when nothing else runs"
+		}
+	}
+	return e.outputsLine(x, own) + ", or leaves = [" + strings.Join(e.globsOf(x, own), ", ") + "] if nothing needs them"
 }
 
 func few(paths []string) string { return diagnostics.Few(paths) }
@@ -133,10 +155,16 @@ func (e *engine) outputsLine(x *execution, paths []string) string {
 			globs = append(globs, strconv.Quote(o.Glob))
 		}
 	}
-	for _, g := range e.together(t, x.kept.AstrayGlobs(paths)) {
+	globs = append(globs, e.globsOf(x, paths)...)
+	return fmt.Sprintf("add outputs = [%s] to %s", strings.Join(globs, ", "), t.Table())
+}
+
+// globsOf returns quoted globs that cover paths.
+func (e *engine) globsOf(x *execution, paths []string) (globs []string) {
+	for _, g := range e.together(x.ev.Task, x.kept.AstrayGlobs(paths)) {
 		globs = append(globs, strconv.Quote(g))
 	}
-	return fmt.Sprintf("add outputs = [%s] to %s", strings.Join(globs, ", "), t.Table())
+	return globs
 }
 
 // together replaces the globs of directories that have the same name in sibling members by one glob,

@@ -28,6 +28,9 @@ type Manifest struct {
 	// Workspaces are the globs of the members, nil when missing.
 	Workspaces []string
 
+	// BuildOutputs are the outputs of the build in the configuration of Nx, with its variables.
+	BuildOutputs []string
+
 	// Hint reports whether the file only configures how tools read the files beside it ("type",
 	// "main", "sideEffects"), and describes no project.
 	Hint bool
@@ -80,6 +83,9 @@ func ParseManifest(path string, data []byte) (*Manifest, error) {
 	}
 	m.Name = r.text(root, "name").Value
 	m.Hint = isHint(root)
+	for _, v := range root.Get("nx", "targets", "build", "outputs").Items() {
+		m.BuildOutputs = append(m.BuildOutputs, v.Text())
+	}
 	m.Scripts = r.texts(root, "scripts")
 	m.PackageManager = r.text(root, "packageManager")
 	m.Engines = r.engines(root)

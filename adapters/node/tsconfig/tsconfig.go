@@ -18,7 +18,7 @@ const maxFiles = 64
 // be read is ignored: the compiler reports it.
 type Config struct {
 	Above   []string // absolute, outside the package
-	Outputs []string // globs relative to the package
+	Outputs []string // globs relative to the package; absolute paths outside of it that end in "/**"
 	Links   []adapters.Link
 }
 
@@ -114,6 +114,9 @@ func (r *reader) outDirs(path string, root *jsonfile.Value) {
 	sources := r.sources(path, root)
 	for _, key := range []string{"outDir", "declarationDir"} {
 		out := r.inPackage(path, options.Get(key).Text())
+		if out == "" {
+			r.outside(path, options.Get(key).Text())
+		}
 		if isPath(out) && !slices.Contains(sources, firstPart(out)) {
 			r.out.Outputs = append(r.out.Outputs, out+"/**")
 		}
@@ -148,6 +151,19 @@ func (r *reader) inPackage(path, text string) string {
 		return ""
 	}
 	return filepath.ToSlash(rel)
+}
+
+// outside adds the output text, a path in the file at path, if it lies outside of the package, and
+// neither around it nor beside the bases that it extends: packages that share a base may not share outputs.
+func (r *reader) outside(path, text string) {
+	shared := filepath.Dir(path) != r.dir && !strings.Contains(text, "${configDir}")
+	if text = strings.ReplaceAll(text, "${configDir}", r.dir); !isPath(text) || shared {
+		return
+	}
+	out := resolve(filepath.Dir(path), text)
+	if !within(r.dir, out) && !within(out, r.dir) && !strings.Contains(out, "/node_modules/") {
+		r.out.Outputs = append(r.out.Outputs, out+"/**")
+	}
 }
 
 // isPath reports whether text has no special meaning in a glob.

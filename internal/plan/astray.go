@@ -1,0 +1,24 @@
+package plan
+
+// A file goes astray when a task leaves it where git ignores it and neither an output, a path that the
+// adapter derives nor a cache covers it: a hit would not restore it.
+
+// MayGoAstray reports whether the result of t is not stored if it leaves such files. It is the case for a
+// build and for the lifecycle tasks of a workspace's root, unless dish.toml says cache = true.
+func (t *Task) MayGoAstray() bool {
+	switch {
+	case !t.Lifecycle || t.Uncached != "" || t.stored:
+		return false
+	case t.Root != nil && t.Root.Lifecycle:
+		return t.recipe
+	}
+	return t.Name == "build"
+}
+
+// MayBeUpToDate reports whether t may have nothing to do because an earlier run without bento has made
+// its files. Commands of adapters make their outputs again, and those of dish.toml are the author's.
+func (t *Task) MayBeUpToDate() bool { return t.Name == "build" && t.RunsScript() }
+
+// UsualOutputs returns the globs of the outputs that the recipe of t names, even if dish.toml replaces
+// them. The caller must not change them.
+func (t *Task) UsualOutputs() []string { return t.usual }
