@@ -65,6 +65,10 @@ func TestBuild(t *testing.T) {
 	if build.Cwd != "../.." || build.Mutex == "" || build.Mutex != adaptertest.Task(t, a, root+"/lib", "build").Mutex {
 		t.Errorf("%+v", build)
 	}
+	// It packs the projects that it depends on again.
+	if d := cmp.Diff([]string{"//**/build/libs/**", "//**/build/distributions/**"}, build.Rewrites); d != "" {
+		t.Error(d)
+	}
 	var above []string
 	for _, path := range build.ExtraInputs {
 		above = append(above, adaptertest.Relative(root, path))
@@ -124,6 +128,9 @@ java { toolchain { languageVersion = JavaLanguageVersion.of(17) } }
 	}
 	if d := cmp.Diff(links, adaptertest.Links(t, a, root, root+"/app")); d != "" {
 		t.Error(d)
+	}
+	if got := adaptertest.Task(t, a, root+"/app", "build").Rewrites; !slices.Contains(got, "//build-logic/**/build/libs/**") {
+		t.Errorf("it packs the included build again: %q", got)
 	}
 	pin, err := a.RequiredToolchain(t.Context(), root+"/app")
 	if err != nil || pin == nil || pin.Version != "17" || !pin.Strict || filepath.Base(pin.File) != "shelf.java.gradle.kts" {

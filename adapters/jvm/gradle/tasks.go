@@ -109,12 +109,12 @@ func (r *recipes) tasks() (list []adapters.Task, aggregate bool) {
 	if !aggregate {
 		list = append(list, r.scripts(program)...)
 	}
-	above, cwd := r.above(), rel(r.dir, r.root())
+	above, rewrites, cwd := r.above(), r.rewrites(), rel(r.dir, r.root())
 	if cwd == "." {
 		cwd = ""
 	}
 	for i := range list {
-		list[i].Cwd, list[i].ExtraInputs = cwd, above
+		list[i].Cwd, list[i].ExtraInputs, list[i].Rewrites = cwd, above, rewrites
 		if r.many() {
 			// Each run compiles in the directories of its dependencies.
 			list[i].Mutex = "gradle:" + r.root()
@@ -122,6 +122,23 @@ func (r *recipes) tasks() (list []adapters.Task, aggregate bool) {
 	}
 	return list, aggregate
 }
+
+// rewrites returns globs of the archives of the build's other projects and of the included builds, which
+// a run makes again from their sources, with other times in them.
+func (r *recipes) rewrites() (globs []string) {
+	if r.many() {
+		globs = jdk.Below(r.f, r.root(), archives()...)
+	}
+	if r.settings != nil {
+		for _, b := range r.settings.Builds {
+			globs = append(globs, jdk.Below(r.f, b.Text, archives()...)...)
+		}
+	}
+	return globs
+}
+
+// archives returns the outputs of a build, relative to its project.
+func archives() []string { return []string{"build/libs/**", "build/distributions/**"} }
 
 // of returns the recipes that one project can have.
 func (r *recipes) of(program, path, dir string) []adapters.Task {

@@ -2,7 +2,6 @@ package maven
 
 import (
 	"context"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -129,17 +128,7 @@ func (r *recipes) tasks(a *Adapter) ([]adapters.Task, error) {
 
 // rewrites returns a glob of the archives of the reactor's modules, which a run makes again from
 // their sources, with other times in them: shaded ones and those of javadoc.
-func (r *recipes) rewrites() []string {
-	top := r.f.Dir()
-	for dir := range r.f.Ancestors() {
-		top = dir
-	}
-	root := r.root().Dir()
-	if !within(root, top) || strings.ContainsAny(rel(top, root), `\*?[{`) {
-		return nil
-	}
-	return []string{"//" + path.Join(rel(top, root), "**", archives)}
-}
+func (r *recipes) rewrites() []string { return jdk.Below(r.f, r.root().Dir(), archives) }
 
 // oldMaven reports whether the wrapper's Maven does not know -ntp yet.
 func oldMaven(w *wrapper.Wrapper) bool {
