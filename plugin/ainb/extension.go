@@ -2,7 +2,6 @@ package ainb
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -110,26 +109,11 @@ func (x *extension) hello(ctx context.Context, p *wire.Peer) error {
 	if err != nil {
 		return err
 	}
-	var got struct {
-		Name    *string `json:"name"`
-		Version *string `json:"version"`
-	}
-	switch err := wire.Decode(result, &got); {
-	case err != nil:
-		return handshake("the result of plugin/init: %v", err)
-	case got.Name == nil || got.Version == nil:
-		return handshake("the result of plugin/init has no name and version, required both")
-	case *got.Name != m.Plugin.Name:
-		return handshake("plugin/init answered the name %.60q, required %q as in the manifest", *got.Name, m.Plugin.Name)
-	case *got.Version != m.Plugin.Version:
-		return handshake("plugin/init answered the version %.60q, required %q as in the manifest", *got.Version, m.Plugin.Version)
+	if err := checkGreeting(result, m); err != nil {
+		return err
 	}
 	close(x.session().ready)
 	return nil
-}
-
-func handshake(format string, args ...any) error {
-	return &adapters.Failure{Code: adapters.HandshakeFailed, Message: fmt.Sprintf(format, args...)}
 }
 
 // names returns the granted capabilities, sorted.

@@ -66,17 +66,45 @@ func TestHandshakeFaults(t *testing.T) {
 	for answer, want := range map[string]string{
 		`{"name":"kid-y","version":"1.0.0"}`: `answered the name "kid-y", required "kid-x"`,
 		`{"name":"kid-x","version":"1.0.1"}`: `answered the version "1.0.1"`,
-		`{"name":"kid-x"}`:                   "has no name and version",
+		`{"name":"kid-x"}`:                   "has neither name and version nor a manifest with both",
 		`null`:                               "expected an object",
 		`7`:                                  "expected an object",
 		`{"name":7,"version":"1.0.0"}`:       "expected a string",
-		`{"Name":"kid-x","Version":"1.0.0"}`: "has no name and version",
+		`{"Name":"kid-x","Version":"1.0.0"}`: "has neither name and version nor a manifest with both",
+		`{"name":"kid-x","version":"1.0.0","abi_version":3}`:                                         "answered the abi_version 3, required 2",
+		`{"name":"kid-x","version":"1.0.0","abi_version":"2"}`:                                       `answered the abi_version "2", required 2`,
+		`{"manifest":{"plugin":{"name":"kid-x","version":"1.0.0","abi_version":2}},"abi_version":1}`: "answered the abi_version 1, required 2",
+		`{"manifest":{"plugin":{"name":"kid-x","version":"1.0.0","abi_version":3}},"abi_version":2}`: "answered the manifest.plugin.abi_version 3, required 2",
+		`{"manifest":{"plugin":{"name":"kid-y","version":"1.0.0","abi_version":2}},"abi_version":2}`: `answered the manifest.plugin.name "kid-y"`,
+		`{"manifest":{"plugin":{"name":"kid-x","version":"1.0.0","abi_version":2}}}`:                 "has a manifest and no abi_version",
+		`{"manifest":{"plugin":{"name":"kid-x"}},"abi_version":2}`:                                   "has neither name and version nor a manifest with both",
+		`{"name":"kid-y","manifest":{"plugin":{"name":"kid-x","version":"1.0.0"}},"abi_version":2}`:  `answered the name "kid-y"`,
+		`{"manifest":"[plugin]","abi_version":2}`:                                                    "expected an object",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, "", nil, func(k *kid) { k.result(k.read(), answer); k.hang() })
 			var f *adapters.Failure
 			if err := r.Wake(t.Context(), "kid-x"); !errors.As(err, &f) || f.Code != adapters.HandshakeFailed || !strings.Contains(f.Message, want) || f.Hint == "" {
 				t.Errorf("%s: got %v, want %s", answer, err, want)
+			}
+		})
+	}
+}
+
+// TestGreetings: plugin/init may be answered as the document of the contract says, or as the extensions of
+// its reference do.
+func TestGreetings(t *testing.T) {
+	for _, answer := range []string{
+		`{"name":"kid-x","version":"1.0.0"}`,
+		`{"name":"kid-x","version":"1.0.0","abi_version":2}`,
+		`{"manifest":{"plugin":{"name":"kid-x","version":"1.0.0","abi_version":2,"description":""},"capabilities":{"event_bus":true}},"abi_version":2}`,
+		`{"name":"kid-x","version":"1.0.0","manifest":{"plugin":{"name":"kid-x","version":"1.0.0","abi_version":2}},"abi_version":2}`,
+		`{"name":"kid-x","version":"1.0.0","manifest":null,"abi_version":null}`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, "", nil, func(k *kid) { k.result(k.read(), answer); k.hang() })
+			if err := r.Wake(t.Context(), "kid-x"); err != nil {
+				t.Errorf("%s: %v", answer, err)
 			}
 		})
 	}

@@ -162,6 +162,14 @@ func (k *ainbKid) init(m *wire.Message) bool {
 		k.send(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32003,"message":"revision 2 required"}}`, m.ID)
 		return true
 	}
+	abi := 2
+	if k.is("has-another-abi") {
+		abi = 3
+	}
+	if k.is("follows-the-document") || abi == 3 {
+		k.send(`{"jsonrpc":"2.0","id":%s,"result":{"manifest":{"plugin":{"name":%q,"version":"1.0.0","abi_version":2}},"abi_version":%d}}`, m.ID, name, abi)
+		return true
+	}
 	k.send(`{"jsonrpc":"2.0","id":%s,"result":{"name":%q,"version":"1.0.0"}}`, m.ID, name)
 	return true
 }
@@ -193,21 +201,23 @@ func TestAinbAxes(t *testing.T) {
 	slots := make(chan struct{}, 2)
 	var running sync.WaitGroup
 	all := map[string][]string{
-		"ainb-sdk":                nil,
-		"ainb-good":               nil,
-		"ainb-takes-any-revision": {"A01.abi"},
-		"ainb-prints":             {"A01.identity", "A01.abi", "A02", "A02.viewport", "A03", "A04", "A05", "A06", "A07", "A07.chunks", "A08", "A11", "A11.notification", "A12", "A13", "A14"},
-		"ainb-sends-a-batch":      {"A02"},
-		"ainb-draws-outside":      {"A02.viewport"},
-		"ainb-knows-everything":   {"A03", "A04", "A07", "A07.chunks"},
-		"ainb-is-restless":        {"A05"},
-		"ainb-publishes-nothing":  {"A06"},
-		"ainb-dies-of-events":     {"A04", "A06", "A07", "A07.chunks"},
-		"ainb-shouts":             {"A09"},
-		"ainb-is-relative":        {"A10"},
-		"ainb-stays":              {"A04", "A07", "A07.chunks", "A11", "A11.notification"},
-		"ainb-exits-badly":        {"A04", "A07", "A07.chunks", "A11", "A11.notification"},
-		"ainb-has-no-status":      {"A08", "A14"},
+		"ainb-sdk":                  nil,
+		"ainb-good":                 nil,
+		"ainb-takes-any-revision":   {"A01.abi"},
+		"ainb-follows-the-document": nil,
+		"ainb-has-another-abi":      {"A01.identity", "A02.viewport", "A05", "A06", "A08", "A12", "A13", "A14"},
+		"ainb-prints":               {"A01.identity", "A01.abi", "A02", "A02.viewport", "A03", "A04", "A05", "A06", "A07", "A07.chunks", "A08", "A11", "A11.notification", "A12", "A13", "A14"},
+		"ainb-sends-a-batch":        {"A02"},
+		"ainb-draws-outside":        {"A02.viewport"},
+		"ainb-knows-everything":     {"A03", "A04", "A07", "A07.chunks"},
+		"ainb-is-restless":          {"A05"},
+		"ainb-publishes-nothing":    {"A06"},
+		"ainb-dies-of-events":       {"A04", "A06", "A07", "A07.chunks"},
+		"ainb-shouts":               {"A09"},
+		"ainb-is-relative":          {"A10"},
+		"ainb-stays":                {"A04", "A07", "A07.chunks", "A11", "A11.notification"},
+		"ainb-exits-badly":          {"A04", "A07", "A07.chunks", "A11", "A11.notification"},
+		"ainb-has-no-status":        {"A08", "A14"},
 	}
 	for _, name := range sampling.Short(t, 4, slices.Sorted(maps.Keys(all))) {
 		want := all[name]
