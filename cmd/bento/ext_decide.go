@@ -26,7 +26,7 @@ func extDecisions(s *session) []*cobra.Command {
 		}),
 		extDecision(s, "reload", "Forget the failures of an extension, so that it starts again",
 			"Forget the failures of an extension that failed three times within a minute, so that it\nstarts again, and read its manifest again.", func(_ *companion.Extension, r *extension.Record) error {
-				r.Quarantined = ""
+				r.Quarantined, r.Failures = "", ""
 				return nil
 			}),
 	}

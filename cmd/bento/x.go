@@ -60,11 +60,11 @@ func (s *session) namespaces() (names []string) {
 	return names
 }
 
-// serving returns the extension that serves a namespace, and may start.
-func (s *session) serving(ctx context.Context, namespace string) (*companion.Extension, companion.Places, error) {
+// serving returns the extension that serves a namespace, and may start, and a function that opens it.
+func (s *session) serving(ctx context.Context, namespace string) (*companion.Extension, func() *companion.Set, error) {
 	list, p, err := s.extensions(ctx)
 	if err != nil {
-		return nil, p, err
+		return nil, nil, err
 	}
 	var names []string
 	hint := "bento ext list lists them"
@@ -80,20 +80,20 @@ func (s *session) serving(ctx context.Context, namespace string) (*companion.Ext
 		if e.Status != companion.Ready {
 			d := *e.Problem
 			d.Severity = diagnostics.Error
-			return nil, p, diagnostics.Problems{d}
+			return nil, nil, diagnostics.Problems{d}
 		}
-		return e, p, nil
+		return e, func() *companion.Set { return companion.OpenOne(ctx, list, e.ID, s.companionOptions(p.Root)) }, nil
 	}
-	return nil, p, notFound("namespace_not_found", fmt.Sprintf("no extension has the namespace %q", namespace), orList(namespace, names, hint))
+	return nil, nil, notFound("namespace_not_found", fmt.Sprintf("no extension has the namespace %q", namespace), orList(namespace, names, hint))
 }
 
 // callExtension runs a command of an extension.
 func (s *session) callExtension(ctx context.Context, namespace string, args []string, within time.Duration) error {
-	e, p, err := s.serving(ctx, namespace)
+	e, open, err := s.serving(ctx, namespace)
 	if err != nil {
 		return err
 	}
-	set := companion.OpenOne(ctx, e, s.companionOptions(p.Root))
+	set := open()
 	defer set.Close()
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

@@ -27,7 +27,7 @@ const (
 
 // showScreen shows the screen of an extension until q, or Ctrl-C.
 func (s *session) showScreen(ctx context.Context, namespace string) error {
-	e, p, err := s.serving(ctx, namespace)
+	e, open, err := s.serving(ctx, namespace)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (s *session) showScreen(ctx context.Context, namespace string) error {
 		_, werr := io.WriteString(s.err, screen.Leave) // leaves the screen of a killed child, too
 		return errors.Join(err, werr)
 	}
-	set := companion.OpenOne(ctx, e, s.companionOptions(p.Root))
+	set := open()
 	defer set.Close()
 	v := &view{s: s, set: set, id: id, inputs: make(chan []screen.Input, 64), again: make(chan struct{}, 1)}
 	_, plain := s.environ.Lookup("NO_COLOR")

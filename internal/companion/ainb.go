@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
@@ -18,15 +19,21 @@ type companions struct {
 	served map[string]string // the ids of extensions, by namespace
 	eager  map[string]bool   // by id
 	waits  map[string]time.Duration
+
+	mu     sync.Mutex
+	failed map[string]*adapters.Failure // the last one, by id
 }
 
 // openAinb opens the extensions of ainb v2, and starts the eager ones. The others start for a command.
 func (s *Set) openAinb(ctx context.Context, list []*Extension) (host, error) {
-	c := &companions{served: make(map[string]string), eager: make(map[string]bool), waits: make(map[string]time.Duration)}
+	c := &companions{
+		served: make(map[string]string), eager: make(map[string]bool), waits: make(map[string]time.Duration), failed: make(map[string]*adapters.Failure),
+	}
 	var all []ainb.Extension
 	for _, e := range list {
 		all = append(all, ainb.Extension{
 			Found: *e.Ainb, Grants: e.Granted(), Config: e.Config(), Env: s.free().With(s.variables(e)), WorkDir: s.o.Places.Root, Check: s.before(e),
+			Earlier: e.earlier(), Lazy: s.one != "" && s.one != e.ID,
 		})
 		if !e.Settings.Output {
 			all[len(all)-1].Without = []string{report.TopicTaskOutput}
@@ -34,7 +41,7 @@ func (s *Set) openAinb(ctx context.Context, list []*Extension) (host, error) {
 		for _, n := range e.Namespaces() {
 			c.served[n] = e.ID
 		}
-		c.eager[e.ID], c.waits[e.ID] = e.Eager, e.Settings.Wait
+		c.eager[e.ID], c.waits[e.ID] = e.Eager && !all[len(all)-1].Lazy, e.Settings.Wait
 	}
 	s.keeps = true
 	var own []string
@@ -51,7 +58,7 @@ func (s *Set) openAinb(ctx context.Context, list []*Extension) (host, error) {
 			s.journal(d.Extension).Decide(report.ExtensionDecision{Time: d.Time, Method: d.Method, Permission: d.Permission, Decision: d.Decision, Reason: d.Reason})
 		},
 		Changed: func(id string, state plugin.State, f *adapters.Failure) {
-			if f != nil {
+			if c.isNew(id, f) {
 				s.failed(id, state == plugin.Quarantined, f)
 			}
 		},
@@ -79,6 +86,15 @@ func (c *companions) launched(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// isNew reports whether a failure of an extension is another one than the last: each state after it has it, too.
+func (c *companions) isNew(id string, f *adapters.Failure) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	was := c.failed[id]
+	c.failed[id] = f
+	return f != nil && f != was
 }
 
 // Config returns the settings of an extension as a JSON object, nil for none.

@@ -56,7 +56,7 @@ func TestLazyStartsNothing(t *testing.T) {
 			os.Remove(started)
 			guards.Store(0)
 			one := Find(cfg, o.Places)
-			s = OpenOne(t.Context(), &one[0], o)
+			s = OpenOne(t.Context(), one, one[0].ID, o)
 			_, _ = s.Command(t.Context(), "k", nil)
 			s.Close()
 			if _, err = os.Stat(started); err != nil || guards.Load() != 1 || early.Load() > 0 {

@@ -113,7 +113,7 @@ func terms(t *config.Extension) string {
 func (e *Extension) Approve(r *extension.Record) error {
 	digest, err := e.approval()
 	if err == nil {
-		r.Approved, r.Terms, r.Panels = digest, terms(&e.Settings), ""
+		r.Approved, r.Terms, r.Panels, r.Failures = digest, terms(&e.Settings), "", ""
 	}
 	return err
 }

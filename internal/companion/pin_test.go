@@ -69,7 +69,7 @@ func TestChangedBeforeTheStart(t *testing.T) {
 			}
 			log := filepath.Join(t.TempDir(), "started")
 			write(t, filepath.Join(dir, "x.y"), started)
-			s := OpenOne(t.Context(), &list[0], Options{
+			s := OpenOne(t.Context(), list, list[0].ID, Options{
 				Places: p, State: state.Open(root), Guard: func() {}, Environ: adapters.NewEnviron([]string{"PATH=/bin:/usr/bin", "STARTED=" + log}),
 			})
 			_, err := s.Command(t.Context(), "ns", nil)

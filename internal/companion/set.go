@@ -71,6 +71,7 @@ type Set struct {
 	linger   time.Duration      // the maximal time that the end waits
 	output   bool               // an extension gets the output of tasks
 	idle     atomic.Bool        // the last run executed nothing
+	answered atomic.Bool        // the command of OpenOne has its answer
 	quit     context.CancelFunc // cancels the start
 	leave    sync.Once
 	leaving  sync.WaitGroup
@@ -104,12 +105,34 @@ func Open(ctx context.Context, cfg *config.Workspace, o Options) *Set {
 	return s
 }
 
-// OpenOne is Open for one ready extension that a command is about to use.
-func OpenOne(ctx context.Context, e *Extension, o Options) *Set {
+// OpenOne is Open for one ready extension that a command is about to use. The other ready extensions of the list that
+// share its contract start only if it invokes an action of theirs.
+func OpenOne(ctx context.Context, list []Extension, id string, o Options) *Set {
 	s := newSet(o)
-	s.one, s.linger = e.ID, e.Settings.Wait
-	s.begin(ctx, func(ctx context.Context) { s.start(ctx, []Extension{*e}) })
+	s.one = id
+	list = s.reachable(list)
+	for i := range list {
+		s.linger = max(s.linger, list[i].Settings.Wait)
+	}
+	s.begin(ctx, func(ctx context.Context) { s.start(ctx, list) })
 	return s
+}
+
+// reachable returns the extension of OpenOne, and behind it those whose actions it can invoke.
+func (s *Set) reachable(all []Extension) []Extension {
+	var first, others []Extension
+	for _, e := range all {
+		switch {
+		case e.ID == s.one:
+			first = append(first, e)
+		case e.Status == Ready && e.Ainb != nil:
+			others = append(others, e)
+		}
+	}
+	if len(first) > 0 && first[0].Ainb == nil {
+		return first // of another contract
+	}
+	return append(first, others...)
 }
 
 // Command runs a command of the extension of OpenOne, and starts the extension for it.
@@ -122,7 +145,9 @@ func (s *Set) Command(ctx context.Context, namespace string, args []string) (Out
 	if len(s.hosts) == 0 {
 		return Output{}, s.notStarted()
 	}
-	return s.hosts[0].command(ctx, namespace, args)
+	out, err := s.hosts[0].command(ctx, namespace, args)
+	s.answered.Store(err == nil)
+	return out, err
 }
 
 // notStarted returns the error by which the extension of OpenOne did not start.

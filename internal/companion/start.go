@@ -7,11 +7,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/bounds"
 	"github.com/bentobuild/bento/internal/extension"
+	plugin "github.com/bentobuild/bento/plugin/host"
 )
 
 // DataVariable is the variable with the data directory of an extension for this workspace.
@@ -102,17 +104,33 @@ func (s *Set) failed(id string, quarantined bool, f *adapters.Failure) {
 			Message: "the extension " + id + " is not started: " + f.Message, Hint: f.Hint,
 		})
 	}
+	s.remember(id, quarantined, f)
 	if !quarantined {
 		return
-	}
-	if r := s.o.Places.Records; r != nil {
-		_ = r.Change(s.o.Places.Root, id, func(r *extension.Record) { r.Quarantined = f.Message })
 	}
 	s.report(diagnostics.Diagnostic{
 		Severity: diagnostics.Warning, Rule: RuleQuarantined, Source: diagnostics.Source,
 		Message: "the extension " + id + " failed too often: " + f.Message, Hint: "bento ext logs " + id + ", then bento ext reload " + id,
 	})
 }
+
+// remember saves a failure: three within a minute end an extension, also those of several invocations. A program
+// that may not start has not failed, and one that ends after its answer to a command has done its work.
+func (s *Set) remember(id string, quarantined bool, f *adapters.Failure) {
+	r := s.o.Places.Records
+	if r == nil || f.Code == adapters.NotTrusted || s.answered.Load() {
+		return
+	}
+	_ = r.Change(s.o.Places.Root, id, func(r *extension.Record) { // if it cannot be saved, it counts in this invocation only
+		r.Fail(now())
+		if quarantined {
+			r.Quarantined, r.Failures = f.Message, ""
+		}
+	})
+}
+
+// earlier returns the failures of earlier invocations that count.
+func (e *Extension) earlier() []time.Time { return e.Record.Failed(now(), plugin.Extension().Window) }
 
 func (s *Set) toast(t Toast) {
 	s.journal(t.Extension).Log(t.Level, t.Message)

@@ -191,3 +191,27 @@ func TestStateDir(t *testing.T) {
 		}
 	}
 }
+
+// TestFailures: a record has the last failures, and those of the last minute count. A clock that went back
+// makes none of them eternal.
+func TestFailures(t *testing.T) {
+	var r Record
+	at := time.UnixMilli(1_700_000_000_000)
+	for i := range 20 {
+		r.Fail(at.Add(time.Duration(i) * 10 * time.Second))
+	}
+	now := at.Add(190 * time.Second)
+	if got := r.Failed(now, time.Minute); len(got) != 7 || !got[0].Equal(now.Add(-time.Minute)) || !got[6].Equal(now) {
+		t.Errorf("failures %v", got)
+	}
+	if got := r.Failed(now.Add(-time.Hour), time.Minute); got != nil {
+		t.Errorf("failures of the future: %v", got)
+	}
+	if n := len(strings.Fields(r.Failures)); n != maxFailures {
+		t.Errorf("%d failures are kept, want %d", n, maxFailures)
+	}
+	r.Failures = "x 1700000190000 -"
+	if got := r.Failed(now, time.Minute); len(got) != 1 {
+		t.Errorf("failures of a damaged record: %v", got)
+	}
+}

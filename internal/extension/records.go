@@ -28,6 +28,7 @@ type Record struct {
 	Terms       string `json:"terms,omitempty"`       // the digest of what the approved table grants and sets in the environment
 	Disabled    bool   `json:"disabled,omitempty"`    // by the user
 	Quarantined string `json:"quarantined,omitempty"` // why bento no longer starts it
+	Failures    string `json:"failures,omitempty"`    // of Fail
 	Panels      string `json:"panels,omitempty"`      // the panels that it registered when it last ran, as JSON
 	// Stamp is the stamp of the files whose digest is Stamped.
 	Stamp   string `json:"stamp,omitempty"`

@@ -63,7 +63,8 @@ func (x *extension) options() host.ResidentOptions {
 	n.Idle = time.Duration(x.e.Manifest.Lifecycle.IdleReap) * time.Second
 	return host.ResidentOptions{
 		ID: x.name, Path: x.e.Executable, Launcher: launcher, Numbers: n,
-		Eager:    x.e.Eager || x.e.Manifest.Lifecycle.Eager,
+		Eager:    x.e.eager(),
+		Earlier:  x.e.Earlier,
 		Connect:  func(ctx context.Context, s *host.Stream) (*wire.Peer, error) { return x.connect(ctx, s, n.Wire), nil },
 		Hello:    x.hello,
 		Ended:    func(p *wire.Peer) { x.bury(p) },
@@ -79,6 +80,9 @@ func (x *extension) options() host.ResidentOptions {
 		Stderr: x.stderr,
 	}
 }
+
+// eager reports whether an extension starts without a call.
+func (e *Extension) eager() bool { return e.Eager || e.Manifest.Lifecycle.Eager && !e.Lazy }
 
 // hint returns the advice for a user about a failure.
 func hint(code adapters.Code) string {
@@ -148,8 +152,7 @@ func (x *extension) needsAll(topic string) bool {
 func (x *extension) wants(topic string) bool {
 	s := x.session()
 	if s == nil {
-		eager := x.e.Eager || x.e.Manifest.Lifecycle.Eager
-		return eager && slices.Contains(x.e.Manifest.Subscribes.Snapshots, topic) && x.mayUse(topic)
+		return x.e.eager() && slices.Contains(x.e.Manifest.Subscribes.Snapshots, topic) && x.mayUse(topic)
 	}
 	return s.wants(topic)
 }

@@ -55,6 +55,8 @@ type Extension struct {
 	WorkDir  string          // "": the host's own
 	Launcher host.Launcher   // nil: a process of the executable
 	Eager    bool            // it starts at once, whatever the manifest says
+	Lazy     bool            // it starts for a call alone, whatever the manifest says
+	Earlier  []time.Time     // its failures under earlier hosts, oldest first
 	Without  []string        // topics that it may not use, regardless of its grants
 }
 

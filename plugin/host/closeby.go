@@ -25,6 +25,7 @@ func (r *Resident) CloseBy(ctx context.Context) {
 		c := r.current
 		r.mu.Unlock()
 		if c != nil {
+			c.closing.Store(true)
 			c.end(adapters.Crashed, "it was killed, since nothing waits for it any more")
 		}
 		select {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
@@ -23,7 +24,7 @@ type residence struct {
 // live runs a resident until ctx is done.
 func (r *Resident) live(ctx context.Context) {
 	defer close(r.ended)
-	l := residence{Resident: r, wanted: r.o.Eager}
+	l := residence{Resident: r, wanted: r.o.Eager, ends: endings{recent: slices.Clone(r.o.Earlier)}}
 	for ctx.Err() == nil {
 		if !l.wanted && !l.rest(ctx) {
 			continue
@@ -35,7 +36,7 @@ func (r *Resident) live(ctx context.Context) {
 			l.set(Ready, k, nil)
 			f = l.attend(ctx, k)
 		}
-		if f == nil || ctx.Err() != nil {
+		if f == nil || k == nil && ctx.Err() != nil { // it was ended on purpose
 			continue
 		}
 		if f.Code != adapters.NotTrusted { // it did not run
@@ -214,9 +215,11 @@ func (l *residence) attend(ctx context.Context, k *companion) *adapters.Failure 
 	for {
 		select {
 		case <-k.done:
-			l.bury(k)
-			return l.fault(k.reason().code, k.reason().what)
+			return l.lost(k)
 		case <-ctx.Done():
+			if k.over() { // it was not asked to end
+				return l.lost(k)
+			}
 			l.shutdown(k, Closing)
 			return nil
 		case done := <-l.reload:
@@ -232,6 +235,15 @@ func (l *residence) attend(ctx context.Context, k *companion) *adapters.Failure 
 			return nil
 		}
 	}
+}
+
+// lost returns the failure of a process that has ended, nil if bento killed it.
+func (l *residence) lost(k *companion) *adapters.Failure {
+	l.bury(k)
+	if k.closing.Load() {
+		return nil
+	}
+	return l.fault(k.reason().code, k.reason().what)
 }
 
 // left returns how long a process stays without further use. A call in flight is use.

@@ -22,6 +22,9 @@ type ResidentOptions struct {
 	Launcher Launcher
 	Numbers  Numbers // of Extension, with the changes of the contract
 	Eager    bool    // it starts at once, and again after a failure, without a call
+	// Earlier are the failures of earlier residents of the same program, oldest first. Those within
+	// Numbers.Window count.
+	Earlier []time.Time
 
 	// Connect makes the connection with a launched process, whose streams it then owns. It
 	// returns when ctx is done, which has the timeout of the handshake, and when the process

@@ -32,6 +32,8 @@ type Options struct {
 	Stdio bool
 	// Lazy starts the extension with the first event that it receives.
 	Lazy bool
+	// Earlier are its failures in earlier runs, oldest first.
+	Earlier []time.Time
 
 	Provider Provider // of messages and contacts; nil offers none
 	Log      *Log     // gets what the process writes; nil for one of its own
@@ -162,7 +164,7 @@ func (x *Extension) begin(ctx context.Context) {
 	n.Shutdown = grace
 	n.Wire = wire.Limits{Body: x.terms.Limits.MaxRequestBytes, Sent: maxSent, Strict: true}
 	x.resident = host.Reside(ctx, host.ResidentOptions{
-		ID: x.o.Manifest.ID, Path: x.o.Manifest.Path(), Launcher: x.o.Launcher, Numbers: n, Eager: true,
+		ID: x.o.Manifest.ID, Path: x.o.Manifest.Path(), Launcher: x.o.Launcher, Numbers: n, Eager: true, Earlier: x.o.Earlier,
 		Connect: x.connect, Hello: x.hello, Ended: x.ended, Shutdown: x.shutdown, Await: grace, Changed: x.changed, Hint: x.hint, Stderr: x.o.Log,
 	})
 }
