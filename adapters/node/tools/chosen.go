@@ -155,14 +155,20 @@ func (t *Tools) ofCorepack(dir, tool, text string) (string, error) {
 	case m[1] != tool:
 		return "", t.missingVersion(dir, tool)
 	}
-	if _, err := os.Stat(filepath.Join(t.corepackHome(), "v1", tool, m[2])); err == nil {
-		return m[2], nil
+	for _, place := range corepackPlaces() {
+		if _, err := os.Stat(filepath.Join(t.corepackHome(), place, tool, m[2])); err == nil {
+			return m[2], nil
+		}
 	}
 	if t.Follows {
 		return "", &adapters.KnownAtRun{Why: text + " is not fetched by corepack yet"}
 	}
 	return "", t.missingVersion(dir, tool)
 }
+
+// corepackPlaces returns the directories below its home in which corepack has packages: the second up to corepack 0.24,
+// which Debian 13 has.
+func corepackPlaces() []string { return []string{"v1", ""} }
 
 func (t *Tools) corepackHome() string {
 	cache := cmp.Or(t.Env.Get("XDG_CACHE_HOME"), filepath.Join(t.Env.Get("HOME"), ".cache"))

@@ -54,9 +54,11 @@ func TestCorepack(t *testing.T) {
 		t.Fatal(err)
 	}
 	adaptertest.Write(t, home+"/.cache/node/corepack/v1/pnpm/9.1.0/package.json", "{}")
+	adaptertest.Write(t, home+"/.cache/node/corepack/pnpm/9.0.0/package.json", "{}") // by corepack 0.24
 	for manifest, want := range map[string]string{
 		`{}`:                               "node=v20.0.0 pnpm=8.0.0",
 		`{"packageManager": "pnpm@9.1.0"}`: "node=v20.0.0 pnpm=9.1.0",
+		`{"packageManager": "pnpm@9.0.0"}`: "node=v20.0.0 pnpm=9.0.0",
 		`{"packageManager": "pnpm@9.1.0+sha512.0a1b"}`:                                   "node=v20.0.0 pnpm=9.1.0",
 		`{"packageManager": "pnpm@9.9.9"}`:                                               "missing",
 		`{"packageManager": "yarn@4.0.0"}`:                                               "missing",

@@ -227,6 +227,7 @@ func choices(b *adapters.Basis, root, tool string) {
 		"installs/node*/*/bin/" + tool,        // asdf, mise
 		"tools/image/" + tool + "/*/bin/*",    // volta
 		"v1/" + tool + "/*/" + project.File,   // corepack
+		tool + "/*/" + project.File,           // corepack up to 0.24
 		"tools/image/node/*/lib/node_modules", // volta: the npm of a node
 	} {
 		found, _ := filepath.Glob(filepath.Join(root, pattern))
