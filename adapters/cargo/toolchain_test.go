@@ -47,9 +47,9 @@ func TestFingerprintIsTheSameInEveryDish(t *testing.T) {
 }
 
 func TestAToolchainThatIsNotInstalledIsNamed(t *testing.T) {
-	adaptertest.Drive(t, "rustup")
+	env := adaptertest.Rustup(t, t.TempDir(), adaptertest.Env("RUSTUP_AUTO_INSTALL=1"))
 	root := adaptertest.Project(t, "-- rust-toolchain.toml --\n[toolchain]\nchannel = \"1.33.7\"\n")
-	_, err := cargo.New(adapters.Options{Env: adaptertest.Env("RUSTUP_TOOLCHAIN=", "RUSTUP_AUTO_INSTALL=1")}).ToolchainFingerprint(t.Context(), root)
+	_, err := cargo.New(adapters.Options{Env: env}).ToolchainFingerprint(t.Context(), root)
 	var missing *adapters.MissingTool
 	if !errors.As(err, &missing) || !strings.HasPrefix(missing.Tool, "rust toolchain 1.33.7") || !strings.Contains(missing.Hint, "rustup toolchain install 1.33.7") {
 		t.Errorf("got %#v", err)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,6 +121,9 @@ func (tr *trap) alone(t *testing.T, base string) (g ground, env adapters.Environ
 		"CARGO_HOME="+realHome(t, "CARGO_HOME", ".cargo"), "RUSTUP_HOME="+realHome(t, "RUSTUP_HOME", ".rustup"), "PYENV_ROOT="+realHome(t, "PYENV_ROOT", ".pyenv"),
 		"RUSTUP_TOOLCHAIN=", "JAVA_HOME=", "GOFLAGS=",
 	)
+	if slices.Contains(tr.needs, "rustup") {
+		env = adaptertest.Rustup(t, filepath.Join(base, "home"), env)
+	}
 	for _, kv := range tr.env {
 		name, value, _ := strings.Cut(g.replace(kv), "=")
 		if name == "PATH" {
