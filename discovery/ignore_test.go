@@ -37,7 +37,7 @@ func TestTrackedDirectoriesAreNotDerived(t *testing.T) {
 	root := write(t, files)
 	for _, args := range [][]string{{"init", "-q"}, {"add", "x/made/old"}} {
 		cmd := exec.CommandContext(t.Context(), "git", args...)
-		cmd.Dir = root
+		cmd.Dir, cmd.Env = root, append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}

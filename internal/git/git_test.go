@@ -31,9 +31,11 @@ func git(tb testing.TB, dir string, args ...string) string {
 	cmd.Dir = dir
 	cmd.Env = append(outside(os.Environ()), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
 		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@t", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@t", "GIT_ALLOW_PROTOCOL=file")
-	out, err := cmd.CombinedOutput()
+	var said strings.Builder
+	cmd.Stderr = &said // git writes hints there, even where it succeeds
+	out, err := cmd.Output()
 	if err != nil {
-		tb.Fatalf("git %v: %v\n%s", args, err, out)
+		tb.Fatalf("git %v: %v\n%s%s", args, err, out, said.String())
 	}
 	return string(out)
 }
