@@ -1,11 +1,13 @@
 // Command testlog reads the output of `go test -json` and prints a line for each package, and the
-// output of all that failed. It appends the time of each test to a file.
+// output of all that failed. It appends the time of each test to a file, and the tests that lack a tool
+// to another.
 //
-//	go test -json ./... | go run ./internal/testlog -times FILE
+//	go test -json ./... | go run ./internal/testlog -times FILE -lacks FILE
 package main
 
 import (
 	"bufio"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -14,30 +16,37 @@ import (
 
 func main() {
 	times := flag.String("times", "", "append \"seconds, package, test\" to this `file`, separated by tabs")
+	lacks := flag.String("lacks", "", "append \"tool, package, test\" to this `file` for tests that were skipped for want of a tool")
 	flag.Parse()
-	if err := run(os.Stdin, os.Stdout, *times); err != nil {
+	if err := run(os.Stdin, os.Stdout, *times, *lacks); err != nil {
 		fmt.Fprintln(os.Stderr, "testlog:", err)
 		os.Exit(2)
 	}
 }
 
-func run(in io.Reader, out io.Writer, times string) (err error) {
-	table := io.Discard
-	if times != "" {
-		f, err := os.OpenFile(times, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-		if err != nil {
-			return err
-		}
-		defer func() {
-			if e := f.Close(); err == nil {
-				err = e
-			}
-		}()
-		table = f
-	}
-	buffered := bufio.NewWriter(table)
-	if err := newReader(out, buffered).read(in); err != nil {
+func run(in io.Reader, out io.Writer, times, lacks string) error {
+	table, endTimes, err := appendTo(times)
+	if err != nil {
 		return err
 	}
-	return buffered.Flush()
+	lacking, endLacks, err := appendTo(lacks)
+	if err != nil {
+		return errors.Join(err, endTimes())
+	}
+	r := newReader(out, table)
+	r.lacks = lacking
+	return errors.Join(r.read(in), endTimes(), endLacks())
+}
+
+// appendTo opens a file to append to, or discards what is written if path is "". The caller calls end.
+func appendTo(path string) (w io.Writer, end func() error, err error) {
+	if path == "" {
+		return io.Discard, func() error { return nil }, nil
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, nil, err
+	}
+	buffered := bufio.NewWriter(f)
+	return buffered, func() error { return errors.Join(buffered.Flush(), f.Close()) }, nil
 }

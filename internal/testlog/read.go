@@ -18,8 +18,8 @@ type event struct {
 
 // reader holds the output of the tests that have not ended. It keeps no output of passed tests.
 type reader struct {
-	out, times io.Writer
-	held       map[string]*run1 // by package
+	out, times, lacks io.Writer
+	held              map[string]*run1 // by package
 }
 
 // run1 is the run of one package's tests.
@@ -38,7 +38,7 @@ type output struct {
 const maxOutput = 1 << 20
 
 func newReader(out, times io.Writer) *reader {
-	return &reader{out: out, times: times, held: make(map[string]*run1)}
+	return &reader{out: out, times: times, lacks: io.Discard, held: make(map[string]*run1)}
 }
 
 // read handles all lines until the end of in.
@@ -108,6 +108,19 @@ func (p *run1) add(test, text string) {
 	}
 }
 
+// lacks returns the tool of the first line "… TOOL is not installed", "" for none.
+func (o *output) lacks() string {
+	if o == nil {
+		return ""
+	}
+	for line := range strings.Lines(o.text.String()) {
+		if before, ok := strings.CutSuffix(strings.TrimSpace(line), " is not installed"); ok {
+			return before[strings.LastIndexByte(before, ' ')+1:]
+		}
+	}
+	return ""
+}
+
 // end handles the end of a test, or of a package.
 func (r *reader) end(e event) {
 	p := r.of(e.Package)
@@ -121,6 +134,9 @@ func (r *reader) end(e event) {
 	}
 	if e.Action == "fail" {
 		return
+	}
+	if tool := p.printed[e.Test].lacks(); e.Action == "skip" && tool != "" {
+		fmt.Fprintf(r.lacks, "%s\t%s\t%s\n", tool, e.Package, e.Test)
 	}
 	delete(p.printed, e.Test)
 	p.order = slices.DeleteFunc(p.order, func(test string) bool { return test == e.Test })

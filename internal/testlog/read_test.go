@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"strings"
 	"testing"
 
@@ -46,6 +47,29 @@ s.go:1: syntax error
 	}
 	if d := cmp.Diff("0.50\tp\tTestGood\n1.25\tq\tTestBad/one\n", times.String()); d != "" {
 		t.Errorf("times, -want +got:\n%s", d)
+	}
+}
+
+// A test that was skipped for want of a tool is listed with the tool; any other skip is not.
+func TestLacks(t *testing.T) {
+	in := `{"Action":"output","Package":"p","Test":"TestPage","Output":"=== RUN   TestPage\n"}
+{"Action":"output","Package":"p","Test":"TestPage","Output":"    page_test.go:138: chromium is not installed\n"}
+{"Action":"skip","Package":"p","Test":"TestPage","Elapsed":0}
+{"Action":"output","Package":"p","Test":"TestLong","Output":"    a_test.go:1: it takes minutes\n"}
+{"Action":"skip","Package":"p","Test":"TestLong","Elapsed":0}
+{"Action":"output","Package":"p","Test":"TestMessage","Output":"    a_test.go:1: c++ is not installed\n"}
+{"Action":"pass","Package":"p","Test":"TestMessage","Elapsed":0}
+{"Action":"skip","Package":"p","Test":"TestSilent","Elapsed":0}
+{"Action":"skip","Package":"q","Elapsed":0}
+`
+	var lacks strings.Builder
+	r := newReader(io.Discard, io.Discard)
+	r.lacks = &lacks
+	if err := r.read(strings.NewReader(in)); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff("chromium\tp\tTestPage\n", lacks.String()); d != "" {
+		t.Errorf("-want +got:\n%s", d)
 	}
 }
 
