@@ -32,8 +32,10 @@ func poetryToolchain() toolchain {
 		id: "python", variant: "poetry", fixture: "python-poetry",
 		needs: []string{"python3", "poetry"}, version: []string{"poetry", "--version"},
 		prepare: func(k *kitchen) {
-			// Not every mirror answers the requests of poetry to its default index.
-			index := k.tool(".", "python3", "-c", "from pip._internal.models.index import PyPI; print(PyPI.simple_url)")
+			// Not every mirror answers the requests of poetry to its default index. Debian's Python has no pip but in
+			// environments.
+			k.tool(".", "python3", "-m", "venv", k.path("$HOME/pip"))
+			index := k.tool(".", k.path("$HOME/pip/bin/python"), "-c", "from pip._internal.models.index import PyPI; print(PyPI.simple_url)")
 			for _, dir := range []string{"lib", "app"} {
 				k.tool(dir, "poetry", "source", "add", "--priority=primary", "index", strings.TrimSpace(index))
 				k.tool(dir, "poetry", "lock", "--no-interaction")
