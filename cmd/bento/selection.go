@@ -286,7 +286,7 @@ func wholePlan(w *opened) (*plan.Plan, []diagnostics.Diagnostic) {
 	if p == nil {
 		p = plan.Sound(w.Workspace.Workspace, plan.Request{})
 	}
-	problems = append(problems, run.FindOverlaps(p).Problems...)
+	problems = append(problems, run.FindConflicts(p)...)
 	return p, slices.DeleteFunc(problems, func(d diagnostics.Diagnostic) bool { return d.File == "" })
 }
 
@@ -304,7 +304,7 @@ func (s *session) build(ctx context.Context, w *opened, sel selection) (p *plan.
 	}
 	p, problems = plan.Build(w.Workspace.Workspace, sel.Request)
 	if p == nil && !sel.AllTasks {
-		problems = append(problems, run.FindOverlaps(plan.Sound(w.Workspace.Workspace, sel.Request)).Problems...)
+		problems = append(problems, run.FindConflicts(plan.Sound(w.Workspace.Workspace, sel.Request))...)
 	}
 	if p == nil || len(p.Tasks) == 0 {
 		return p, nil, problems, nil
@@ -314,7 +314,7 @@ func (s *session) build(ctx context.Context, w *opened, sel selection) (p *plan.
 		p = p.Hold()
 	}
 	if err == nil && !sel.AllTasks { // AllTasks is not a run: no user runs all tasks
-		problems = append(problems, run.FindOverlaps(p).Problems...)
+		problems = append(problems, run.FindConflicts(p)...)
 	}
 	return p, clean, problems, err
 }

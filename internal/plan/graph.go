@@ -21,6 +21,7 @@ func (b *builder) assemble(roots []*Task) *Plan {
 			wanted = append(wanted, t)
 		}
 	}
+	b.orderMutexes(wanted)
 	b.orderByLine(wanted)
 	return b.order(wanted)
 }

@@ -109,7 +109,7 @@ func (e *Env) Evaluator(p *plan.Plan, force bool) (*key.Evaluator, error) {
 // found before any task started, or nil.
 func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, error) {
 	overlaps := FindOverlaps(p)
-	if err := diagnostics.AsError(overlaps.Problems); err != nil {
+	if err := diagnostics.AsError(append(overlaps.Problems, findDeadlocks(p)...)); err != nil {
 		return nil, err
 	}
 	env.Toolchains.LetRun()
