@@ -24,16 +24,13 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// Inside is the variable of a task that identifies its run: a bento that the task starts in the
-// same workspace must not wait for the run to end.
-const Inside = state.Inside
-
 // Commands makes the processes of the tasks of a workspace. It is safe for concurrent
 // use.
 type Commands struct {
 	Root    string           // of the workspace
 	Environ adapters.Environ // the environment that bento was started with
 	Inherit bool             // tasks see all of Environ
+	Chain   state.Chain      // the work that has started this bento
 
 	shells sync.Map // by PATH: the path of sh
 	bases  sync.Map // by passed names: the strict environment
@@ -135,7 +132,7 @@ func (c *Commands) environ(t *plan.Task, files map[string]string) adapters.Envir
 			dirs[i] = filepath.Join(t.Dish.Dir, filepath.FromSlash(p))
 		}
 	}
-	return env.With(files).With(t.SetEnv).WithPath(dirs...).With(map[string]string{"PWD": dir(t), Inside: c.Root})
+	return env.With(files).With(t.SetEnv).WithPath(dirs...).With(map[string]string{"PWD": dir(t), state.Inside: c.Chain.With(c.Root, t.ID())})
 }
 
 // Launch calls run with spec. If the kernel cannot start the program, Launch calls run again with the

@@ -13,6 +13,9 @@ import (
 // scope. The snapshot is outdated afterwards. Add runs nothing if a link on the path of a manifest or
 // lockfile leads out of the workspace.
 func (in *installer) Add(ctx context.Context, d *discovery.Dish, packages []string, dev bool, log adapters.LogFunc) error {
+	if err := in.inOwnInstall(d); err != nil {
+		return err
+	}
 	unlock, err := in.State.Lock(ctx, "locks/install-"+cache.ShortSum(d.ScopeID())+".lock", func(holder string) {
 		in.warn("waiting", fmt.Sprintf("the dependencies of %s are being installed by another bento; waiting for it", d.Name), holder)
 	})

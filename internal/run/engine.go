@@ -112,6 +112,9 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	if err := diagnostics.AsError(append(overlaps.Problems, findDeadlocks(p)...)); err != nil {
 		return nil, err
 	}
+	if err := env.refuseRecursion(p); err != nil {
+		return nil, err
+	}
 	env.Toolchains.LetRun()
 	ev, err := env.Evaluator(p, opts.Force)
 	if err != nil {

@@ -48,7 +48,9 @@ type Env struct {
 
 // commands returns the Commands that start the processes of tasks.
 func (e *Env) commands() *action.Commands {
-	e.once.Do(func() { e.cmds = &action.Commands{Root: e.Root, Environ: e.Environ, Inherit: e.Inherit} })
+	e.once.Do(func() {
+		e.cmds = &action.Commands{Root: e.Root, Environ: e.Environ, Inherit: e.Inherit, Chain: e.chain()}
+	})
 	return e.cmds
 }
 

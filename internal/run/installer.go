@@ -20,6 +20,7 @@ import (
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/pack"
+	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -90,6 +91,9 @@ func (in *installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
 		i.Err = orInterrupted(err)
 		return i
 	}
+	if i.Err = in.inOwnInstall(d); i.Err != nil {
+		return i
+	}
 	id := cache.ShortSum(d.ScopeID())
 	unlock, err := in.State.Lock(ctx, "locks/install-"+id+".lock", func(holder string) {
 		in.warn("waiting", fmt.Sprintf("the dependencies of %s are being installed by another bento; waiting for it", d.Name), holder)
@@ -157,7 +161,7 @@ func (in *installer) environ(d *discovery.Dish) adapters.Environ {
 	if !in.Inherit {
 		env = env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...)
 	}
-	return env.With(m.SetEnv)
+	return env.With(m.SetEnv).With(map[string]string{state.Inside: in.chain().With(in.Root, installing(d))})
 }
 
 // reason returns the reason why an install is needed, "" if it is not.

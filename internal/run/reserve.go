@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/record"
@@ -27,7 +26,7 @@ func (e *engine) reserveIfNeeded(ctx context.Context) {
 	if record.JournalLeft(e.env.State) {
 		e.forgetPlaced()
 	}
-	if !slices.ContainsFunc(e.nodes, func(n *node) bool { return n.placed == nil }) || e.env.Environ.Get(action.Inside) == e.env.Root {
+	if !slices.ContainsFunc(e.nodes, func(n *node) bool { return n.placed == nil }) || e.env.chain().In(e.env.Root) {
 		return
 	}
 	if slices.ContainsFunc(e.plan.Tasks, e.replaces) {
@@ -73,8 +72,12 @@ func (e *engine) isMiss(t *plan.Task) bool {
 
 // lockWorkspace locks the workspace, and reports whether it had to wait for another run. If the state
 // is unwritable, nothing is locked: saving it reports the error. If this process is killed, its guard
-// keeps the lock until its children have ended.
+// keeps the lock until its children have ended. A run that was started by a process of another one in
+// this workspace locks nothing: the other run has the lock, and waits for that process.
 func (e *Env) lockWorkspace(ctx context.Context) (release func(), waited bool) {
+	if e.chain().In(e.Root) {
+		return func() {}, false
+	}
 	held, err := e.State.Hold(ctx, state.RunLock, func(holder string) {
 		waited = true
 		e.warn("waiting", "another bento runs in this workspace; waiting for it", holder)

@@ -31,10 +31,6 @@ import (
 // Name is the directory's name under the workspace root.
 const Name = ".bento"
 
-// Inside is the variable of a task or tool that identifies the workspace of its run: a bento that it
-// starts there must not wait for the run to end.
-const Inside = "BENTO_INSIDE"
-
 // RefusedError is the reason why bento does not use a file or directory at the place of its state.
 type RefusedError = owndir.RefusedError
 

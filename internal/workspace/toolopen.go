@@ -77,7 +77,7 @@ func (t *toolFinder) openOneshot(f *FoundTool) {
 
 func (t *toolFinder) openProgram(f *FoundTool, p Launch) {
 	own := f.Settings
-	p.Env = p.Env.With(map[string]string{"PWD": p.Dir, state.Inside: t.cfg.Root})
+	p.Env = p.Env.With(map[string]string{"PWD": p.Dir, state.Inside: state.ParseChain(t.host.Environ.Get(state.Inside)).With(t.cfg.Root, "the tool "+f.ID)})
 	box := t.confine(f, p.Dir)
 	if f.Tool.Problem != "" {
 		return
