@@ -5,7 +5,6 @@ import (
 	"path"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/plan"
 )
 
@@ -69,7 +68,7 @@ func deadlock(t, s *plan.Task) diagnostics.Diagnostic {
 		why = "and depends on it"
 	}
 	d := diagnostics.Diagnostic{
-		File: path.Join(t.Dish.Path, config.DishFile), Severity: diagnostics.Error, Rule: "mutex_deadlock", Source: diagnostics.Source,
+		File: path.Join(t.Dish.Path, "dish.toml"), Severity: diagnostics.Error, Rule: "mutex_deadlock", Source: diagnostics.Source,
 		Message: fmt.Sprintf("%s has the mutex %q of the server %s, which keeps it as long as it runs, %s", t.ID(), t.Mutex, s.ID(), why),
 		Hint:    "give the server a mutex of its own, or none",
 	}
