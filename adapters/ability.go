@@ -171,7 +171,14 @@ type LockAnswer struct {
 	// not known".
 	Whole string `json:"whole,omitempty"`
 	Reads Reads  `json:"reads,omitempty"`
+
+	// Parts are further files of which the dish uses a part: the manifest of its workspace. As with
+	// File, each digest replaces the file. They are never sent over the wire.
+	Parts []LockPart `json:"-"`
 }
+
+// LockPart is the part of a file (absolute) that a dish uses, as an opaque digest.
+type LockPart struct{ File, Digest string }
 
 // LockDigest returns a's lock answer for dir. When a is no LockDigester, the lockfile is an
 // input like any file.

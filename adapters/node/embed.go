@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/internal/jsonfile"
 	"github.com/bentobuild/bento/internal/pattern"
 )
@@ -75,7 +76,7 @@ var bundlers = []string{"vite", "vitest", "webpack", "rollup", "rspack", "rsbuil
 
 // bundlerPaths returns the strings that lead upwards.
 func bundlerPaths(file string, data []byte) []adapters.Embed {
-	var places []adapters.EmbedPlace
+	var places, manifests []adapters.EmbedPlace // the configuration of a tool imports modules, but a manifest is a value
 	text := string(data)
 	tool, _, _ := strings.Cut(filepath.Base(file), ".")
 	named := !slices.Contains(bundlers, tool)
@@ -90,9 +91,15 @@ func bundlerPaths(file string, data []byte) []adapters.Embed {
 		} else {
 			to = joined(text[m[4]:m[5]], text[m[6]:m[7]])
 		}
-		places = append(places, adapters.EmbedPlace{Offset: m[0], Base: filepath.Dir(file), Path: to, Named: named})
+		place := adapters.EmbedPlace{Offset: m[0], Base: filepath.Dir(file), Path: to, Named: named}
+		if filepath.Base(to) == project.File {
+			place.Named = false
+			manifests = append(manifests, place)
+		} else {
+			places = append(places, place)
+		}
 	}
-	return adapters.EmbedsAt(nil, file, data, places, "//", "import ")
+	return adapters.EmbedsAt(adapters.EmbedsAt(nil, file, data, manifests, "//"), file, data, places, "//", "import ")
 }
 
 // joined returns the path of first and of the strings in rest, which are separated by commas.

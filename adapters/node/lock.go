@@ -34,7 +34,7 @@ func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnsw
 	if err != nil {
 		return adapters.LockAnswer{}, err
 	}
-	ans := adapters.LockAnswer{File: a.lockOf(f, p.Scope())}
+	ans := adapters.LockAnswer{File: a.lockOf(f, p.Scope()), Parts: rootPart(p)}
 	if ans.File != "" && p.Space != nil {
 		l, _ := a.locked.Get(f, p.Scope(), func(f *adapters.Files) (lockReader, error) {
 			return readLock(f, a.lockOf(f, f.Dir())), nil

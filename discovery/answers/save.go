@@ -13,7 +13,7 @@ import (
 // The answers are one file in the workspace's state.
 const (
 	memoryFile    = "answers"
-	memoryVersion = 9
+	memoryVersion = 10
 )
 
 // saved is the content of the file.

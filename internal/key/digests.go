@@ -12,17 +12,21 @@ import (
 // The remembered digests are one file of the workspace's state.
 const (
 	digestsFile    = "keys"
-	digestsVersion = 2
+	digestsVersion = 3
 )
 
 // knownFiles is the remembered digest of a set of files. It is valid while the validator is the same.
 type knownFiles struct {
 	Validator validator    // of the files' content, and of the rules that select them; zero: not known
 	Digest    cache.Digest // of the set
-	Lock      lockPart     // the ingredient of the key that replaces a file of the set
+	Locks     []lockPart   // the ingredients of the key that replace files of the set
 }
 
-// lockPart is the part of a lockfile that one dish uses. It is zero if no lockfile was replaced.
+func (f *knownFiles) equal(o knownFiles) bool {
+	return f.Validator == o.Validator && f.Digest == o.Digest && slices.Equal(f.Locks, o.Locks)
+}
+
+// lockPart is the part of a file that one dish uses.
 type lockPart struct{ Path, Digest string }
 
 // knownResult is the remembered result of a key. The key is zero if there is none.
@@ -118,7 +122,7 @@ func (m *digestStore) Of(id string) *digestEntry {
 
 // KeepFiles remembers a set of files.
 func (m *digestStore) KeepFiles(id string, f knownFiles) {
-	if old := m.Of(id); old == nil || old.Files != f {
+	if old := m.Of(id); old == nil || !old.Files.equal(f) {
 		m.change(id).Files = f
 	}
 }
@@ -204,8 +208,11 @@ func encodeDigests(salt string, s savedDigests, room int) []byte {
 		w.String(s.ids[i])
 		w.Raw(f.Validator[:])
 		w.Raw(f.Digest[:])
-		w.String(f.Lock.Path)
-		w.String(f.Lock.Digest)
+		w.Uint(uint64(len(f.Locks)))
+		for _, l := range f.Locks {
+			w.String(l.Path)
+			w.String(l.Digest)
+		}
 		w.Raw(r.Key[:])
 		w.Raw(r.Made[:])
 		w.Uint(uint64(len(r.Outputs)))
@@ -225,7 +232,7 @@ func encodeDigests(salt string, s savedDigests, room int) []byte {
 const usualEntrySize = 256
 
 // minEntrySize is the size of the smallest encoded entry in bytes.
-const minEntrySize = 1 + 4*32 + 3
+const minEntrySize = 1 + 4*32 + 2
 
 func decodeDigests(payload []byte, salt string) (s savedDigests, err error) {
 	r := pack.NewReader(payload)
@@ -239,7 +246,9 @@ func decodeDigests(payload []byte, salt string) (s savedDigests, err error) {
 		s.ids[i] = r.String()
 		copy(f.Validator[:], r.Raw(32))
 		copy(f.Digest[:], r.Raw(32))
-		f.Lock = lockPart{Path: r.String(), Digest: r.String()}
+		for range r.Count(2) {
+			f.Locks = append(f.Locks, lockPart{Path: r.String(), Digest: r.String()})
+		}
 		copy(made.Key[:], r.Raw(32))
 		copy(made.Made[:], r.Raw(32))
 		made.Outputs = make([]cache.Output, r.Count(37))

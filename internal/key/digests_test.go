@@ -12,7 +12,7 @@ import (
 )
 
 func some(n byte) (knownFiles, knownResult) {
-	return knownFiles{Validator: validator{n}, Digest: cache.Digest{n, 3}, Lock: lockPart{"all.lock", "x"}}, knownResult{
+	return knownFiles{Validator: validator{n}, Digest: cache.Digest{n, 3}, Locks: []lockPart{{"all.lock", "x"}, {"root", "y"}}}, knownResult{
 		Key: cache.Key{n, 1}, Made: cache.Digest{n, 2},
 		Outputs: []cache.Output{
 			{Path: "a\nb\xff", Kind: cache.File, Mode: 0o755, Digest: cache.Digest{n}, Size: 7},

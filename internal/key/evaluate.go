@@ -72,7 +72,7 @@ type Evaluation struct {
 	isAstray     bool            // see the function of that name
 	sources      []*sourceSet    // of the linked dishes
 	inputsDigest cache.Digest
-	lock         lockPart
+	locks        []lockPart
 	at           int // clock.now when the evaluation began
 
 	// loaded says that the files were read, or are about to be, into the fields below. A hit,
@@ -82,7 +82,7 @@ type Evaluation struct {
 	Entries []tree.Entry    // of Inputs
 	Dirs    []tree.DirStamp // the directories of Entries when the key was made
 	Targets []tree.Entry    // of the links among Entries
-	// Lock is the lockfile that Inputs lacks: the key has the part of it that the dish uses.
+	// Lock are the files, by path, that Inputs lacks: the key has the parts of them that the dish uses.
 	Lock []tree.Entry
 }
 

@@ -128,12 +128,12 @@ func (e *Evaluator) addToolchain(ctx context.Context, b *builder, t *plan.Task, 
 
 func (e *Evaluator) addInputs(b *builder, ev *Evaluation) error {
 	if k := e.rememberedInputs(ev.Task); k != nil && !ev.loaded {
-		ev.inputsDigest, ev.lock = k.Digest, k.Lock
+		ev.inputsDigest, ev.locks = k.Digest, k.Locks
 	} else if err := e.load(ev); err != nil {
 		return err
 	}
-	if ev.lock.Path != "" {
-		b.Lock(ev.lock.Path, ev.lock.Digest)
+	for _, l := range ev.locks {
+		b.Lock(l.Path, l.Digest)
 	}
 	b.Files("inputs", ev.inputsDigest)
 	return nil
@@ -200,9 +200,7 @@ func (e *Evaluator) load(ev *Evaluation) error {
 	if err != nil {
 		return err
 	}
-	if !e.lockfiles.Named(t) {
-		entries, ev.Lock, ev.lock = e.lockfiles.Take(t.Dish, entries)
-	}
+	entries, ev.Lock, ev.locks = e.lockfiles.Take(t.Dish, t, entries)
 	ev.loaded, ev.Entries, ev.Dirs = true, entries, e.tree.DirsOf(entries)
 	ev.Targets, _ = LinkTargets(e.tree, entries)
 	if ev.Inputs, err = e.files.Set(entries); err != nil {

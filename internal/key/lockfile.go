@@ -14,13 +14,14 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// lockfiles holds the parts of lockfiles that dishes use. It is for one goroutine.
+// lockfiles holds the parts of lockfiles, and of the manifests of workspaces, that dishes use. It is for
+// one goroutine.
 type lockfiles struct {
 	ws     *discovery.Workspace
-	byDish map[*discovery.Dish]*lockfile
+	byDish map[*discovery.Dish][]lockfile // by path
 }
 
-// lockfile is the part of a lockfile that a dish uses. In keys, its digest replaces the file.
+// lockfile is the part of a file that a dish uses. In keys, its digest replaces the file.
 type lockfile struct {
 	path   string // relative to the workspace
 	digest string
@@ -29,7 +30,7 @@ type lockfile struct {
 
 // newLockfiles returns the lockfiles that the adapters of ws have read.
 func newLockfiles(ws *discovery.Workspace) *lockfiles {
-	s := &lockfiles{ws: ws, byDish: make(map[*discovery.Dish]*lockfile)}
+	s := &lockfiles{ws: ws, byDish: make(map[*discovery.Dish][]lockfile)}
 	for _, d := range ws.Dishes {
 		s.put(d, d.Lock)
 	}
@@ -37,14 +38,18 @@ func newLockfiles(ws *discovery.Workspace) *lockfiles {
 }
 
 func (s *lockfiles) put(d *discovery.Dish, answer adapters.LockAnswer) {
-	delete(s.byDish, d)
-	p, ok := s.ws.Relative(answer.File)
-	if !ok || answer.Digest == "" {
-		return
+	var list []lockfile
+	for _, part := range append([]adapters.LockPart{{File: answer.File, Digest: answer.Digest}}, answer.Parts...) {
+		p, ok := s.ws.Relative(part.File)
+		if !ok || part.Digest == "" {
+			continue
+		}
+		if entry, ok := s.ws.Tree.Lookup(p); ok && entry.Kind == tree.File {
+			list = append(list, lockfile{p, part.Digest, entry})
+		}
 	}
-	if entry, ok := s.ws.Tree.Lookup(p); ok && entry.Kind == tree.File {
-		s.byDish[d] = &lockfile{p, answer.Digest, entry}
-	}
+	slices.SortFunc(list, func(a, b lockfile) int { return strings.Compare(a.path, b.path) })
+	s.byDish[d] = list
 }
 
 // Installed refreshes the files that an install of d's scope may have written, and asks the
@@ -72,42 +77,55 @@ func (s *lockfiles) Installed(ctx context.Context, d *discovery.Dish) error {
 	return nil
 }
 
-// Take removes the lockfile of d from entries, which are sorted by path, and returns the part that
-// replaces it in the key. If the file is not among them, or has changed since the adapter read
-// it, it returns entries unchanged and no lock.
-func (s *lockfiles) Take(d *discovery.Dish, entries []tree.Entry) (rest, taken []tree.Entry, lock lockPart) {
-	l := s.byDish[d]
-	if l == nil {
-		return entries, nil, lock
+// Take removes the lockfiles of d from entries, which are sorted by path, and returns the parts that
+// replace them in the key. A file stays if a source of d or the dish.toml of t names it; t is nil for the
+// sources of d. So does one that has changed since the adapter read it.
+func (s *lockfiles) Take(d *discovery.Dish, t *plan.Task, entries []tree.Entry) (rest, taken []tree.Entry, locks []lockPart) {
+	for _, l := range s.byDish[d] {
+		i, found := slices.BinarySearchFunc(entries, l.path, func(e tree.Entry, p string) int { return strings.Compare(e.Path, p) })
+		if !found || !entries[i].Same(&l.entry) || isEmbedded(d, l.path) || t != nil && isNamed(t, l.path) {
+			continue
+		}
+		taken, locks = append(taken, entries[i]), append(locks, lockPart{Path: l.path, Digest: l.digest})
+		entries = slices.Concat(entries[:i], entries[i+1:])
 	}
-	i, found := slices.BinarySearchFunc(entries, l.path, func(e tree.Entry, p string) int { return strings.Compare(e.Path, p) })
-	if !found || !entries[i].Same(&l.entry) {
-		return entries, nil, lock
-	}
-	return slices.Concat(entries[:i], entries[i+1:]), entries[i : i+1], lockPart{Path: l.path, Digest: l.digest}
+	return entries, taken, locks
 }
 
-// Describe writes the part that d uses, and whether the lockfile is the one that the adapter has
-// read.
+// Describe writes the parts that d uses, and whether each file is the one that the adapter has read.
 func (s *lockfiles) Describe(w *pack.Writer, d *discovery.Dish) {
-	l := s.byDish[d]
-	if l == nil {
-		w.Byte(0)
-		return
-	}
-	w.Byte(1)
-	w.String(l.path)
-	w.String(l.digest)
-	if entry, ok := s.ws.Tree.Lookup(l.path); ok && entry.Same(&l.entry) {
-		w.Byte(1)
+	list := s.byDish[d]
+	w.Uint(uint64(len(list)))
+	for i := range list {
+		l := &list[i]
+		w.String(l.path)
+		w.String(l.digest)
+		same := byte(0)
+		if entry, ok := s.ws.Tree.Lookup(l.path); ok && entry.Same(&l.entry) {
+			same = 1
+		}
+		w.Byte(same)
 	}
 }
 
-// Named reports whether dish.toml itself names the lockfile of the dish among the inputs of t:
-// then the whole file is an input.
-func (s *lockfiles) Named(t *plan.Task) bool {
-	l := s.byDish[t.Dish]
-	if l == nil || t.Dish.Config == nil {
+// Named returns the files that dish.toml itself names among the inputs of t: they are whole inputs.
+func (s *lockfiles) Named(t *plan.Task) (paths []string) {
+	for _, l := range s.byDish[t.Dish] {
+		if isNamed(t, l.path) {
+			paths = append(paths, l.path)
+		}
+	}
+	return paths
+}
+
+// isEmbedded reports whether a source of d includes the file at p.
+func isEmbedded(d *discovery.Dish, p string) bool {
+	return slices.ContainsFunc(d.Embeds, func(e discovery.Embed) bool { return e.Path == p })
+}
+
+// isNamed reports whether dish.toml names the file at p among the inputs of t.
+func isNamed(t *plan.Task, p string) bool {
+	if t.Dish.Config == nil {
 		return false
 	}
 	globs := t.Dish.Config.Inputs
@@ -118,6 +136,6 @@ func (s *lockfiles) Named(t *plan.Task) bool {
 	}
 	return slices.ContainsFunc(globs, func(g config.Glob) bool {
 		text, rooted := strings.CutPrefix(g.Text, "//")
-		return rooted && text == l.path || !rooted && path.Join(t.Dish.Path, text) == l.path
+		return rooted && text == p || !rooted && path.Join(t.Dish.Path, text) == p
 	})
 }

@@ -139,7 +139,7 @@ func (e *Evaluator) renewValidators() {
 // keepInputs remembers the inputs of ev, which were read.
 func (e *Evaluator) keepInputs(ev *Evaluation) {
 	if sketch, known := e.validatorOf(ev.Task); known {
-		e.memo.digests.KeepFiles(ev.Task.Place(), knownFiles{Validator: sketch, Digest: ev.inputsDigest, Lock: ev.lock})
+		e.memo.digests.KeepFiles(ev.Task.Place(), knownFiles{Validator: sketch, Digest: ev.inputsDigest, Locks: ev.locks})
 	}
 }
 

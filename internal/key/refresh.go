@@ -147,5 +147,7 @@ func (e *Evaluator) InputsNow(ev *Evaluation) ([]tree.Entry, error) {
 	if err != nil || len(ev.Lock) == 0 {
 		return list, err
 	}
-	return slices.DeleteFunc(slices.Clone(list), func(entry tree.Entry) bool { return entry.Path == ev.Lock[0].Path }), nil
+	return slices.DeleteFunc(slices.Clone(list), func(entry tree.Entry) bool {
+		return slices.ContainsFunc(ev.Lock, func(l tree.Entry) bool { return l.Path == entry.Path })
+	}), nil
 }

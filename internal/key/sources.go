@@ -131,9 +131,9 @@ func (e *Evaluator) readSources(s *sourceSet) {
 	for _, member := range s.circle.Dishes {
 		list := e.dishSources(member)
 		s.lists = append(s.lists, list)
-		entries, _, lock := e.lockfiles.Take(member, list.Files)
-		if lock.Path != "" {
-			b.Lock(lock.Path, lock.Digest)
+		entries, _, locks := e.lockfiles.Take(member, nil, list.Files)
+		for _, l := range locks {
+			b.Lock(l.Path, l.Digest)
 		}
 		set, err := e.files.Set(entries)
 		if err != nil {

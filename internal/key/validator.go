@@ -100,9 +100,7 @@ func (s *validatorMaker) task(t *plan.Task) rangeDigest {
 	if t.DefaultInputs {
 		w.Byte(1)
 	}
-	if s.lockfiles.Named(t) {
-		w.Byte(2)
-	}
+	w.Strings(s.lockfiles.Named(t))
 	for _, at := range s.reach(t).Inputs {
 		if !s.addRange(s.ownerships[t.Dish], at) {
 			return rangeDigest{}

@@ -31,6 +31,9 @@ type Manifest struct {
 	// BuildOutputs are the outputs of the build in the configuration of Nx, with its variables.
 	BuildOutputs []string
 
+	// Shared is a digest of what the members of the workspace may read, if this is its root.
+	Shared string
+
 	// Hint reports whether the file only configures how tools read the files beside it ("type",
 	// "main", "sideEffects"), and describes no project.
 	Hint bool
@@ -82,7 +85,7 @@ func ParseManifest(path string, data []byte) (*Manifest, error) {
 		return nil, r.problems
 	}
 	m.Name = r.text(root, "name").Value
-	m.Hint = isHint(root)
+	m.Hint, m.Shared = isHint(root), sharedDigest(root)
 	for _, v := range root.Get("nx", "targets", "build", "outputs").Items() {
 		m.BuildOutputs = append(m.BuildOutputs, v.Text())
 	}

@@ -49,6 +49,9 @@ func TestParseManifest(t *testing.T) {
 		},
 		Overrides: []Entry{{"lib", "link:../x", 15}, {"baz", "2", 16}},
 	}
+	if want.Shared = m.Shared; m.Shared == "" {
+		t.Error("no digest of what members read")
+	}
 	if diff := cmp.Diff(want, m); diff != "" {
 		t.Error(diff)
 	}
