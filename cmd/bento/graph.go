@@ -88,7 +88,7 @@ func (s *session) panels(w *opened) (list []page.Panel) {
 			continue
 		}
 		for _, p := range e.Panels() {
-			list = append(list, page.Panel{ID: report.PrintableLine(p.ID), Title: report.PrintableLine(p.Title)})
+			list = append(list, page.Panel{ID: report.PrintableLine(e.PanelName(p.ID)), Title: report.PrintableLine(p.Title)})
 		}
 	}
 	return list

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -66,12 +67,15 @@ func (s *session) serving(ctx context.Context, namespace string) (*companion.Ext
 	if err != nil {
 		return nil, nil, err
 	}
-	var names []string
+	var names, owners []string // owners: of panels with this id
 	hint := "bento ext list lists them"
 	for i := range list {
 		e := &list[i]
-		if !slices.Contains(e.Namespaces(), namespace) {
+		if !e.Serves(namespace) {
 			names = append(names, e.Namespaces()...)
+			if e.HasPanel(namespace) {
+				owners = append(owners, e.PanelName(namespace))
+			}
 			if e.Registers() {
 				hint = fmt.Sprintf("%s; %s registers panels as it runs: bento finds them after the next run", hint, e.ID)
 			}
@@ -83,6 +87,9 @@ func (s *session) serving(ctx context.Context, namespace string) (*companion.Ext
 			return nil, nil, diagnostics.Problems{d}
 		}
 		return e, func() *companion.Set { return companion.OpenOne(ctx, list, e.ID, s.companionOptions(p.Root)) }, nil
+	}
+	if len(owners) > 0 {
+		return nil, nil, notFound("namespace_not_found", fmt.Sprintf("%d extensions have a panel %q", len(owners), namespace), "write "+strings.Join(owners, " or "))
 	}
 	return nil, nil, notFound("namespace_not_found", fmt.Sprintf("no extension has the namespace %q", namespace), orList(namespace, names, hint))
 }

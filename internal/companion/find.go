@@ -59,12 +59,14 @@ type Extension struct {
 	granted  map[string]ainb.Grant
 	// registered are the panels that it registered in its last run.
 	registered []sep.Panel
-	Record     extension.Record
-	Status     string
-	Problem    *diagnostics.Diagnostic  // nil if it is ready
-	Notes      []diagnostics.Diagnostic // warnings about its manifest
-	Ainb       *ainb.Found              // of its contract
-	SEP        *sep.Manifest            // likewise
+	// shared reports whether bento x means something else, too, by the id of a panel. It may be nil.
+	shared  func(panel string) bool
+	Record  extension.Record
+	Status  string
+	Problem *diagnostics.Diagnostic  // nil if it is ready
+	Notes   []diagnostics.Diagnostic // warnings about its manifest
+	Ainb    *ainb.Found              // of its contract
+	SEP     *sep.Manifest            // likewise
 }
 
 // Places are the directories of extensions, and of the user's decisions about them.

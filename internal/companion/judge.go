@@ -134,13 +134,13 @@ func (e *Extension) approval() (string, error) {
 	return extension.Digest(e.Dir)
 }
 
-// conflicts marks an extension as failed if an earlier one serves the same namespace. Panels that were registered in
-// a run have the lowest precedence.
+// conflicts marks an extension as failed if an earlier one has the same namespace. An id of a panel belongs to its
+// extension: others may use it, too, and bento x then needs the id of the extension.
 func conflicts(list []Extension) {
 	taken := make(map[string]string)
 	for i := range list {
 		e := &list[i]
-		for _, name := range e.Namespaces() {
+		for _, name := range e.commands() {
 			if other, dup := taken[name]; dup && e.Status != Failed {
 				e.broken(RuleUnusable, "remove one of the two", "the extension %s has the namespace %q, which is that of %s too", e.ID, name, other)
 			} else if e.Status != Failed {
@@ -148,24 +148,40 @@ func conflicts(list []Extension) {
 			}
 		}
 	}
+	users := make(map[string]int)
+	for name := range taken {
+		users[name]++
+	}
 	for i := range list {
-		list[i].recall(taken)
+		e := &list[i]
+		e.recall()
+		for _, p := range e.Panels() {
+			users[p.ID]++
+		}
+	}
+	for i := range list {
+		e := &list[i]
+		e.shared = func(panel string) bool { return users[panel] > 1 }
 	}
 }
 
-// Namespaces returns the names by which bento x reaches an extension, sorted: those of its manifest, its
-// id if it has only screens, and of a SEP extension its panels.
-func (e *Extension) Namespaces() []string {
-	var names []string
-	if e.Ainb != nil {
-		p := e.Ainb.Manifest.Provides
-		names = append(names, p.CLINamespaces...)
-		if len(names) == 0 && len(p.Screens) > 0 {
-			names = append(names, e.ID)
-		}
+// commands returns the namespaces of an extension of ainb v2: those of its manifest, or its id if it has only screens.
+func (e *Extension) commands() []string {
+	if e.Ainb == nil {
+		return nil
 	}
+	p := e.Ainb.Manifest.Provides
+	if len(p.CLINamespaces) == 0 && len(p.Screens) > 0 {
+		return []string{e.ID}
+	}
+	return slices.Clone(p.CLINamespaces)
+}
+
+// Namespaces returns the names by which bento x reaches an extension, sorted: its own, and those of its panels.
+func (e *Extension) Namespaces() []string {
+	names := e.commands()
 	for _, p := range e.Panels() {
-		names = append(names, p.ID)
+		names = append(names, e.PanelName(p.ID))
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -3,6 +3,7 @@ package companion
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/bentobuild/bento/internal/extension"
 	sep "github.com/bentobuild/bento/plugin/sep/manifest"
@@ -25,16 +26,36 @@ func (e *Extension) Registers() bool {
 	return e.SEP != nil && e.Status == Ready && e.granted[sep.RegisterTools].Granted() && e.registered == nil
 }
 
-// recall sets the panels that an extension registered in its last run. It leaves out panels whose id is already a
-// namespace.
-func (e *Extension) recall(taken map[string]string) {
+// PanelName returns the name by which bento x reaches a panel: its id, or the id of the extension, ":" and the id of
+// the panel if bento x means something else by the id alone.
+func (e *Extension) PanelName(id string) string {
+	if e.shared != nil && e.shared(id) {
+		return e.ID + ":" + id
+	}
+	return id
+}
+
+// Serves reports whether bento x reaches the extension by a namespace. The name of a panel behind the id of the
+// extension always does.
+func (e *Extension) Serves(namespace string) bool {
+	panel, full := strings.CutPrefix(namespace, e.ID+":")
+	return slices.Contains(e.Namespaces(), namespace) || full && e.HasPanel(panel)
+}
+
+// HasPanel reports whether an extension has a panel with an id.
+func (e *Extension) HasPanel(id string) bool {
+	return slices.ContainsFunc(e.Panels(), func(p sep.Panel) bool { return p.ID == id })
+}
+
+// recall sets the panels that an extension registered in its last run.
+func (e *Extension) recall() {
 	var list []sep.Panel
-	if e.Record.Panels == "" || json.Unmarshal([]byte(e.Record.Panels), &list) != nil {
+	if e.SEP == nil || e.Record.Panels == "" || json.Unmarshal([]byte(e.Record.Panels), &list) != nil {
 		return
 	}
 	for _, p := range list[:min(len(list), sep.MaxPanels)] {
-		if member, _ := sep.PanelProblem(p); member == "" && taken[p.ID] == "" {
-			e.registered, taken[p.ID] = append(e.registered, p), e.ID
+		if member, _ := sep.PanelProblem(p); member == "" && !e.HasPanel(p.ID) {
+			e.registered = append(e.registered, p)
 		}
 	}
 }

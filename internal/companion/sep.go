@@ -52,10 +52,11 @@ func (x *sidecar) publish(topic string, payload json.RawMessage) {
 
 // command invokes the action of a panel. In the contract, an action has no response.
 func (x *sidecar) command(ctx context.Context, namespace string, args []string) (Output, error) {
-	if err := x.AwaitPanel(ctx, namespace); err != nil {
+	panel := strings.TrimPrefix(namespace, x.e.ID+":")
+	if err := x.AwaitPanel(ctx, panel); err != nil {
 		return Output{}, err
 	}
-	if err := x.Invoke(ctx, namespace, strings.Join(args, " ")); err != nil {
+	if err := x.Invoke(ctx, panel, strings.Join(args, " ")); err != nil {
 		return Output{}, err
 	}
 	x.Drain(ctx)
