@@ -81,8 +81,8 @@ func (s *session) extensionNamed(ctx context.Context, id string) (*companion.Ext
 	return nil, p, notFound("extension_not_found", fmt.Sprintf("no extension %q is in [extensions]", id), orList(id, ids, "bento ext list lists the extensions"))
 }
 
-// rowOfExtension returns the row of an extension.
-func rowOfExtension(e *companion.Extension) report.ExtensionRow {
+// rowOfExtension returns the row of an extension of a workspace.
+func rowOfExtension(e *companion.Extension, p companion.Places) report.ExtensionRow {
 	row := report.ExtensionRow{
 		ID: e.ID, Path: e.Dir, Contract: e.Contract, Version: e.Version, Declared: e.Settings.Pos.String(), Own: e.Settings.Own, Status: e.Status,
 		Eager: e.Eager, Namespaces: append([]string{}, e.Namespaces()...),
@@ -92,6 +92,9 @@ func rowOfExtension(e *companion.Extension) report.ExtensionRow {
 	}
 	for _, p := range e.Panels() {
 		row.Panels = append(row.Panels, report.Panel{ID: p.ID, Title: p.Title, Slot: p.Slot})
+	}
+	if e.SEP != nil {
+		row.Counters = &companion.LoadJournal(state.Open(p.Root), e.ID).Counters
 	}
 	if p := e.Problem; p != nil {
 		row.Code, row.Message, row.Hint = p.Rule, p.String(), p.Hint
@@ -104,13 +107,13 @@ func extListCommand(s *session) *cobra.Command {
 		Use: "list", Short: "List the extensions with their status", Example: "  bento ext list\n  bento ext list --json",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, _, err := s.extensions(cmd.Context())
+			list, places, err := s.extensions(cmd.Context())
 			if err != nil {
 				return err
 			}
 			rows := []report.ExtensionRow{}
 			for i := range list {
-				rows = append(rows, rowOfExtension(&list[i]))
+				rows = append(rows, rowOfExtension(&list[i], places))
 			}
 			doc := report.NewExtensionList(rows)
 			if s.flags.json {
@@ -127,11 +130,11 @@ func extInfoCommand(s *session) *cobra.Command {
 		Use: "info ID", Short: "Show an extension and what it is granted", Example: "  bento ext info acme.notify",
 		Args: exactly(1, "bento ext info requires the id of one extension"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			e, _, err := s.extensionNamed(cmd.Context(), args[0])
+			e, places, err := s.extensionNamed(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			doc := report.NewExtensionInfo(infoOfExtension(e))
+			doc := report.NewExtensionInfo(infoOfExtension(e, places))
 			if s.flags.json {
 				return report.Write(s.out, doc)
 			}
@@ -141,9 +144,9 @@ func extInfoCommand(s *session) *cobra.Command {
 	}
 }
 
-func infoOfExtension(e *companion.Extension) report.ExtensionInfo {
+func infoOfExtension(e *companion.Extension, p companion.Places) report.ExtensionInfo {
 	doc := report.ExtensionInfo{
-		ExtensionRow: rowOfExtension(e), Digest: e.Digest, Approved: e.Record.Approved, Output: e.Settings.Output, Topics: append([]string{}, e.Topics()...),
+		ExtensionRow: rowOfExtension(e, p), Digest: e.Digest, Approved: e.Record.Approved, Output: e.Settings.Output, Topics: append([]string{}, e.Topics()...),
 	}
 	doc.Permissions, doc.AskedOnly = grantsOf(e.Asked())
 	doc.Granted, doc.GrantedOnly = grantsOf(e.Granted())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/plugin/sep"
 )
 
 // The bounds of the journal of one extension.
@@ -19,21 +20,23 @@ const (
 	maxDecisions = 2000
 )
 
-const journalVersion = 2
+const journalVersion = 3
 
 // The first bytes of the records of a saved journal. Each record is a line, with JSON after the first byte. A run
 // appends its records. It splits the records of earlier runs into lines, but does not parse their JSON.
 const (
 	lineRecord     = 'l'
 	decisionRecord = 'd'
+	countRecord    = 'c' // at most one
 )
 
-// Journal has the last log lines of one extension, and the last decisions about its requests. It is safe for
-// concurrent use.
+// Journal has the last log lines of one extension, the last decisions about its requests, and its counters. It is safe
+// for concurrent use.
 type Journal struct {
 	mu        sync.Mutex
 	Lines     []report.ExtensionLine
 	Decisions []report.ExtensionDecision
+	Counters  report.ExtensionCounters
 	bytes     int
 	changed   bool
 }
@@ -72,6 +75,24 @@ func (j *Journal) Decide(d report.ExtensionDecision) {
 	j.changed = true
 }
 
+// Count adds counters.
+func (j *Journal) Count(c sep.Counters) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.Counters = sum(j.Counters, report.ExtensionCounters{
+		Starts: c.Starts, Exits: c.Exits, Restarts: c.Restarts, FailedCalls: c.FailedCalls, Denied: c.Denied,
+		HealthMisses: c.HealthMisses, Dropped: c.Dropped, Disabled: c.Disabled,
+	})
+	j.changed = j.changed || c != sep.Counters{}
+}
+
+func sum(a, b report.ExtensionCounters) report.ExtensionCounters {
+	return report.ExtensionCounters{
+		Starts: a.Starts + b.Starts, Exits: a.Exits + b.Exits, Restarts: a.Restarts + b.Restarts, FailedCalls: a.FailedCalls + b.FailedCalls, Denied: a.Denied + b.Denied,
+		HealthMisses: a.HealthMisses + b.HealthMisses, Dropped: a.Dropped + b.Dropped, Disabled: a.Disabled + b.Disabled,
+	}
+}
+
 func journalName(id string) string { return "extensions/" + id }
 
 // LoadJournal returns the saved journal of an extension, an empty one if none is saved.
@@ -98,9 +119,35 @@ func readJournal(data []byte) *Journal {
 			if json.Unmarshal(record[1:], &d) == nil {
 				j.Decisions = append(j.Decisions, d)
 			}
+		case countRecord:
+			j.Counters = sum(j.Counters, countersOf(record))
 		}
 	}
 	return j
+}
+
+// countersOf returns the counters of a record, zero ones if it is unreadable.
+func countersOf(record []byte) (c report.ExtensionCounters) {
+	if json.Unmarshal(record[1:], &c) != nil {
+		return report.ExtensionCounters{}
+	}
+	return c
+}
+
+// counted returns data with the sum of its counters and c. It may overwrite data.
+func counted(data []byte, c report.ExtensionCounters) []byte {
+	kept := data[:0]
+	for record := range bytes.Lines(data) {
+		if record[0] == countRecord {
+			c = sum(c, countersOf(record))
+		} else {
+			kept = append(kept, record...)
+		}
+	}
+	if c == (report.ExtensionCounters{}) {
+		return kept
+	}
+	return appendRecord(kept, countRecord, c)
 }
 
 // bounded returns data without the oldest records beyond the bounds. It may overwrite data.
@@ -148,7 +195,7 @@ func (j *Journal) save(st *state.Dir, id string) error {
 	for i := range j.Decisions {
 		data = appendRecord(data, decisionRecord, &j.Decisions[i])
 	}
-	return st.Store(journalName(id), journalVersion, bounded(data))
+	return st.Store(journalName(id), journalVersion, counted(bounded(data), j.Counters))
 }
 
 func appendRecord(data []byte, kind byte, record any) []byte {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/plugin/sep"
 )
 
 // TestJournalIsBounded: after many runs, the journal has the newest lines and decisions within their bounds, and no
@@ -55,5 +56,36 @@ func TestJournalIsBounded(t *testing.T) {
 	}
 	if j := readJournal(append([]byte("l{\nx\n\nd[]\n"), bytes.TrimSuffix(data, []byte("\n"))...)); len(j.Lines) < 40 || len(j.Decisions) != maxDecisions {
 		t.Errorf("damaged: %d lines, %d decisions", len(j.Lines), len(j.Decisions))
+	}
+}
+
+// TestJournalCounts: the counters of all runs are added, however many lines are dropped. A run of which nothing is to
+// be counted or logged writes nothing.
+func TestJournalCounts(t *testing.T) {
+	t.Parallel()
+	st := state.Open(t.TempDir())
+	for range 12 {
+		j := new(Journal)
+		for range 300 {
+			j.Log("info", "line")
+		}
+		j.Count(sep.Counters{Starts: 2, Restarts: 1, Denied: 3})
+		if err := j.save(st, "k"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := LoadJournal(st, "k").Counters, (report.ExtensionCounters{Starts: 24, Restarts: 12, Denied: 36}); got != want {
+		t.Errorf("counters %+v, want %+v", got, want)
+	}
+	if j := readJournal([]byte("c{\nc[]\nc{\"starts\":1}\n")); j.Counters.Starts != 1 {
+		t.Errorf("damaged counters: %+v", j.Counters)
+	}
+	idle := new(Journal)
+	idle.Count(sep.Counters{})
+	if err := idle.save(st, "idle"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.Load(journalName("idle"), journalVersion); err == nil {
+		t.Error("a journal without content was saved")
 	}
 }

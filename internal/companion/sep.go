@@ -19,6 +19,7 @@ type sidecar struct {
 	places Places
 	topics []string
 	wait   time.Duration
+	count  func(sep.Counters)
 }
 
 // openSEP opens an extension of SEP v1, which starts at once or with its first event.
@@ -41,7 +42,7 @@ func (s *Set) openSEP(ctx context.Context, e *Extension) (host, error) {
 	if !e.Settings.Output {
 		topics = slices.DeleteFunc(slices.Clone(topics), func(t string) bool { return t == report.TopicTaskOutput })
 	}
-	return &sidecar{x, e, s.o.Places, topics, e.Settings.Wait}, nil
+	return &sidecar{x, e, s.o.Places, topics, e.Settings.Wait, j.Count}, nil
 }
 
 func (x *sidecar) wants(topic string) bool { return slices.Contains(x.topics, topic) }
@@ -68,5 +69,6 @@ func (x *sidecar) command(ctx context.Context, namespace string, args []string) 
 
 func (x *sidecar) finish(ctx context.Context) {
 	x.Finish(ctx, x.wait)
+	x.count(x.Status().Counters)
 	x.places.remember(x.e, x.Panels())
 }

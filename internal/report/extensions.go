@@ -26,6 +26,28 @@ type ExtensionRow struct {
 	Namespaces []string `json:"namespaces"` // of bento x
 	Screens    []string `json:"screens,omitempty"`
 	Panels     []Panel  `json:"panels,omitempty"`
+	// Counters are of an extension of SEP v1.
+	Counters *ExtensionCounters `json:"counters,omitempty"`
+}
+
+// ExtensionCounters count what happened to an extension of SEP v1 in this workspace, over all invocations.
+type ExtensionCounters struct {
+	Starts       int `json:"starts"`
+	Exits        int `json:"exits"`
+	Restarts     int `json:"restarts"`
+	FailedCalls  int `json:"failed_calls"` // requests of either side that ended with an error
+	Denied       int `json:"denied"`       // of them, for a permission
+	HealthMisses int `json:"health_misses"`
+	Dropped      int `json:"dropped"`  // events that it did not take in time
+	Disabled     int `json:"disabled"` // after too many failures
+}
+
+func (c *ExtensionCounters) String() string {
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d starts, %d exits, %d restarts, %d failed calls, %d denied, %d missed health checks, %d dropped events, %d times disabled",
+		c.Starts, c.Exits, c.Restarts, c.FailedCalls, c.Denied, c.HealthMisses, c.Dropped, c.Disabled)
 }
 
 // Panel is a tool panel of an extension of SEP v1.
@@ -127,6 +149,7 @@ func WriteExtensionInfo(w io.Writer, style Style, doc ExtensionInfo) {
 	for _, p := range doc.Panels {
 		line("panel", fmt.Sprintf("%s: %s (%s)", p.ID, p.Title, p.Slot))
 	}
+	line("counters", doc.Counters.String())
 	for _, text := range doc.Warnings {
 		line("warning", text)
 	}

@@ -25,7 +25,7 @@ import (
 func ainbAxes() []ainbAxis {
 	return []ainbAxis{
 		{clause: "A01", level: Must, expected: "the manifest is valid, and means the same when it is written again", run: validManifest},
-		{clause: "A01.identity", level: Must, expected: "plugin/init is answered with the name and version of the manifest, or with the manifest and abi_version, and with no abi_version but 2", run: namesItself},
+		{clause: "A01.identity", level: Must, expected: "plugin/init is answered with the name and version of the manifest, or with the manifest itself, and with no abi_version but 2", run: namesItself},
 		{clause: "A01.abi", level: Should, expected: "plugin/init of another revision is answered with an error", run: refusesRevisions},
 		{clause: "A02", level: Must, expected: "standard output has frames of JSON-RPC 2.0 alone"},
 		{clause: "A02.viewport", level: Must, expected: "a screen of 80 by 24 has no cell outside of its own buffer", needs: aScreen, run: fillsItsBuffer},
