@@ -2,6 +2,7 @@ package sep
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/signal"
 	"strings"
@@ -32,6 +33,27 @@ func sleep() { time.Sleep(time.Hour) }
 // raw sends bytes, then waits.
 func raw(text string) func(c *child) {
 	return func(c *child) { _, _ = c.stdout.Write([]byte(text)); c.drain(); sleep() }
+}
+
+// writesThenReads sends a body that no buffer holds, and only then reads the answer.
+func writesThenReads(c *child) {
+	size := 8 << 20
+	if _, err := fmt.Fprintf(c.stdout, "Content-Length: %d\r\n\r\n%s", size, strings.Repeat("x", size)); err != nil {
+		fmt.Println("it could not write:", err)
+	}
+	for {
+		m := c.read()
+		if m.Error != nil {
+			var data struct{ Reason string }
+			_ = json.Unmarshal(m.Error.Data, &data)
+			fmt.Println("it was told", data.Reason)
+			return
+		}
+		if m.Method == "" {
+			fmt.Println("it was told nothing")
+			return
+		}
+	}
 }
 
 // many sends one body often, then waits.
@@ -88,6 +110,7 @@ func transportKids() map[string]kid {
 		"other-header":    ill(malformed, "framing", after(raw("Content-Type: x\r\nContent-Length: 2\r\n\r\n{}"))),
 		"long-header":     ill(malformed, "framing", after(raw("Content-Length: "+strings.Repeat("0", 9000)+"2\r\n\r\n{}"))),
 		"too-large":       ill(malformed, "payload_too_large", after(raw("Content-Length: 65537\r\n\r\n"))),
+		"too-large-whole": {run: after(writesThenReads), state: Backoff, code: malformed, reason: "payload_too_large", log: "it was told payload_too_large"},
 		"large-greeting":  ill(malformed, "payload_too_large", answer(`"result":"`+strings.Repeat("x", 70000)+`"`)),
 		"prints-first": {run: func() {
 			_, _ = os.Stdout.WriteString(strings.Repeat("x", 1<<20) + "\nprinted\n")

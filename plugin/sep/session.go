@@ -23,7 +23,7 @@ type session struct {
 
 	greeted chan struct{} // closed by a good sep.hello
 	tried   chan struct{} // closed when the handshake is over
-	failed  chan struct{} // closed when fault is set
+	failed  chan struct{} // closed when the process must end for fault
 	leaving chan struct{} // closed when it is asked to shut down
 	// refusing: its requests are refused from then on.
 	refusing atomic.Bool
@@ -155,6 +155,15 @@ func (s *session) fail(as adapters.Code, reason, format string, args ...any) {
 	}
 }
 
+// blame is fail for a connection that ends by itself, after a last reply: the process is not ended before.
+func (s *session) blame(as adapters.Code, reason, what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fault == nil {
+		s.fault = &fault{as, reason, what}
+	}
+}
+
 // count counts an error of the protocol, and ends the session after too many in a minute.
 func (s *session) count(what string) {
 	now := time.Now()
@@ -195,7 +204,7 @@ func (s *session) bad(body []byte, m *wire.Message, err error) (reply *wire.RPCE
 		s.stranger("the first message is not sep.hello with the value of SEP_TOKEN: " + err.Error())
 		return nil, true
 	case body == nil && errors.Is(err, wire.ErrTooLarge):
-		s.fail(adapters.MalformedResponse, tooLarge, "%v", err)
+		s.blame(adapters.MalformedResponse, tooLarge, err.Error())
 		return refuse(tooLarge, "a message has more than %d bytes", s.x.terms.Limits.MaxRequestBytes), true
 	case body == nil:
 		s.fail(adapters.MalformedResponse, "framing", "%v", err)

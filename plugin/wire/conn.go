@@ -56,6 +56,17 @@ func (c *Conn) closeWrite() {
 	c.out.Close()
 }
 
+// lingering is how long a side that is to read a last reply may take.
+const lingering = time.Second
+
+// linger drops what the other side still sends, until it closes its stream, or for a while: one that writes on
+// can read the last reply only afterwards.
+func (c *Conn) linger() {
+	timer := time.AfterFunc(lingering, func() { c.Close() })
+	defer timer.Stop()
+	_, _ = io.Copy(io.Discard, c.br)
+}
+
 // Recv returns the next body. The error is io.EOF where the stream ends between two frames,
 // wraps io.ErrUnexpectedEOF where it ends inside one and ErrMalformed for bytes that are
 // not a frame, and is channel.ErrClosed after Close.

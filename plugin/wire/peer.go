@@ -23,7 +23,8 @@ type PeerOptions struct {
 	Notify  func(method string, params json.RawMessage)
 	// Bad receives a body that is not JSON, with a nil m; a body that is not a message of JSON-RPC; and
 	// bytes that are no frame, with a nil body and m, which always end the connection. It returns the
-	// error to reply with, or nil, and whether the connection ends after the reply. Without Bad, all but
+	// error to reply with, or nil, and whether the connection ends after the reply: when the other side has
+	// closed its stream, or a second later. Without Bad, all but
 	// an Invalid message end the connection.
 	Bad func(body []byte, m *Message, err error) (reply *RPCError, end bool)
 	// Odd receives why a message was ignored.

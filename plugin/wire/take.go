@@ -15,6 +15,9 @@ func (p *Peer) read() {
 		err = p.next()
 	}
 	p.out.close()
+	if errors.Is(err, errReplied) {
+		p.conn.linger() // the other side may write before it reads
+	}
 	if errors.Is(err, errEnded) || errors.Is(err, channel.ErrClosed) {
 		p.writing.Wait() // for the last reply, or why writing failed; a write has a timeout
 	}
@@ -27,9 +30,15 @@ func (p *Peer) read() {
 var errEnded = errors.New("the connection was ended")
 
 // endedError is an error that also is errEnded, which its text leaves out.
-type endedError struct{ error }
+type endedError struct {
+	error
+	as error
+}
 
-func (e endedError) Unwrap() []error { return []error{e.error, errEnded} }
+func (e endedError) Unwrap() []error { return []error{e.error, e.as} }
+
+// errReplied is errEnded after a reply that the other side has not read.
+var errReplied = fmt.Errorf("%w after a reply", errEnded)
 
 // reason returns why the connection has ended: reading ends with ErrClosed when writing has
 // failed.
@@ -119,11 +128,13 @@ func (p *Peer) bad(body []byte, m *Message, err error) error {
 	if m != nil && !end {
 		p.o.Odd("an ignored message: " + m.Why)
 	}
+	as := errEnded
 	if reply != nil {
 		p.refuse(m, reply)
+		as = errReplied
 	}
 	if end || body == nil {
-		return endedError{err}
+		return endedError{err, as}
 	}
 	return nil
 }
