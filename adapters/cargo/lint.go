@@ -3,6 +3,7 @@ package cargo
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 )
@@ -15,7 +16,7 @@ func (r *recipes) lint(targets string) []adapters.Task {
 	t := adapters.Task{Name: "lint", Run: "cargo clippy" + locked + targets + " -- -D warnings"}
 	config, found := clippyConfig(r.f)
 	switch {
-	case r.aliases["lint"] != "":
+	case r.aliases["lint"] != "" && !rewrites(r.aliases["lint"]):
 		t.Run = "cargo lint"
 	case found || r.asksForLints() || r.toolchain != nil && slices.Contains(r.toolchain.Components, "clippy"):
 	default:
@@ -44,4 +45,10 @@ func clippyConfig(f *adapters.Files) (path string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// rewrites reports whether an alias has Cargo change the sources.
+func rewrites(alias string) bool {
+	words := strings.Fields(alias)
+	return slices.Contains(words, "--fix") || len(words) > 0 && (words[0] == "fix" || words[0] == "fmt" && !slices.Contains(words, "--check"))
 }

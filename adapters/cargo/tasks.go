@@ -136,7 +136,10 @@ func aliasTasks(aliases map[string]string, have []adapters.Task) []adapters.Task
 			continue
 		}
 		command, _, _ := strings.Cut(aliases[name], " ")
-		pure := slices.Contains([]string{"b", "build", "c", "check", "clippy", "d", "doc", "t", "test"}, command)
+		if name == "lint" && rewrites(aliases[name]) {
+			continue // "bento lint" would run it
+		}
+		pure := !rewrites(aliases[name]) && slices.Contains([]string{"b", "build", "c", "check", "clippy", "d", "doc", "t", "test"}, command)
 		list = append(list, adapters.Task{Name: name, Run: "cargo " + name, Script: true, NoCache: !pure, SideEffects: !pure})
 	}
 	return list

@@ -9,21 +9,25 @@ import (
 	"github.com/bentobuild/bento/adapters/golang/gomod"
 )
 
-const staticcheck = "honnef.co/go/tools/cmd/staticcheck"
+const (
+	staticcheck = "honnef.co/go/tools/cmd/staticcheck"
+	// golangci overrides the setting issues.fix, which would have it rewrite the sources.
+	golangci = "golangci-lint run --fix=false"
+)
 
 // lint returns the lint recipe of a module with a linter: golangci-lint or staticcheck,
 // configured (in its directory or above) or declared by a tool line of go.mod. A declared
 // linter runs at the version that go.mod requires.
 func lint(f *adapters.Files, m *gomod.Module) []adapters.Task {
-	golangci := func(tool string) bool {
+	isGolangci := func(tool string) bool {
 		return strings.HasPrefix(tool, "github.com/golangci/golangci-lint/") && strings.HasSuffix(tool, "/cmd/golangci-lint")
 	}
 	config := lintConfig(f, ".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")
-	if slices.ContainsFunc(m.Tools, golangci) {
-		return []adapters.Task{lintTask(f, "go tool golangci-lint run", config)}
+	if slices.ContainsFunc(m.Tools, isGolangci) {
+		return []adapters.Task{lintTask(f, "go tool " + golangci, config)}
 	}
 	if config != "" {
-		return []adapters.Task{lintTask(f, "golangci-lint run", config)}
+		return []adapters.Task{lintTask(f, golangci, config)}
 	}
 	config = lintConfig(f, "staticcheck.conf")
 	if slices.Contains(m.Tools, staticcheck) {

@@ -149,9 +149,9 @@ tool honnef.co/go/tools/cmd/staticcheck
 	a := golang.New(adapters.Options{Env: adaptertest.Env()})
 	config := filepath.Join(root, ".golangci.toml")
 	for dir, want := range map[string]*adapters.Task{
-		"above":  {Name: "lint", Run: "golangci-lint run", ExtraInputs: []string{config}},
-		"own":    {Name: "lint", Run: "golangci-lint run"},
-		"tool":   {Name: "lint", Run: "go tool golangci-lint run", ExtraInputs: []string{config}},
+		"above":  {Name: "lint", Run: "golangci-lint run --fix=false", ExtraInputs: []string{config}},
+		"own":    {Name: "lint", Run: "golangci-lint run --fix=false"},
+		"tool":   {Name: "lint", Run: "go tool golangci-lint run --fix=false", ExtraInputs: []string{config}},
 		"none":   nil,
 		"static": {Name: "lint", Run: "go tool staticcheck ./..."},
 	} {

@@ -51,7 +51,7 @@ func New(o adapters.Options) *Adapter {
 		},
 		DerivedPaths: []string{".bundle/**", "vendor/bundle/**", "pkg/**", "coverage/**", ".yardoc/**", ".rspec_status"},
 		Parallel:     64,
-		Identity:     "ruby/2",
+		Identity:     "ruby/3",
 		PassEnv:      passEnv(),
 		SteeringEnv:  steeringEnv(),
 		SetEnv:       map[string]string{"BUNDLE_SILENCE_ROOT_WARNING": "1"},

@@ -236,7 +236,7 @@ func TestTasks(t *testing.T) {
 	// The lockfile wins over the Gemfile.
 	want := map[string]string{
 		"build": "mkdir -p pkg && gem build app.gemspec --output pkg/app.gem && gem build second.gemspec --output pkg/second.gem",
-		"lint":  "bundle exec standardrb", "format": "(bundle exec standardrb --fix)",
+		"lint":  "bundle exec standardrb --no-fix", "format": "(bundle exec standardrb --fix)",
 	}
 	if diff := cmp.Diff(want, adaptertest.Runs(t, a, filepath.Join(root, "app"))); diff != "" {
 		t.Error(diff)

@@ -13,8 +13,11 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// RuleUnsure is the rule of the warning about computed values.
-const RuleUnsure = "computed_manifest"
+// The rules of warnings: about computed values, and about a linter that would rewrite the sources.
+const (
+	RuleUnsure   = "computed_manifest"
+	RuleRewrites = "lint_rewrites_sources"
+)
 
 // Tasks implements adapters.TaskLister: a build of a gem, a test with RSpec, rake or a test
 // library of the bundle, a lint with RuboCop or Standard, and the literal tasks of the
@@ -44,7 +47,9 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 		return adapters.TasksAnswer{}, err
 	}
 	if !ans.Aggregate {
-		for _, t := range []adapters.Task{build(specs), p.test(f, rake), p.lint(), p.format()} {
+		lint, warnings := p.lint(f)
+		ans.Warnings = append(ans.Warnings, warnings...)
+		for _, t := range []adapters.Task{build(specs), p.test(f, rake), lint, p.format()} {
 			if t.Run != "" {
 				ans.Tasks = append(ans.Tasks, t)
 			}
@@ -124,8 +129,37 @@ func (p *project) test(f *adapters.Files, rake *gemfile.Rakefile) adapters.Task 
 	return t
 }
 
-func (p *project) lint() adapters.Task {
-	return adapters.Task{Name: "lint", Run: p.linter("")}
+// lint returns the recipe of the linter. No argument takes back what the file .rubocop says, so where that
+// corrects the sources there is no recipe, and a warning.
+func (p *project) lint(f *adapters.Files) (adapters.Task, []diagnostics.Diagnostic) {
+	t := adapters.Task{Name: "lint", Run: p.linter("")}
+	if !strings.Contains(t.Run, "rubocop") {
+		return t, nil
+	}
+	data, _ := f.ReadIfExists(".rubocop") // unreadable: rubocop reports it
+	option, line := corrects(string(data))
+	if option == "" {
+		return t, nil
+	}
+	return adapters.Task{}, []diagnostics.Diagnostic{diagnosticAt(f.Path(".rubocop"), line, diagnostics.Warning, RuleRewrites,
+		fmt.Sprintf("%q would have the task lint rewrite sources, so bento makes no task lint", option),
+		"remove it here and correct with \"bento run format\", or write the task lint in dish.toml")}
+}
+
+// corrects returns the first option of RuboCop that changes sources, and its line (1-based), "" for none.
+func corrects(options string) (option string, line int) {
+	for text := range strings.Lines(options) {
+		line++
+		for _, word := range strings.Fields(text) {
+			name, _, _ := strings.Cut(word, "=")
+			switch {
+			case slices.Contains([]string{"-a", "-A", "-x"}, name), strings.HasPrefix(name, "--autocorrect"), strings.HasPrefix(name, "--auto-correct"),
+				name == "--safe-auto-correct", name == "--fix-layout":
+				return word, line
+			}
+		}
+	}
+	return "", 0
 }
 
 func (p *project) format() adapters.Task {
@@ -141,7 +175,10 @@ func (p *project) linter(option string) string {
 	}
 	switch {
 	case p.has("standard"):
-		return p.exec("standardrb") + strings.Replace(option, "--autocorrect", "--fix", 1)
+		if option == "" {
+			return p.exec("standardrb --no-fix") // fix: true of .standard.yml would have it rewrite the sources
+		}
+		return p.exec("standardrb --fix")
 	case brings:
 		return p.exec("rubocop") + option
 	}

@@ -141,6 +141,20 @@ func TestSingle(t *testing.T) {
 			pomOf("x", "<build><plugins><plugin><artifactId>spotbugs-maven-plugin</artifactId><executions><execution/></executions></plugin></plugins></build>"),
 			map[string]string{"build": "mvn -B -ntp package -DskipTests", "lint": "mvn -B -ntp verify -DskipTests"},
 		},
+		"bound rewriter": {
+			pomOf("x", bound("spotless-maven-plugin", "apply")),
+			map[string]string{"build": "mvn -B -ntp package -DskipTests", "lint": "mvn -B -ntp spotless:check", "format": "(mvn -B -ntp spotless:apply)"},
+		},
+		"bound rewriter and linter": {
+			pomOf("x", bound("fmt-maven-plugin", "format", "maven-pmd-plugin", "check")),
+			map[string]string{"build": "mvn -B -ntp package -DskipTests", "lint": "mvn -B -ntp verify -DskipTests -Dfmt.skip", "format": "(mvn -B -ntp fmt:format)"},
+		},
+		"rewriter that also checks": {
+			pomOf("x", bound("spotless-maven-plugin", "apply</goal><goal>check")),
+			map[string]string{
+				"build": "mvn -B -ntp package -DskipTests", "lint": "mvn -B -ntp verify -DskipTests -Dspotless.apply.skip", "format": "(mvn -B -ntp spotless:apply)",
+			},
+		},
 		"program": {
 			pomOf("x", "<build><plugins><plugin><artifactId>spring-boot-maven-plugin</artifactId></plugin><plugin><artifactId>spotless-maven-plugin</artifactId></plugin></plugins></build>"),
 			map[string]string{
@@ -162,6 +176,15 @@ func TestSingle(t *testing.T) {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
+}
+
+// bound returns a build with plugins and the goal that each runs.
+func bound(plugins ...string) string {
+	text := ""
+	for p := range slices.Chunk(plugins, 2) {
+		text += "<plugin><artifactId>" + p[0] + "</artifactId><executions><execution><goals><goal>" + p[1] + "</goal></goals></execution></executions></plugin>"
+	}
+	return "<build><plugins>" + text + "</plugins></build>"
 }
 
 func TestSelection(t *testing.T) {

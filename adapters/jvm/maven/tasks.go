@@ -148,50 +148,6 @@ func (r *recipes) tested() bool {
 	return false
 }
 
-// linters returns the plugins that check sources, and their goals. Those that need only
-// sources can run without being bound to a phase.
-func linters() []struct {
-	plugin, goal string
-	alone        bool
-} {
-	return []struct {
-		plugin, goal string
-		alone        bool
-	}{
-		{"maven-checkstyle-plugin", "checkstyle:check", true},
-		{"spotless-maven-plugin", "spotless:check", true},
-		{"fmt-maven-plugin", "fmt:check", true},
-		{"formatter-maven-plugin", "formatter:validate", true},
-		{"maven-pmd-plugin", "", false},
-		{"spotbugs-maven-plugin", "", false},
-		{"apache-rat-plugin", "", false},
-		{"detekt-maven-plugin", "", false},
-		{"ktlint-maven-plugin", "", false},
-		{"animal-sniffer-maven-plugin", "", false},
-		{"forbiddenapis", "", false},
-	}
-}
-
-// lint returns the recipes of the project's linters: as part of the build where a linter is
-// bound to it, else the goals of those that are configured.
-func (r *recipes) lint(selection string) ([]adapters.Task, error) {
-	var goals []string
-	for _, l := range linters() {
-		has, bound := r.chain.Plugin(l.plugin)
-		if bound {
-			return []adapters.Task{{Name: "lint", Run: r.program + " -B -ntp" + selection + " verify -DskipTests"}}, nil
-		}
-		if has && l.alone {
-			goals = append(goals, l.goal)
-		}
-	}
-	if len(goals) == 0 {
-		return nil, nil
-	}
-	selection, err := r.selection(false)
-	return []adapters.Task{{Name: "lint", Run: r.program + " -B -ntp" + selection + " " + strings.Join(goals, " ")}}, err
-}
-
 // scripts returns the tasks that run by name only: formatting, and starting the program of
 // a project on its own.
 func (r *recipes) scripts() []adapters.Task {

@@ -1,6 +1,7 @@
 package pom
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -90,6 +91,23 @@ func (c Chain) Plugin(artifact string) (has, bound bool) {
 		}
 	}
 	return has, has && bound
+}
+
+// Runs returns the goals of a plugin that run during a build, without duplicates.
+func (c Chain) Runs(artifact string) []string {
+	var goals []string
+	if _, bound := c.Plugin(artifact); !bound {
+		return nil
+	}
+	for _, m := range c {
+		for _, p := range slices.Concat(m.Plugins, m.Managed) {
+			if p.Artifact == artifact {
+				goals = append(goals, p.Goals...)
+			}
+		}
+	}
+	slices.Sort(goals)
+	return slices.Compact(goals)
 }
 
 // Expand replaces the ${expressions} of a text as Maven does for the project. ok is false

@@ -72,7 +72,8 @@ type Use struct {
 // Plugin is a plugin of the build.
 type Plugin struct {
 	Artifact string
-	Bound    bool // it has executions: it runs during a build
+	Bound    bool     // it has executions: it runs during a build
+	Goals    []string // of its executions, without duplicates
 	Line     int
 }
 
@@ -250,7 +251,16 @@ func (p *parser) configurations(plugin *node) []*node {
 }
 
 func pluginOf(n *node) Plugin {
-	return Plugin{Artifact: n.value("artifactId").Text, Line: n.line, Bound: len(n.all("executions", "execution")) > 0}
+	p := Plugin{Artifact: n.value("artifactId").Text, Line: n.line}
+	for _, e := range n.all("executions", "execution") {
+		p.Bound = true
+		for _, g := range e.all("goals", "goal") {
+			if !slices.Contains(p.Goals, g.text) {
+				p.Goals = append(p.Goals, g.text)
+			}
+		}
+	}
+	return p
 }
 
 func (p *parser) plugin(n *node) {

@@ -50,7 +50,8 @@ func (list Tools) lint(bin, venv string) string {
 	ruff, flake8 := list.named("ruff"), list.named("flake8")
 	switch {
 	case ruff.Declared || ruff.Configured && !flake8.Declared:
-		return bin + "/ruff check ."
+		// The settings fix and fix-only would have it rewrite the sources.
+		return bin + "/ruff check --no-fix --no-fix-only ."
 	case flake8.Declared || flake8.Configured:
 		var excluded []string
 		for _, dir := range []string{venv, flake8.settings} {

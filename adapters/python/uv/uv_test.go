@@ -135,12 +135,12 @@ func TestTasks(t *testing.T) {
 		"packages/lib": {
 			"build": "uv build --out-dir dist",
 			"check": "../../.venv/bin/python -m mypy .", "format": "(../../.venv/bin/ruff format .)",
-			"lint": "../../.venv/bin/ruff check .", "test": "../../.venv/bin/python -m pytest",
+			"lint": "../../.venv/bin/ruff check --no-fix --no-fix-only .", "test": "../../.venv/bin/python -m pytest",
 		},
 		"deep/er/ui": {
 			"build": "uv build --out-dir dist",
 			"check": "../../../.venv/bin/python -m mypy .", "format": "(../../../.venv/bin/ruff format .)",
-			"lint": "../../../.venv/bin/ruff check .", "test": "../../../.venv/bin/python -m pytest",
+			"lint": "../../../.venv/bin/ruff check --no-fix --no-fix-only .", "test": "../../../.venv/bin/python -m pytest",
 		},
 		"other":  {},
 		"locked": {},
