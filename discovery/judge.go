@@ -126,6 +126,7 @@ func testDataName(dir string) string {
 }
 
 func isTestData(name string) bool {
+	name = strings.ToLower(name)
 	switch {
 	case strings.HasPrefix(name, "template-"), strings.Contains(name, "{{"):
 		return true
@@ -158,8 +159,12 @@ func (f *finder) name(d *Dish) {
 		return
 	}
 	d.named = true
+	// The members of a workspace that is test data itself are test data too. A dependency counts: the dish reads it.
+	isData := testDataName(d.Path) != "" && d.Config == nil && !f.included(d.Path)
 	for _, dir := range d.members {
-		f.nameDir(d, dir)
+		if !isData {
+			f.nameDir(d, dir)
+		}
 		if rel, ok := relative(f.ws.Root, dir); ok {
 			d.memberPaths = append(d.memberPaths, f.linked(rel))
 		}

@@ -82,6 +82,19 @@ func TestJudge(t *testing.T) {
 			},
 		},
 		{
+			name:  "test data in any case of letters",
+			files: map[string]string{"Fixtures/a/aa.toy": "", "tests/TestData/aa.toy": "", "x/Template-A/aa.toy": "", "Mytemplate/aa.toy": ""},
+			want:  []string{"Fixtures/a test_data aa", "Mytemplate", "tests/TestData test_data aa", "x/Template-A test_data aa"},
+		},
+		{
+			name: "the members of a workspace that is test data are, unless a manifest of no test data names them",
+			files: map[string]string{
+				"aa.toy": "member fixtures/w\nmember fixtures/w/c", "fixtures/w/aa.toy": "member a\nmember b\nmember c\nlink b", "fixtures/w/a/aa.toy": "", "fixtures/w/b/aa.toy": "", "fixtures/w/c/aa.toy": "",
+				"testdata/v/aa.toy": "member a", "testdata/v/a/aa.toy": "", "testdata/v/dish.toml": "",
+			},
+			want: []string{".", "fixtures/w", "fixtures/w/a test_data aa", "fixtures/w/b", "fixtures/w/c", "testdata/v", "testdata/v/a"},
+		},
+		{
 			name:  "dish.toml makes a dish of test data",
 			files: map[string]string{"testdata/a/aa.toy": "", "testdata/a/dish.toml": "", "testdata/a/in/aa.toy": "own"},
 			want:  []string{"testdata/a", "testdata/a/in test_data aa"},
