@@ -24,7 +24,7 @@ func lint(f *adapters.Files, m *gomod.Module) []adapters.Task {
 	}
 	config := lintConfig(f, ".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")
 	if slices.ContainsFunc(m.Tools, isGolangci) {
-		return []adapters.Task{lintTask(f, "go tool " + golangci, config)}
+		return []adapters.Task{lintTask(f, "go tool "+golangci, config)}
 	}
 	if config != "" {
 		return []adapters.Task{lintTask(f, golangci, config)}

@@ -16,7 +16,7 @@ func TestLintRewritesNothing(t *testing.T) {
 		"--format simple\n-A\n":                  {"", 2},
 		"--autocorrect-all":                      {"", 1},
 		"--display-cop-names --auto-correct":     {"", 1},
-		"-x": {"", 1},
+		"-x":                                     {"", 1},
 	} {
 		root := adaptertest.Project(t, "-- Gemfile --\ngem \"rubocop\"\n-- Gemfile.lock --\nGEM\n  specs:\n    rubocop (1.39)\n-- .rubocop --\n"+options)
 		a := newRuby()
