@@ -2,6 +2,7 @@ package adapters
 
 import (
 	"context"
+	"slices"
 
 	"github.com/bentobuild/bento/diagnostics"
 )
@@ -179,6 +180,12 @@ type LockAnswer struct {
 
 // LockPart is the part of a file (absolute) that a dish uses, as an opaque digest.
 type LockPart struct{ File, Digest string }
+
+// All returns the part of File and Parts, without those that have no digest.
+func (l LockAnswer) All() []LockPart {
+	list := append([]LockPart{{File: l.File, Digest: l.Digest}}, l.Parts...)
+	return slices.DeleteFunc(list, func(p LockPart) bool { return p.Digest == "" })
+}
 
 // LockDigest returns a's lock answer for dir. When a is no LockDigester, the lockfile is an
 // input like any file.

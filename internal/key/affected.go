@@ -110,10 +110,18 @@ func (f *finder) configured(d *discovery.Dish) bool {
 	})
 }
 
-// own reports whether a source of a dish changed, outside of the dishes inside it.
-func (f *finder) own(d *discovery.Dish) bool {
+// carried reports whether a file that a link to a dish carries changed: a source, also of dishes
+// inside it, or the lockfile above it.
+func (f *finder) carried(d *discovery.Dish) bool {
 	own := f.owners[d]
-	return slices.ContainsFunc(f.changed, func(p string) bool { return own.Counts(p) == own && f.source(own, own, p) })
+	partly := partsOf(f.plan.Workspace, d)
+	return slices.ContainsFunc(f.changed, func(p string) bool {
+		if slices.Contains(partly, p) {
+			return true
+		}
+		owner := own.Counts(p)
+		return owner != nil && (owner == own || slices.Contains(own.Carried(), owner)) && f.source(own, owner, p)
+	})
 }
 
 // counted reports whether a default input of the tasks of a dish changed. The dish.toml of an inner
@@ -126,6 +134,16 @@ func (f *finder) counted(d *discovery.Dish) bool {
 	})
 }
 
+// partsOf returns the paths of the files of which keys have the part that d uses.
+func partsOf(ws *discovery.Workspace, d *discovery.Dish) (paths []string) {
+	for _, part := range d.Lock.All() {
+		if p, ok := ws.Relative(part.File); ok {
+			paths = append(paths, p)
+		}
+	}
+	return paths
+}
+
 // source reports whether p, which belongs to owner, is a source for the dish of own.
 func (f *finder) source(own, owner *ownership, p string) bool {
 	if IsOwnFile(own.Dish.Path, p) || IsOwnFile(owner.Dish.Path, p) {
@@ -135,12 +153,12 @@ func (f *finder) source(own, owner *ownership, p string) bool {
 	return !own.MayMake(p, owner) || !there || f.tree.Tracked(p) // a removed file was tracked
 }
 
-// linked reports whether the sources of a dish, or of one that it is linked to, changed.
+// linked reports whether what a link to a dish carries changed, or what its own links carry.
 func (f *finder) linked(d *discovery.Dish) bool {
 	c := f.circles[d]
 	changed, known := f.sources[c]
 	if !known {
-		changed = slices.ContainsFunc(c.Dishes, f.own) || slices.ContainsFunc(c.Links, f.linked)
+		changed = slices.ContainsFunc(c.Dishes, f.carried) || slices.ContainsFunc(c.Links, f.linked)
 		f.sources[c] = changed
 	}
 	return changed

@@ -85,7 +85,7 @@ func (a *aheadOf) addCircle(c *plan.Circle) {
 	}
 	a.circles[c] = true
 	for _, d := range c.Dishes {
-		a.add(a.ownerships[d].Own(a.tree))
+		a.add(a.ownerships[d].Load(a.tree))
 	}
 	for _, d := range c.Links {
 		a.addCircle(a.Evaluator.circles[d])

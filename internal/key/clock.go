@@ -200,7 +200,7 @@ func (e *Evaluator) haveLinks(c *plan.Circle) bool {
 		return has
 	}
 	has := slices.ContainsFunc(c.Dishes, func(d *discovery.Dish) bool {
-		return slices.ContainsFunc(e.ownerships[d].Own(e.tree), isLink)
+		return slices.ContainsFunc(e.ownerships[d].Load(e.tree), isLink)
 	}) || slices.ContainsFunc(c.Links, func(d *discovery.Dish) bool { return e.haveLinks(e.circles[d]) })
 	e.linked[c] = has
 	return has

@@ -39,9 +39,9 @@ func newLockfiles(ws *discovery.Workspace) *lockfiles {
 
 func (s *lockfiles) put(d *discovery.Dish, answer adapters.LockAnswer) {
 	var list []lockfile
-	for _, part := range append([]adapters.LockPart{{File: answer.File, Digest: answer.Digest}}, answer.Parts...) {
+	for _, part := range answer.All() {
 		p, ok := s.ws.Relative(part.File)
-		if !ok || part.Digest == "" {
+		if !ok {
 			continue
 		}
 		if entry, ok := s.ws.Tree.Lookup(p); ok && entry.Kind == tree.File {
@@ -92,9 +92,11 @@ func (s *lockfiles) Take(d *discovery.Dish, t *plan.Task, entries []tree.Entry) 
 	return entries, taken, locks
 }
 
-// Describe writes the parts that d uses, and whether each file is the one that the adapter has read.
-func (s *lockfiles) Describe(w *pack.Writer, d *discovery.Dish) {
+// Describe writes the parts that d uses, and whether each file is the one that the adapter has read. It
+// returns false for another one outside of d: then the whole file is in the sources of d.
+func (s *lockfiles) Describe(w *pack.Writer, d *discovery.Dish) (known bool) {
 	list := s.byDish[d]
+	known = true
 	w.Uint(uint64(len(list)))
 	for i := range list {
 		l := &list[i]
@@ -105,7 +107,24 @@ func (s *lockfiles) Describe(w *pack.Writer, d *discovery.Dish) {
 			same = 1
 		}
 		w.Byte(same)
+		known = known && (same == 1 || Inside(l.path, d.Path))
 	}
+	return known
+}
+
+// With returns the files of d, which are sorted by path, together with those above it of which d uses
+// a part.
+func (s *lockfiles) With(d *discovery.Dish, files []tree.Entry) []tree.Entry {
+	all := files
+	for _, l := range s.byDish[d] {
+		if entry, ok := s.ws.Tree.Lookup(l.path); ok && !Inside(l.path, d.Path) {
+			all = append(slices.Clip(all), entry)
+		}
+	}
+	if len(all) == len(files) {
+		return files
+	}
+	return sortedEntries(all)
 }
 
 // Named returns the files that dish.toml itself names among the inputs of t: they are whole inputs.

@@ -188,24 +188,32 @@ func (e *Evaluator) validatorOf(t *plan.Task) (s validator, known bool) {
 // dishValidator returns the validator of a dish and of the dishes inside it whose sources are among
 // its default inputs.
 func (e *Evaluator) dishValidator(own *ownership) rangeDigest {
-	all := own.validator
-	inner := own.Inner()
-	if len(inner) == 0 || !all.Known {
-		return all
+	if len(own.Inner()) == 0 || !own.validator.Known {
+		return own.validator
 	}
 	if d, known := e.memo.below[own]; known {
 		return d
 	}
-	w := &e.memo.writer
+	all := own.validatorWith(own.Inner(), &e.memo.writer)
+	e.memo.below[own] = all
+	return all
+}
+
+// validatorWith returns the validator of a dish together with dishes inside it.
+func (own *ownership) validatorWith(inner []*ownership, w *pack.Writer) rangeDigest {
+	all := own.validator
+	if len(inner) == 0 || !all.Known {
+		return all
+	}
 	w.Reset()
 	w.Raw(all.Digest[:])
 	for _, in := range inner {
 		part := in.validator
+		w.String(in.Dish.Path)
 		w.Raw(part.Digest[:])
-		all.Known = all.Known && part.Known
+		all.Known, all.Plain = all.Known && part.Known, all.Plain && part.Plain
 	}
 	all.Digest = sumFields(w)
-	e.memo.below[own] = all
 	return all
 }
 
@@ -274,7 +282,8 @@ func (e *Evaluator) circleValidator(c *plan.Circle) rangeDigest {
 		d.Known, d.Plain = d.Known && part.Known, d.Plain && part.Plain
 	}
 	for _, member := range c.Dishes {
-		add(e.ownerships[member].validator)
+		own := e.ownerships[member]
+		add(own.validatorWith(own.Carried(), &r.writer))
 	}
 	for _, l := range c.Links {
 		add(e.circleValidator(e.circles[l]))

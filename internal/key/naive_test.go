@@ -116,13 +116,64 @@ func (m *model) waits(links []int, to map[string]string) {
 	}
 }
 
+// sources describes the default inputs of d that a link to it carries, and what its own links carry.
 func (m *model) sources(d *modelDish) string {
 	var b strings.Builder
-	b.WriteString(m.describe(d.defaults()))
+	files := d.defaults()
+	for _, inner := range m.inside(d) {
+		if !m.leads(inner, d) {
+			maps.Copy(files, inner.defaults())
+		}
+	}
+	b.WriteString(m.describe(files))
+	if d.adapted {
+		fmt.Fprintf(&b, "lock %q\n", d.lock)
+	}
 	for _, l := range slices.Sorted(slices.Values(d.links)) {
 		fmt.Fprintf(&b, "%s %q\n", m.dishes[l].path, m.sources(m.dishes[l]))
 	}
 	return b.String()
+}
+
+// leads reports whether links lead from one dish to another.
+func (m *model) leads(from, to *modelDish) bool {
+	return slices.ContainsFunc(from.all(), func(l int) bool { return m.dishes[l] == to || m.leads(m.dishes[l], to) })
+}
+
+// carried adds the files that links carry besides default inputs: what the tasks of the linked dishes
+// name elsewhere, and what git ignores.
+func (m *model) carried(links []int, own map[string]modelFile) {
+	for _, l := range links {
+		d := m.dishes[l]
+		if d.adapted {
+			own["shared.conf"] = modelFile{content: m.shared}
+		}
+		for i := range d.tasks {
+			for p, f := range d.named(d.tasks[i].inputs) {
+				own[p] = f
+			}
+			for p, f := range m.files() {
+				for _, glob := range d.tasks[i].inputs {
+					dir, deep := strings.CutSuffix(glob, "/**")
+					if rooted, ok := strings.CutPrefix(dir, "//"); ok && (p == rooted || deep && strings.HasPrefix(p, rooted+"/")) {
+						own[p] = f
+					}
+				}
+			}
+		}
+		m.carried(d.links, own)
+	}
+}
+
+// named returns the ignored files of d that inputs name.
+func (d *modelDish) named(inputs []string) map[string]modelFile {
+	files := map[string]modelFile{}
+	for p, f := range d.files {
+		if p == "gen.tmp" && slices.Contains(inputs, p) || d.ignores(p) && strings.HasPrefix(p, "src/deep/") && slices.Contains(inputs, "src/deep/**") {
+			files[path.Join(d.path, p)] = f
+		}
+	}
+	return files
 }
 
 // files returns all files of the workspace that git does not ignore.
@@ -198,11 +249,12 @@ func (m *model) inputs(d *modelDish, t *modelTask) map[string]modelFile {
 				}
 			}
 		}
-		for p, f := range d.files { // ignored, but named
-			if p == "gen.tmp" && slices.Contains(t.inputs, p) || strings.HasPrefix(p, "src/deep/") && slices.Contains(t.inputs, "src/deep/**") {
-				own[path.Join(d.path, p)] = f
-			}
-		}
+		maps.Copy(own, d.named(t.inputs))
+	}
+	if m.skips(d, t) {
+		m.carried(d.links, own)
+	} else {
+		m.carried(d.all(), own)
 	}
 	if slices.Contains(t.inputs, "!src/a") {
 		delete(own, path.Join(d.path, "src/a"))

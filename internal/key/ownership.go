@@ -23,6 +23,8 @@ type ownership struct {
 	// counted returns the dishes inside this one whose files are among its default inputs. It
 	// is nil when no dish is inside.
 	counted func() innerDishes
+	// carried returns those of counted whose files a link to this one carries. It is nil as counted is.
+	carried func() []*ownership
 
 	compiling sync.Once
 	compiled  outputs      // set by the first call of IsOutput
@@ -37,6 +39,7 @@ type ownership struct {
 	files []tree.Entry // its own sources, with by-products; nil before they are needed
 	among []tree.Entry // all entries of its directory when files was computed
 	below []tree.Entry // files and the sources of counted dishes; nil before they are needed
+	load  []tree.Entry // files and the sources of carried dishes; nil before they are needed
 }
 
 // innerDishes are dishes inside another, one for each directory, outer ones first.
@@ -45,9 +48,9 @@ type innerDishes struct {
 	byPath map[string]*ownership
 }
 
-func countedBy(d *discovery.Dish, nest plan.Nest, all map[*discovery.Dish]*ownership) innerDishes {
+func innerOf(dishes []*discovery.Dish, all map[*discovery.Dish]*ownership) innerDishes {
 	in := innerDishes{byPath: make(map[string]*ownership)}
-	for _, inner := range nest.Counted(d) {
+	for _, inner := range dishes {
 		if in.byPath[inner.Path] == nil {
 			in.byPath[inner.Path] = all[inner]
 			in.list = append(in.list, all[inner])
@@ -74,7 +77,8 @@ func newOwnerships(ws *discovery.Workspace, tasks func(*discovery.Dish) []*plan.
 		}
 		own.ws, own.nested = ws, nest[d]
 		if len(own.nested) > 0 {
-			own.counted = sync.OnceValue(func() innerDishes { return countedBy(d, nest, all) })
+			own.counted = sync.OnceValue(func() innerDishes { return innerOf(nest.Counted(d), all) })
+			own.carried = sync.OnceValue(func() []*ownership { return innerOf(nest.Carried(d), all).list })
 		}
 		all[d] = own
 	}
@@ -196,18 +200,44 @@ func (own *ownership) Defaults(tr *tree.Tree) []tree.Entry {
 		return own.Own(tr)
 	}
 	if own.below == nil {
-		own.below = slices.Clone(own.Own(tr))
-		for _, inner := range own.Inner() {
-			around := own.around(inner)
-			for _, e := range inner.Own(tr) {
-				if !slices.ContainsFunc(around, func(o *ownership) bool { return o.IsOutput(e.Path) }) || tr.Tracked(e.Path) {
-					own.below = append(own.below, e)
-				}
-			}
-		}
-		own.below = sortedEntries(own.below)
+		own.below = own.with(tr, own.Inner())
 	}
 	return own.below
+}
+
+// with returns the sources of the dish and of dishes inside it, without files that a dish around
+// them may make there.
+func (own *ownership) with(tr *tree.Tree, dishes []*ownership) []tree.Entry {
+	list := slices.Clone(own.Own(tr))
+	for _, inner := range dishes {
+		around := own.around(inner)
+		for _, e := range inner.Own(tr) {
+			if !slices.ContainsFunc(around, func(o *ownership) bool { return o.IsOutput(e.Path) }) || tr.Tracked(e.Path) {
+				list = append(list, e)
+			}
+		}
+	}
+	return sortedEntries(list)
+}
+
+// Load returns the files that a link to the dish carries: its default inputs, without those of dishes
+// that are themselves linked to it.
+func (own *ownership) Load(tr *tree.Tree) []tree.Entry {
+	if len(own.Carried()) == 0 {
+		return own.Own(tr)
+	}
+	if own.load == nil {
+		own.load = own.with(tr, own.Carried())
+	}
+	return own.load
+}
+
+// Carried returns the dishes inside this one whose files a link to this one carries.
+func (own *ownership) Carried() []*ownership {
+	if own.carried == nil {
+		return nil
+	}
+	return own.carried()
 }
 
 // around returns the dishes around inner up to this one, which may make files there.
@@ -259,8 +289,8 @@ func (own *ownership) IsOutput(p string) bool {
 // Last returns the sources that Own returned last, nil if there are none.
 func (own *ownership) Last() []tree.Entry { return own.files }
 
-// Forget makes Own and Defaults find the files again.
-func (own *ownership) Forget() { own.files, own.below = nil, nil }
+// Forget makes Own, Defaults and Load find the files again.
+func (own *ownership) Forget() { own.files, own.below, own.load = nil, nil, nil }
 
 // Describe writes the rules that decide which files are sources of the dish.
 func (own *ownership) Describe(w *pack.Writer) {

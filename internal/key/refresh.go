@@ -10,7 +10,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// DishSources are the sources of a dish when a key was made, without those of the dishes inside it.
+// DishSources are the files that a link to a dish carried when a key was made: its sources, and those
+// of dishes inside it.
 type DishSources struct {
 	Dish    *discovery.Dish
 	Files   []tree.Entry    // by path
@@ -19,7 +20,7 @@ type DishSources struct {
 }
 
 func (e *Evaluator) dishSources(d *discovery.Dish) DishSources {
-	s := DishSources{Dish: d, Files: e.ownerships[d].Own(e.tree)}
+	s := DishSources{Dish: d, Files: e.ownerships[d].Load(e.tree)}
 	s.Targets, _ = LinkTargets(e.tree, s.Files)
 	s.Dirs = e.tree.DirsOf(s.Files)
 	return s

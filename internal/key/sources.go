@@ -8,7 +8,8 @@ import (
 )
 
 // sourceSet is the digest of the sources of a circle of dishes, which is mostly one dish: their
-// own sources, and the source sets of the dishes that they are linked to.
+// own sources, those of dishes inside them, and the source sets of the dishes that they are linked to.
+// What they read elsewhere is among the inputs of the tasks of their dependants, see plan.carrier.
 type sourceSet struct {
 	circle *plan.Circle
 	digest cache.Digest
@@ -131,7 +132,7 @@ func (e *Evaluator) readSources(s *sourceSet) {
 	for _, member := range s.circle.Dishes {
 		list := e.dishSources(member)
 		s.lists = append(s.lists, list)
-		entries, _, locks := e.lockfiles.Take(member, nil, list.Files)
+		entries, _, locks := e.lockfiles.Take(member, nil, e.lockfiles.With(member, list.Files))
 		for _, l := range locks {
 			b.Lock(l.Path, l.Digest)
 		}
@@ -163,7 +164,7 @@ func (e *Evaluator) forgetSources(d *discovery.Dish) (changed bool) {
 		own := e.ownerships[d]
 		for outer := own; outer != nil; outer = outer.outer() {
 			for _, o := range beside(e.plan.Workspace, outer.Dish) {
-				e.ownerships[o].below = nil
+				e.ownerships[o].below, e.ownerships[o].load = nil, nil
 			}
 		}
 		changed = own.refind(e.tree) || changed

@@ -28,7 +28,7 @@ func (e *Evaluator) computeValidators() {
 }
 
 // neededDishes returns the ownerships of the dishes of tasks, of the counted dishes inside them, and
-// of the dishes that they are linked to.
+// of the dishes that they are linked to, with those that their links carry.
 func (e *Evaluator) neededDishes() (list []*ownership) {
 	seen := make(map[*plan.Circle]bool)
 	var add func(d *discovery.Dish)
@@ -39,7 +39,11 @@ func (e *Evaluator) neededDishes() (list []*ownership) {
 		}
 		seen[c] = true
 		for _, member := range c.Dishes {
-			list = append(list, e.ownerships[member])
+			own := e.ownerships[member]
+			list = append(list, own)
+			for _, inner := range own.Carried() {
+				add(inner.Dish)
+			}
 		}
 		for _, l := range c.Links {
 			add(l)
@@ -76,7 +80,9 @@ func (s *validatorMaker) dish(own *ownership) rangeDigest {
 	w.Reset()
 	w.Raw(d.Digest[:])
 	own.Describe(w)
-	s.lockfiles.Describe(w, own.Dish)
+	if !s.lockfiles.Describe(w, own.Dish) {
+		return rangeDigest{}
+	}
 	for _, t := range own.Tasks {
 		for _, b := range s.history.Of(t).ByProducts {
 			w.String(t.Name)

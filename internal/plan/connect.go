@@ -39,6 +39,7 @@ func (b *builder) addArgs(t *Task, args []string) {
 	if len(args) > 0 && t.skipsPrivate {
 		t.skipsPrivate = false
 		b.connectLinked(t, t.viaOfLinks())
+		b.dependOnMakers(b.carrier.carryTo(t))
 	}
 }
 

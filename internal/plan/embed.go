@@ -42,7 +42,14 @@ func (b *builder) takeIn() {
 			edges = append(edges, b.take(d, &d.Embeds[i], makers)...)
 		}
 	}
-	for _, e := range b.acyclic(append(edges, b.namedEdges()...)) {
+	edges = append(edges, b.namedEdges()...)
+	b.dependOnMakers(append(edges, b.carry(edges)...))
+}
+
+// dependOnMakers makes tasks depend on the outputs of the tasks that make files for them, except where
+// that would close a cycle.
+func (b *builder) dependOnMakers(edges []innerEdge) {
+	for _, e := range b.acyclic(edges) {
 		via := ViaOutputs
 		if e.task.independent() {
 			via = ViaNothing
@@ -96,9 +103,11 @@ func (b *builder) addEmbed(d *discovery.Dish, e *discovery.Embed) {
 		b.addOnDisk(d, embedGlobs(e))
 		return
 	}
+	globs := embedGlobs(e)
+	b.embedded[d] = append(b.embedded[d], globs...)
 	for _, t := range b.byDish[d] {
 		if t.takesIn() {
-			t.Inputs = append(t.Inputs, embedGlobs(e)...)
+			t.Inputs = append(t.Inputs, globs...)
 		}
 	}
 }

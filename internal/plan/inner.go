@@ -66,6 +66,54 @@ func (n Nest) Counted(d *discovery.Dish) []*discovery.Dish {
 	return list
 }
 
+// Carried returns those of Counted whose files a link to d carries: without the dishes that are
+// themselves linked to d, which d does not use, and with what is inside them.
+func (n Nest) Carried(d *discovery.Dish) []*discovery.Dish {
+	list := n.Counted(d)
+	if len(list) == 0 {
+		return nil
+	}
+	leads := leadsTo{to: d, known: make(map[*discovery.Dish]bool)}
+	users := make(map[string]bool)
+	for _, inner := range list {
+		users[inner.Path] = users[inner.Path] || leads.from(inner)
+	}
+	return slices.DeleteFunc(list, func(inner *discovery.Dish) bool { return users[inner.Path] })
+}
+
+// leadsTo decides whether links lead to a dish, directly or not.
+type leadsTo struct {
+	to    *discovery.Dish
+	known map[*discovery.Dish]bool
+	seen  []*discovery.Dish // on the way of this question
+}
+
+func (l *leadsTo) from(d *discovery.Dish) bool {
+	l.seen = l.seen[:0]
+	found := l.find(d)
+	if found { // the answer about a dish of a circle may be incomplete
+		for _, s := range l.seen {
+			if !l.known[s] {
+				delete(l.known, s)
+			}
+		}
+	}
+	return found
+}
+
+func (l *leadsTo) find(d *discovery.Dish) bool {
+	if d == l.to {
+		return true
+	}
+	if leads, known := l.known[d]; known {
+		return leads
+	}
+	l.known[d] = false
+	l.seen = append(l.seen, d)
+	l.known[d] = slices.ContainsFunc(d.Links, func(next discovery.Link) bool { return l.find(next.To) })
+	return l.known[d]
+}
+
 // count sets the dishes inside the dish of t that it counts.
 func (b *builder) count(t *Task) {
 	if !t.DefaultInputs {
@@ -106,45 +154,26 @@ func (t *Task) excludes(inner *discovery.Dish) bool {
 
 func literal(glob string) bool { return !strings.ContainsAny(glob, `*?[{\`) }
 
-// awaitInner makes tasks run after the builds of the dishes that they count, unless that closes a
-// cycle or contradicts depends_on. The outputs of such a build are no default inputs: their digest is
-// in the key. A build without outputs only runs first if it is in the same run.
+// awaitInner makes tasks come after the builds of the dishes that they count, if both are in one run,
+// unless that closes a cycle or contradicts depends_on. The order pulls no build in: only a manifest,
+// a source or dish.toml that names what a build makes does that.
 func (b *builder) awaitInner() {
-	edges := b.acyclic(b.innerEdges())
-	for len(edges) > 0 {
-		t, n := edges[0].task, 1
-		for n < len(edges) && edges[n].task == t {
-			n++
+	for _, e := range b.acyclic(b.innerEdges()) {
+		if !e.task.dependsOn(e.build) {
+			e.task.behind = append(e.task.behind, e.build)
 		}
-		t.awaitInner(edges[:n])
-		edges = edges[n:]
 	}
-}
-
-// awaitInner adds the dependencies of t for edges.
-func (t *Task) awaitInner(edges []innerEdge) {
-	at := make(map[*Task]int, len(t.Deps)+len(edges)) // by task: its index in Deps
-	for i, d := range t.Deps {
-		at[d.Task] = i
-	}
-	via := ViaOutputs
-	if t.independent() {
-		via = ViaNothing
-	}
-	for _, e := range edges {
-		i, had := at[e.build]
-		switch {
-		case had:
-			t.Deps[i].Via, t.Deps[i].Inner = min(t.Deps[i].Via, via), true
-		case len(e.build.Outputs) == 0:
-			t.behind = append(t.behind, e.build)
-		default:
-			t.Deps = append(t.Deps, Dep{Task: e.build, Via: via, Inner: true})
+	for _, t := range b.tasks {
+		if len(t.Inner) == 0 {
+			continue
+		}
+		for i, d := range t.Deps {
+			t.Deps[i].Inner = slices.Contains(t.Inner, d.Task.Dish)
 		}
 	}
 }
 
-// innerEdge is an edge: task runs after build, the build of a dish inside its own.
+// innerEdge is an edge: task runs after build, the build of a dish inside its own or another task.
 type innerEdge struct{ task, build *Task }
 
 // innerEdges returns the edges that depends_on does not contradict, those of inner dishes first.

@@ -65,7 +65,7 @@ const (
 type Dep struct {
 	Task *Task
 	Via  Via
-	// Inner reports whether the task builds a dish inside the dependent's dish whose files are
+	// Inner reports whether the task is one of a dish inside the dependent's dish whose files are
 	// default inputs there.
 	Inner bool
 }
@@ -147,6 +147,7 @@ type Task struct {
 	skipsPrivate bool
 	stored       bool     // dish.toml has cache = true
 	usual        []string // see UsualOutputs
+	declared     []string // the globs of its inputs in dish.toml and in its recipe
 	extra        []string // globs of files above the dish
 	script       bool     // runs only when named
 	ci           bool
@@ -287,6 +288,8 @@ type builder struct {
 	across   []across
 	blamed   map[string]bool // ids of plugins
 	taken    map[*discovery.Dish][]Taken
+	embedded map[*discovery.Dish][]string // globs of files that sources take in and that no task makes
+	carrier  *carrier
 	nest     Nest
 	inner    map[*discovery.Dish][]*discovery.Dish // by dish: the result of Counted
 	line     [][]*Task                             // by name of the request: its tasks
@@ -300,8 +303,10 @@ func newBuilder(ws *discovery.Workspace) *builder {
 		byName: make(map[string]*discovery.Dish, len(ws.Dishes)),
 		blamed: make(map[string]bool),
 		taken:  make(map[*discovery.Dish][]Taken),
-		nest:   Nested(ws.Dishes),
-		inner:  make(map[*discovery.Dish][]*discovery.Dish),
+
+		embedded: make(map[*discovery.Dish][]string),
+		nest:     Nested(ws.Dishes),
+		inner:    make(map[*discovery.Dish][]*discovery.Dish),
 	}
 	for _, d := range ws.Dishes {
 		b.byName[d.Name] = d

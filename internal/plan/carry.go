@@ -1,0 +1,203 @@
+package plan
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/tree/glob"
+)
+
+// carrier finds what a link to a dish carries besides the files of that dish: the files elsewhere,
+// and the ignored ones, that are default or declared inputs of its tasks, and the tasks that make
+// some of them. A link carries them to the dishes that are linked to that dish in turn, too.
+type carrier struct {
+	*builder
+	circles map[*discovery.Dish]*Circle
+	loads   map[*Circle]*load
+	own     map[*discovery.Dish]*load
+	made    map[*discovery.Dish][]*Task // the tasks that make files that the tasks of a dish read
+}
+
+// load is what a link carries.
+type load struct {
+	globs  []string // relative to the root; a negated one applies to those before it
+	onDisk []string // globs of files that may be ignored
+	made   []*Task
+}
+
+// carry makes the tasks of each dish read what its links carry. It returns the edges to the tasks
+// that make such files; those of the dishes themselves are in edges.
+func (b *builder) carry(edges []innerEdge) []innerEdge {
+	b.carrier = &carrier{
+		builder: b, loads: make(map[*Circle]*load), own: make(map[*discovery.Dish]*load), made: make(map[*discovery.Dish][]*Task),
+	}
+	for _, e := range edges {
+		if e.task.takesIn() && !slices.Contains(b.carrier.made[e.task.Dish], e.build) {
+			b.carrier.made[e.task.Dish] = append(b.carrier.made[e.task.Dish], e.build)
+		}
+	}
+	for _, d := range b.ws.Dishes { // before the tasks of any dish have more inputs
+		b.carrier.ownOf(d)
+	}
+	var more []innerEdge
+	for _, t := range b.tasks {
+		more = append(more, b.carrier.carryTo(t)...)
+	}
+	return more
+}
+
+// carryTo makes t read what its links carry, and returns the edges to the tasks that make such files.
+func (c *carrier) carryTo(t *Task) (edges []innerEdge) {
+	if !t.Lifecycle && t.Uncached != "" {
+		return nil
+	}
+	for _, d := range t.Sources {
+		l := c.loadOf(d)
+		t.Inputs = addFirst(t.Inputs, l.globs)
+		t.OnDisk = addFirst(t.OnDisk, l.onDisk)
+		for _, m := range l.made {
+			if m.Dish.Path != t.Dish.Path && !t.dependsOn(m) {
+				edges = append(edges, innerEdge{t, m})
+			}
+		}
+	}
+	return edges
+}
+
+// addFirst returns list with the globs of more that it lacks in front, so that a negation of list
+// applies to them. It does not change the arrays.
+func addFirst(list, more []string) []string {
+	lacks := func(g string) bool { return !slices.Contains(list, g) }
+	if !slices.ContainsFunc(more, lacks) {
+		return list
+	}
+	if !slices.ContainsFunc(more, func(g string) bool { return strings.HasPrefix(g, "!") }) {
+		more = slices.DeleteFunc(slices.Clone(more), func(g string) bool { return !lacks(g) })
+	}
+	return slices.Concat(more, list)
+}
+
+// loadOf returns what a link to d carries.
+func (c *carrier) loadOf(d *discovery.Dish) *load {
+	if c.circles == nil {
+		c.circles = Circles(c.ws.Dishes)
+	}
+	return c.ofCircle(c.circles[d])
+}
+
+func (c *carrier) ofCircle(circle *Circle) *load {
+	if l := c.loads[circle]; l != nil {
+		return l
+	}
+	var l *load
+	for _, d := range circle.Dishes {
+		l = l.with(c.own[d])
+	}
+	for _, d := range circle.Links {
+		l = l.with(c.ofCircle(c.circles[d]))
+	}
+	c.loads[circle] = l
+	return l
+}
+
+// with returns what l and o carry together; it changes neither. Most carry the same.
+func (l *load) with(o *load) *load {
+	if l == nil || l == o {
+		return o
+	}
+	all := &load{globs: addFirst(l.globs, o.globs), onDisk: addFirst(l.onDisk, o.onDisk), made: l.made}
+	for _, m := range o.made {
+		if !slices.Contains(all.made, m) {
+			all.made = append(slices.Clip(all.made), m)
+		}
+	}
+	return all
+}
+
+// ownOf finds what d itself adds to its load.
+func (c *carrier) ownOf(d *discovery.Dish) {
+	l := &load{made: c.made[d]}
+	add := func(globs ...string) {
+		for _, g := range globs {
+			if g = anchor(d, g); !slices.Contains(l.globs, g) {
+				l.globs = append(l.globs, g)
+			}
+		}
+	}
+	l.globs = beyond(d)
+	parts := c.partsOf(d)
+	for _, t := range c.readers(d) {
+		for _, g := range t.extra {
+			if leadsOut(g) && !strings.HasPrefix(g, "!") && !slices.Contains(parts, g) {
+				add(g)
+			}
+		}
+	}
+	for _, t := range c.byDish[d] {
+		if t.takesIn() {
+			add(slices.DeleteFunc(slices.Clone(t.declared), func(g string) bool { return !c.carries(d, g) })...)
+			l.onDisk = addFirst(l.onDisk, t.OnDisk)
+		}
+	}
+	add(c.embedded[d]...)
+	c.own[d] = l
+}
+
+// partsOf returns the globs of the files of which a key has only the part that d uses.
+func (c *carrier) partsOf(d *discovery.Dish) (globs []string) {
+	for _, part := range d.Lock.All() {
+		if p, ok := c.ws.Relative(part.File); ok {
+			globs = append(globs, "//"+escape(p))
+		}
+	}
+	return globs
+}
+
+// readers returns the tasks of d whose recipes name what a dependant may read, too: its build, and if
+// it has none, what takes the place of one. The configuration of a linter is nothing to others.
+func (c *carrier) readers(d *discovery.Dish) (list []*Task) {
+	if build := c.task(d, "build"); build != nil && !build.script {
+		return []*Task{build}
+	}
+	for _, t := range c.byDish[d] {
+		if t.Lifecycle && !t.script && t.Name != "lint" {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// carries reports whether a glob that dish.toml of d declares may name files that are no default
+// inputs of d: files elsewhere, and ignored ones that no task of d makes.
+func (c *carrier) carries(d *discovery.Dish, g string) bool {
+	if strings.HasPrefix(g, "!") {
+		return false
+	}
+	if leadsOut(g) {
+		return true
+	}
+	at := prefixOf(d.Path, g)
+	if last := path.Base(g); strings.Trim(last, "*") == "" && (c.ws.Tree == nil || !c.ws.Tree.Ignored(at, true)) {
+		return false
+	}
+	set, err := glob.Compile(d.Path, []string{g})
+	if err != nil {
+		return false // config has reported it
+	}
+	return !slices.ContainsFunc(c.byDish[d], func(t *Task) bool {
+		return slices.ContainsFunc(t.Outputs, func(o Output) bool {
+			made, err := glob.Compile(d.Path, []string{strings.TrimPrefix(o.Glob, "!")})
+			return err == nil && made.Overlaps(set)
+		})
+	})
+}
+
+// anchor returns a glob of d relative to the root, with "//" in front.
+func anchor(d *discovery.Dish, g string) string {
+	if strings.HasPrefix(g, "//") {
+		return g
+	}
+	return "//" + path.Join(escape(d.Path), g)
+}
