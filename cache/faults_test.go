@@ -24,6 +24,10 @@ func TestReadOnlyCache(t *testing.T) {
 	age(t, append(entries(t, s, "records"), entries(t, s, "blobs")...), 48*time.Hour)
 	cachetest.ReadOnly(t, s.Dir())
 	cachetest.AsNobody(t, func() {
+		// First: the owner of the records dates them anew when they are hit, even in a directory that is read-only.
+		if _, err := s.Prune(t.Context(), cache.Bounds{MaxAge: time.Hour}); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("prune: %v, want permission denied", err)
+		}
 		if got := hits(t, s, 3); !cmp.Equal(got, []int{0, 1, 2}) {
 			t.Errorf("hits: %v", got)
 		}
@@ -33,9 +37,6 @@ func TestReadOnlyCache(t *testing.T) {
 		cachetest.Record(t, s, 1) // the record exists
 		if err := s.Record(cache.Key{9}, &cache.Record{}); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("record: %v, want permission denied", err)
-		}
-		if _, err := s.Prune(t.Context(), cache.Bounds{MaxAge: time.Hour}); !errors.Is(err, fs.ErrPermission) {
-			t.Errorf("prune: %v, want permission denied", err)
 		}
 	})
 	if len(*warned) > 0 {

@@ -123,13 +123,9 @@ func TestPoetryWithoutLock(t *testing.T) {
 // every mirror answers; as a source of the project it asks as pip does.
 func makePoetryLock(t *testing.T, dir string) {
 	t.Helper()
-	index, err := exec.CommandContext(t.Context(), "python3", "-c", "from pip._internal.models.index import PyPI; print(PyPI.simple_url)").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, args := range [][]string{{"source", "add", "--priority=primary", "index", strings.TrimSpace(string(index))}, {"lock", "--no-interaction"}} {
+	for _, args := range [][]string{{"source", "add", "--priority=primary", "index", adaptertest.Index(t)}, {"lock", "--no-interaction"}} {
 		cmd := exec.CommandContext(t.Context(), "poetry", args...)
-		cmd.Dir = dir
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), adaptertest.Certificates()...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("poetry %q: %v\n%s", args, err, out)
 		}
@@ -144,7 +140,7 @@ func TestPoetry(t *testing.T) {
 	for _, dir := range []string{lib, app} {
 		makePoetryLock(t, dir)
 	}
-	a := newPip()
+	a := New(adapters.Options{Env: adaptertest.Env(adaptertest.Certificates()...)})
 	if log, err := adaptertest.Install(t, a, a.env, app); err != nil {
 		t.Fatalf("%v\n%s", err, strings.Join(log, "\n"))
 	}

@@ -42,7 +42,7 @@ func TestBundler(t *testing.T) {
 
 	t.Run("recipes", func(t *testing.T) {
 		log, err := adaptertest.Install(t, a, env, app)
-		if err != nil || !strings.Contains(strings.Join(log, "\n"), "Using minitest") {
+		if err != nil || !strings.Contains(strings.Join(log, "\n"), "Bundle complete!") {
 			t.Fatalf("%v\n%s", err, strings.Join(log, "\n"))
 		}
 		for _, dir := range []string{lib, app} {

@@ -1,6 +1,6 @@
 package main
 
-import "strings"
+import "github.com/bentobuild/bento/adapters/adaptertest"
 
 func pythonToolchains() []toolchain {
 	return []toolchain{pipToolchain(), poetryToolchain(), uvToolchain()}
@@ -31,13 +31,11 @@ func poetryToolchain() toolchain {
 	return toolchain{
 		id: "python", variant: "poetry", fixture: "python-poetry",
 		needs: []string{"python3", "poetry"}, version: []string{"poetry", "--version"},
+		env: func(*kitchen) []string { return adaptertest.Certificates() },
 		prepare: func(k *kitchen) {
-			// Not every mirror answers the requests of poetry to its default index. Debian's Python has no pip but in
-			// environments.
-			k.tool(".", "python3", "-m", "venv", k.path("$HOME/pip"))
-			index := k.tool(".", k.path("$HOME/pip/bin/python"), "-c", "from pip._internal.models.index import PyPI; print(PyPI.simple_url)")
+			index := adaptertest.Index(k.t)
 			for _, dir := range []string{"lib", "app"} {
-				k.tool(dir, "poetry", "source", "add", "--priority=primary", "index", strings.TrimSpace(index))
+				k.tool(dir, "poetry", "source", "add", "--priority=primary", "index", index)
 				k.tool(dir, "poetry", "lock", "--no-interaction")
 			}
 		},

@@ -42,7 +42,11 @@ var edits = map[string]func(rt *rapid.T, tb testing.TB, dir string){
 		_ = os.Symlink(rapid.SampledFrom(names).Draw(rt, "to"), p)
 	},
 	"chmod": func(rt *rapid.T, tb testing.TB, dir string) {
-		_ = os.Chmod(draw(rt, dir), rapid.SampledFrom([]os.FileMode{0o644, 0o755, 0o700}).Draw(rt, "mode"))
+		p, mode := draw(rt, dir), rapid.SampledFrom([]os.FileMode{0o644, 0o755, 0o700}).Draw(rt, "mode")
+		if fi, err := os.Lstat(p); err == nil && fi.IsDir() {
+			mode |= 0o700 // an ordinary user has to remove it at the end
+		}
+		_ = os.Chmod(p, mode)
 	},
 	"set times": func(rt *rapid.T, tb testing.TB, dir string) {
 		at := time.Unix(rapid.Int64Range(1, 3).Draw(rt, "seconds"), 0)

@@ -2,6 +2,7 @@ package maven
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -63,7 +64,14 @@ func TestMissingMaven(t *testing.T) {
 // A wrapper whose Maven would have to be fetched is refused, not started.
 func TestWrapperIsNotFetchedSilently(t *testing.T) {
 	root := adaptertest.Project(t, "-- pom.xml --\n"+pomOf("x", "")+"-- mvnw --\ntouch started\n-- .mvn/wrapper/maven-wrapper.properties --\ndistributionUrl=https://x/apache-maven-3.9.6-bin.zip\n")
-	env := adaptertest.Env("HOME=" + t.TempDir())
+	home := t.TempDir() // the JDK that the wrapper needs
+	for _, name := range []string{"java", "javac"} {
+		adaptertest.Write(t, filepath.Join(home, "bin", name), "#!/bin/sh\n")
+		if err := os.Chmod(filepath.Join(home, "bin", name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := adaptertest.Env("HOME="+home, "JAVA_HOME="+home)
 	_, err := New(adapters.Options{Env: env}).ToolchainBasis(t.Context(), root)
 	var missing *adapters.MissingTool
 	if !errors.As(err, &missing) || !strings.Contains(missing.Tool, "Maven 3.9.6") {
