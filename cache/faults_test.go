@@ -24,7 +24,7 @@ func TestReadOnlyCache(t *testing.T) {
 	age(t, append(entries(t, s, "records"), entries(t, s, "blobs")...), 48*time.Hour)
 	cachetest.ReadOnly(t, s.Dir())
 	cachetest.AsNobody(t, func() {
-		// First: the owner of the records dates them anew when they are hit, even in a directory that is read-only.
+		// First: the owner of the records dates them again when they are hit, even in a directory that is read-only.
 		if _, err := s.Prune(t.Context(), cache.Bounds{MaxAge: time.Hour}); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("prune: %v, want permission denied", err)
 		}

@@ -245,15 +245,30 @@ func (r *restore) look(o *cache.Output) (action, error) {
 		return replace, r.lookAbove(o, err)
 	}
 	info, err := d.LstatAt(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return 0, err
-	}
 	if err == nil {
 		if action, err := r.differs(d, name, info, o); action != replace || err != nil {
 			return action, err
 		}
 	}
-	return replace, d.Writable()
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = d.Writable()
+	}
+	return replace, r.closed(d, err)
+}
+
+// closed handles the error of a directory that does not let this user in. If a run of the task has made the directory,
+// which was empty then, it is removed and made again.
+func (r *restore) closed(d *Dir, err error) error {
+	p := d.path
+	if !errors.Is(err, fs.ErrPermission) || p == "" || !r.mayGo(p) {
+		return err
+	}
+	r.block(p)
+	r.missing = p + "/"
+	if d, err = r.work.At(path.Dir(p), false); err != nil {
+		return err
+	}
+	return d.Writable()
 }
 
 // lookAbove finds why the directory of o cannot be opened.
@@ -268,7 +283,7 @@ func (r *restore) lookAbove(o *cache.Output, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		r.missing = r.work.Missing(path.Dir(o.Path)) + "/"
 	default:
-		return err
+		return r.closed(r.work.Deepest(), err)
 	}
 	return r.work.Deepest().Writable()
 }

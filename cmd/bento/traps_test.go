@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -23,6 +22,7 @@ import (
 //
 //	needs TOOL…   the real tools that could run the code
 //	env NAME=VALUE   a variable; a value of PATH is put in front
+//	rustup        a rustup of the test, with two toolchains
 //	tools DIR     the directory has a program with the name of each tool
 //	key known     bento can run the tool safely, and a plan has the key
 //	key late      only a program of the project knows the version: a plan has no key
@@ -31,6 +31,7 @@ type trap struct {
 	needs []string
 	env   []string
 	tools string
+	rust  bool // has a rustup
 	key   string
 	files []txtar.File
 }
@@ -64,6 +65,8 @@ func traps(t *testing.T) (list []*trap) {
 				tr.needs = strings.Fields(rest)
 			case "env":
 				tr.env = append(tr.env, rest)
+			case "rustup":
+				tr.rust = true
 			case "tools":
 				tr.tools = rest
 			case "key":
@@ -121,7 +124,7 @@ func (tr *trap) alone(t *testing.T, base string) (g ground, env adapters.Environ
 		"CARGO_HOME="+realHome(t, "CARGO_HOME", ".cargo"), "RUSTUP_HOME="+realHome(t, "RUSTUP_HOME", ".rustup"), "PYENV_ROOT="+realHome(t, "PYENV_ROOT", ".pyenv"),
 		"RUSTUP_TOOLCHAIN=", "JAVA_HOME=", "GOFLAGS=",
 	)
-	if slices.Contains(tr.needs, "rustup") {
+	if tr.rust {
 		env = adaptertest.Rustup(t, filepath.Join(base, "home"), env)
 	}
 	for _, kv := range tr.env {
