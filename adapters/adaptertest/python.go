@@ -2,11 +2,14 @@ package adaptertest
 
 import (
 	"cmp"
+	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/bentobuild/bento/internal/proc"
 )
 
 // Index returns the address of the index of packages that pip has by default, for a source of poetry: not every mirror
@@ -16,16 +19,18 @@ func Index(t testing.TB) string {
 	env := filepath.Join(t.TempDir(), "pip")
 	run := func(argv ...string) string {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
-		var said strings.Builder
-		cmd.Stderr = &said
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%q: %v\n%s%s", argv, err, out, said.String())
+		spec := proc.Spec{Argv: argv, Dir: "/", Env: Env(), Timeout: 5 * time.Minute}
+		out, said, res, err := proc.Output(context.WithoutCancel(t.Context()), spec, 1<<20)
+		if err != nil || res.ExitCode != 0 {
+			t.Fatalf("%q: exit code %d, %v\n%s%s", argv, res.ExitCode, err, out, said)
 		}
 		return strings.TrimSpace(string(out))
 	}
-	run("python3", "-m", "venv", env)
+	python, err := Env().LookPath("python3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(python, "-m", "venv", env)
 	return run(filepath.Join(env, "bin", "python"), "-c", "from pip._internal.models.index import PyPI; print(PyPI.simple_url)")
 }
 
