@@ -7,11 +7,13 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/key"
+	"github.com/bentobuild/bento/internal/plan"
 )
 
 // stopping returns the problems that may keep a run from starting. With --keep-going, an unreadable manifest
-// prevents only the tasks of its own dish.
+// or a missing adapter prevents only the tasks of its own dish.
 func (s *session) stopping(w *opened) []diagnostics.Diagnostic {
 	if !s.flags.keepGoing {
 		return w.Problems
@@ -24,7 +26,11 @@ func (s *session) stopping(w *opened) []diagnostics.Diagnostic {
 	for _, d := range w.Dishes {
 		var list diagnostics.Problems
 		switch {
-		case d.Failure == nil || d.Adapter == nil: // without an adapter, dish.toml is wrong
+		case len(plan.Lost(d)) > 0:
+			for _, p := range plan.Lost(d) {
+				told[problem{p.Line, p.Message}] = true
+			}
+		case d.Failure == nil || d.Adapter == nil:
 		case errors.As(d.Failure, &list):
 			for _, p := range list {
 				told[problem{p.Line, p.Message}] = true
@@ -36,6 +42,41 @@ func (s *session) stopping(w *opened) []diagnostics.Diagnostic {
 	return slices.DeleteFunc(slices.Clone(w.Problems), func(p diagnostics.Diagnostic) bool {
 		return told[problem{p.Line, p.Message}] || told[problem{0, p.Message}]
 	})
+}
+
+// lost returns the dishes whose adapter is missing and that have the problem, which is that of their
+// language.
+func (w *opened) lost(p diagnostics.Diagnostic) (list []*discovery.Dish) {
+	for _, d := range w.Dishes {
+		if slices.ContainsFunc(plan.Lost(d), func(l diagnostics.Diagnostic) bool {
+			return l.File == p.File && l.Line == p.Line && l.Col == p.Col && l.Rule == p.Rule
+		}) {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// isLost reports whether a problem is that of the language of a dish whose adapter is missing.
+func (w *opened) isLost(p diagnostics.Diagnostic) bool { return p.Line > 0 && len(w.lost(p)) > 0 }
+
+// settleLost turns the errors of dishes that lack their adapter, and that the plan does not need, into
+// warnings: a missing plugin costs its own dishes only.
+func (w *opened) settleLost(p *plan.Plan) {
+	if p == nil {
+		return // no plan was made, and a missing plugin may be why
+	}
+	for i, problem := range w.Problems {
+		if problem.Severity == diagnostics.Error && w.isLost(problem) &&
+			!slices.ContainsFunc(w.lost(problem), func(d *discovery.Dish) bool { return slices.Contains(p.Lost, d) }) {
+			w.Problems[i].Severity = diagnostics.Warning
+		}
+	}
+}
+
+// lacking reports whether a problem of w is that of a dish without its adapter that the plan needs.
+func (w *opened) lacking() bool {
+	return slices.ContainsFunc(w.Problems, func(p diagnostics.Diagnostic) bool { return p.Severity == diagnostics.Error && w.isLost(p) })
 }
 
 // pluginFault is a plugin's failure that leaves tasks without a key.

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"path"
 	"slices"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/owner"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
@@ -74,9 +76,10 @@ func (s *session) exit(ctx context.Context, err error) int {
 }
 
 // isPluginFault reports whether a problem is a plugin that the workspace needs and that failed. CI
-// must tell it from a wrong configuration.
+// must tell it from a wrong configuration. The language of a dish is such a configuration, whatever is
+// the matter with the plugin that it names.
 func isPluginFault(d diagnostics.Diagnostic) bool {
-	return d.Severity == diagnostics.Error && (d.Rule == workspace.RulePluginLost || adapters.IsCode(d.Rule))
+	return d.Severity == diagnostics.Error && (d.Rule == workspace.RulePluginLost || adapters.IsCode(d.Rule) && path.Base(d.File) != config.DishFile)
 }
 
 // exitOf returns the exit code of a run.
@@ -86,8 +89,8 @@ func exitOf(r *run.Report) int {
 		return exitInterrupted
 	}
 	for _, res := range r.Results {
-		if res.Outcome != run.Failed {
-			continue
+		if res.Outcome != run.Failed || res.Task.LacksAdapter() != nil {
+			continue // a missing adapter is an error of the input, also with --keep-going
 		}
 		if res.Failure != nil || res.Reason == run.ReasonMachine {
 			return exitFault

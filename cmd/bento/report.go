@@ -198,7 +198,11 @@ func (s *session) summarize(ctx context.Context, w *opened, r *run.Report, early
 	if !r.Idle() {
 		defer settle(ctx, w, r)()
 	}
-	if s.outcome == exitOK && len(s.stopping(w)) < len(w.Problems) {
+	switch {
+	case s.outcome != exitOK:
+	case w.lacking():
+		s.outcome = exitInput // --keep-going ran the others
+	case len(s.stopping(w)) < len(w.Problems):
 		s.outcome = exitTask // --keep-going skipped a dish
 	}
 	doc := sync.OnceValue(func() *report.Run {

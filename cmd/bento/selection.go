@@ -122,6 +122,7 @@ func (sel *selection) apply(ctx context.Context, p *plan.Plan) (narrowed *plan.P
 			return nil, nil, err
 		}
 		p, clean = p.Narrow(func(t *plan.Task) bool { return concerned[t] })
+		p.KeepLost(changed)
 	}
 	p, err = sel.applyShard(ctx, p)
 	return p, clean, err
@@ -241,7 +242,7 @@ func (s *session) plan(ctx context.Context, w *opened, sel selection) (*plan.Pla
 	if s.command == "ci" {
 		refuseLost(w.Problems)
 	}
-	if broken := s.stopping(w); len(diagnostics.Errors(broken)) > 0 {
+	if broken := s.stopping(w); slices.ContainsFunc(broken, func(p diagnostics.Diagnostic) bool { return p.Severity == diagnostics.Error && !w.isLost(p) }) {
 		// A broken file may be why the selection has no such dish or task.
 		return nil, diagnostics.AsError(append(slices.Clone(broken), planProblems(w)...))
 	}
@@ -306,10 +307,14 @@ func (s *session) build(ctx context.Context, w *opened, sel selection) (p *plan.
 	if p == nil && !sel.AllTasks {
 		problems = append(problems, run.FindConflicts(plan.Sound(w.Workspace.Workspace, sel.Request))...)
 	}
-	if p == nil || len(p.Tasks) == 0 {
+	if p == nil || len(p.Tasks)+len(p.Lost) == 0 {
+		w.settleLost(p)
 		return p, nil, problems, nil
 	}
 	p, clean, err = sel.apply(ctx, p)
+	if err == nil {
+		w.settleLost(p)
+	}
 	if err == nil && sel.only {
 		p = p.Hold()
 	}

@@ -283,6 +283,9 @@ func (e *Evaluator) evaluate(ctx context.Context, ev *Evaluation) {
 		ev.Reason, ev.Notes = MissToolchain, []string{strings.ReplaceAll(atRun.Why, e.o.Root+"/", "")}
 	case err != nil:
 		ev.Err, ev.Reason = err, missOf(err)
+		if t.LacksAdapter() != nil {
+			ev.Reason = MissAdapterFails
+		}
 		if missing := ev.missingTool(); missing != nil && t.Dish.Toolchain.SkipMissing {
 			ev.Status, ev.Notes = LeftOut, []string{missing.Error()}
 		}

@@ -138,6 +138,10 @@ func (b *builder) dependOn(t *Task, w want, via Via) {
 		name = task
 	}
 	on := b.taskIn(dish, name)
+	if on == nil && len(Lost(dish)) > 0 {
+		t.fault, t.without = dish.Failure, dish // the problem of its language is reported
+		return
+	}
 	if on == nil {
 		why, hint := "dish \""+dish.Name+"\" has no task \""+name+"\"", diagnostics.Suggest(name, b.taskNames(dish))
 		if w.byPlugin(t) {

@@ -26,7 +26,8 @@ func override(b *builder, d *discovery.Dish, byName map[string]*Task, c *config.
 		t.DefaultInputs = len(d.Config.Inputs) == 0
 		t.Inputs = globTexts(d.Config.Inputs)
 	}
-	if c.Run == "" && len(c.Argv) == 0 && c.Tool.Text == "" && !recipe && !c.Misnamed { // an error stops a misnamed one
+	lost := len(Lost(d)) > 0                                                                     // then its adapter may have the recipe
+	if c.Run == "" && len(c.Argv) == 0 && c.Tool.Text == "" && !recipe && !c.Misnamed && !lost { // an error stops a misnamed one
 		b.problem(diagnostics.Error, at(c.Pos), "missing_run",
 			"task \""+c.Name+"\" has no \"run\", and the dish has no recipe of that name to take it from",
 			"add run = \"…\"")
@@ -37,7 +38,7 @@ func override(b *builder, d *discovery.Dish, byName map[string]*Task, c *config.
 	setGlobs(t, c)
 	setEnv(t, c)
 	setFlags(t, c)
-	if t.Ready != nil && !t.Persistent { // the task is a recipe; config reports the error for other tasks
+	if t.Ready != nil && !t.Persistent && !lost { // the task is a recipe; config reports the error for other tasks
 		b.problem(diagnostics.Error, at(t.Ready.Pos), config.RuleInvalid, config.NotServing, "add persistent = true, or remove ready")
 	}
 	for _, dep := range c.DependsOn {

@@ -43,6 +43,9 @@ type Plan struct {
 	Dishes    []*discovery.Dish // selected dishes, by path
 	Tasks     []*Task           // each after its dependencies
 	Graph     *dag.Graph        // over the indices of Tasks
+	// Lost are the dishes that the request needs and whose adapter is missing, by path: see the
+	// function Lost. No task of theirs can run.
+	Lost []*discovery.Dish
 
 	byDish map[*discovery.Dish][]*Task
 	taken  map[*discovery.Dish][]Taken
@@ -155,6 +158,7 @@ type Task struct {
 	wants        []want
 	behind       []*Task // tasks that come first if they are in the same plan
 	fault        error
+	without      *discovery.Dish // the dish without its adapter that should have a task of wants; nil for none
 	// unresolved is set if a name in its depends_on is not the name of a task.
 	unresolved bool
 }
@@ -276,6 +280,7 @@ func resolved(ws *discovery.Workspace, req Request) (p *Plan, whole bool, proble
 	whole = len(diagnostics.Errors(b.problems)) == 0
 	p = b.assemble(roots) // reports cycles, too
 	p.Dishes, p.byDish, p.taken = dishes, b.byDish, b.taken
+	p.Lost = b.lostDishes(req, p.Tasks, dishes)
 	return p, whole, diagnostics.Sorted(b.problems)
 }
 
@@ -293,6 +298,7 @@ type builder struct {
 	nest     Nest
 	inner    map[*discovery.Dish][]*discovery.Dish // by dish: the result of Counted
 	line     [][]*Task                             // by name of the request: its tasks
+	asked    map[*discovery.Dish]bool              // dishes without their adapter of which the request names a task
 	problems []diagnostics.Diagnostic
 }
 
@@ -307,6 +313,7 @@ func newBuilder(ws *discovery.Workspace) *builder {
 		embedded: make(map[*discovery.Dish][]string),
 		nest:     Nested(ws.Dishes),
 		inner:    make(map[*discovery.Dish][]*discovery.Dish),
+		asked:    make(map[*discovery.Dish]bool),
 	}
 	for _, d := range ws.Dishes {
 		b.byName[d.Name] = d

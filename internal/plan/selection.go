@@ -309,12 +309,16 @@ func (b *builder) named(req Request, name string, dishes []*discovery.Dish) []*T
 	case len(dishes) == 0 && req.AllowEmpty:
 	case IsGlob(name):
 		return b.globbed(name, dishes)
+	case ok && d != nil && len(Lost(d)) > 0:
+		b.asked[d] = true // its adapter may have the task
 	case ok && d != nil:
 		b.unknown("unknown_task", "dish \""+dish+"\" has no task", task, b.taskNames(d))
 	case b.meant(name) != "":
 		b.problem(diagnostics.Error, diagnostics.Diagnostic{}, "unknown_task", "no task is named \""+name+"\"", b.meant(name))
 	case ok:
 		b.unknown("unknown_dish", "no dish is named", dish, b.dishNames())
+	case rank(name) < len(Lifecycle()) && slices.ContainsFunc(dishes, func(d *discovery.Dish) bool { return len(Lost(d)) > 0 }):
+		// Their adapters may have the task: see lostDishes.
 	case len(diagnostics.Errors(b.problems)) == 0: // otherwise the selection itself is wrong
 		b.unknown("unknown_task", "no selected dish has a task", name, b.taskNames(dishes...))
 	}

@@ -352,6 +352,9 @@ func failure(ev *key.Evaluation) *Result {
 	if errors.As(ev.Err, &r.Failure) {
 		r.Reason = string(r.Failure.Code)
 	}
+	if lacks := ev.Task.LacksAdapter(); lacks != nil {
+		r.Reason, r.Message = lacks.Rule, lacks.Message
+	}
 	return r
 }
 
@@ -372,7 +375,7 @@ func (e *engine) end(r *Result) {
 		e.unreserve()
 	}
 	if r.Outcome == Failed || r.Outcome == Skipped && r.Reason != reasonOnly {
-		if r.Outcome == Failed && !e.opts.KeepGoing && e.stop == "" {
+		if r.Outcome == Failed && !e.continuesAfter(r) && e.stop == "" {
 			e.stop = reasonFailFast
 		}
 		e.skipDependents(r)
@@ -430,9 +433,10 @@ func (e *engine) cancelTask(id string) {
 	}
 }
 
-// continuesAfter reports whether later tasks that do not depend on the task of r still run.
+// continuesAfter reports whether later tasks that do not depend on the task of r still run. A plugin
+// that fails costs its own tasks, and never the run.
 func (e *engine) continuesAfter(r *Result) bool {
-	return e.opts.KeepGoing || r.Outcome == Skipped && r.Reason == ReasonToolMissing
+	return e.opts.KeepGoing || r.Outcome == Skipped && r.Reason == ReasonToolMissing || r.Outcome == Failed && r.Failure != nil
 }
 
 // skipDependents ends everything that waits for a task that did not succeed. If the run continues,

@@ -1,0 +1,98 @@
+package plan
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+)
+
+// Lost returns the problems of the language of a dish whose dish.toml names an adapter that is missing,
+// refused or has failed; none for any other dish. Nothing is known of its recipes and links.
+func Lost(d *discovery.Dish) []diagnostics.Diagnostic {
+	var problems diagnostics.Problems
+	if d.Failure != nil && d.Adapter == nil && d.Config != nil {
+		errors.As(d.Failure, &problems)
+	}
+	return problems
+}
+
+// lostDishes returns the dishes without their adapter that the tasks of a plan need, by path: a task is
+// theirs, depends on one of theirs or counts their sources, or the request may name one of the recipes
+// that nobody knows.
+func (b *builder) lostDishes(req Request, tasks []*Task, selected []*discovery.Dish) []*discovery.Dish {
+	lost := make(map[*discovery.Dish]bool)
+	for _, d := range b.ws.Dishes {
+		if len(Lost(d)) > 0 {
+			lost[d] = b.asked[d] || slices.Contains(selected, d) && req.mayName(d)
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	need := func(d *discovery.Dish) {
+		if _, is := lost[d]; is {
+			lost[d] = true
+		}
+	}
+	for _, t := range tasks {
+		need(t.Dish)
+		need(t.without)
+		for _, d := range t.Sources {
+			need(d)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(b.ws.Dishes), func(d *discovery.Dish) bool { return !lost[d] })
+}
+
+// LacksAdapter returns the problem of the dish without its adapter because of which t cannot run, nil
+// for none.
+func (t *Task) LacksAdapter() *diagnostics.Diagnostic {
+	for _, d := range []*discovery.Dish{t.Dish, t.without} {
+		if d == nil {
+			continue
+		}
+		if lost := Lost(d); len(lost) > 0 {
+			return &lost[0]
+		}
+	}
+	return nil
+}
+
+// mayName reports whether a request for all tasks of ci, for a lifecycle task or for a glob may name a
+// recipe of a selected dish whose recipes are unknown.
+func (r *Request) mayName(d *discovery.Dish) bool {
+	if len(r.Tasks) == 0 || r.AllTasks {
+		return true
+	}
+	return slices.ContainsFunc(r.Tasks, func(name string) bool {
+		dish, _, qualified := strings.Cut(name, ":")
+		switch {
+		case qualified && IsGlob(dish):
+			return doublestar.MatchUnvalidated(dish, d.Name)
+		case qualified:
+			return false // the name of another dish, or no name of the lifecycle
+		}
+		return IsGlob(name) || rank(name) < len(Lifecycle())
+	})
+}
+
+// touches reports whether a path, relative to the workspace, is one of the dish's directory.
+func touches(d *discovery.Dish, changed []string) bool {
+	return slices.ContainsFunc(changed, func(p string) bool { return d.Path == "." || contains(d.Path, path.Clean(p)) })
+}
+
+// KeepLost leaves in Lost the dishes that have a task in the plan, are needed by one, or have a changed
+// file: those that a request which is narrowed to changes still needs.
+func (p *Plan) KeepLost(changed []string) {
+	p.Lost = slices.DeleteFunc(p.Lost, func(d *discovery.Dish) bool {
+		return !touches(d, changed) && !slices.ContainsFunc(p.Tasks, func(t *Task) bool {
+			return t.Dish == d || t.without == d || slices.Contains(t.Sources, d)
+		})
+	})
+}
