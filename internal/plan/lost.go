@@ -23,8 +23,8 @@ func Lost(d *discovery.Dish) []diagnostics.Diagnostic {
 }
 
 // lostDishes returns the dishes without their adapter that the tasks of a plan need, by path: a task is
-// theirs, depends on one of theirs or counts their sources, or the request may name one of the recipes
-// that nobody knows.
+// theirs, depends on one of theirs or counts their sources, or the request may name one of their unknown
+// recipes.
 func (b *builder) lostDishes(req Request, tasks []*Task, selected []*discovery.Dish) []*discovery.Dish {
 	lost := make(map[*discovery.Dish]bool)
 	for _, d := range b.ws.Dishes {
