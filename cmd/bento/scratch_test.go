@@ -99,6 +99,11 @@ func (k *scratch) drawDish(i int) *scratchDish {
 			build.makes, build.declares = []string{"out"}, []string{"out"}
 		}
 		build.settings += "cache = false\n"
+	default: // it reads no file that an uncached task makes and does not declare
+		build.settings += "cache = true\n"
+	}
+	switch {
+	case build.uncached:
 	case k.chance(20):
 		out := "gen/" + strings.ReplaceAll(d.path, "/", "-")
 		build.makes = append(build.makes, d.up(out))
@@ -117,7 +122,7 @@ func (k *scratch) drawDish(i int) *scratchDish {
 	d.tasks = append(d.tasks, build)
 	if i == 0 || k.chance(40) {
 		d.tasks = append(d.tasks, scratchTask{name: "test", reads: append([]string{"src"}, build.makes...), makes: []string{"rep"},
-			settings: fmt.Sprintf("outputs = [\"rep\"]\ninputs = %s\ndepends_on = [\"build\"]\n", tomlList(append([]string{"src"}, build.makes[0])))})
+			settings: fmt.Sprintf("cache = true\noutputs = [\"rep\"]\ninputs = %s\ndepends_on = [\"build\"]\n", tomlList(append([]string{"src"}, build.makes[0])))})
 	}
 	return d
 }

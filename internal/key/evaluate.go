@@ -185,6 +185,8 @@ func (e *Evaluator) Installed(ctx context.Context, d *discovery.Dish) {
 	if err := e.lockfiles.Installed(ctx, d); err != nil && ctx.Err() == nil {
 		e.warn("unreadable_directory", err.Error(), "")
 	}
+	e.memo.stale = true
+	clear(e.sources) // they have the parts of lockfiles that dishes use
 }
 
 // History returns the history of the workspace.

@@ -331,6 +331,7 @@ func newBuilder(ws *discovery.Workspace) *builder {
 	}
 	b.takeIn()
 	b.awaitInner()
+	b.spreadUncached()
 	b.orderRoots()
 	b.checkAcross()
 	return b
