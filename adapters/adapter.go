@@ -292,6 +292,8 @@ type InstallRequest struct {
 	Force bool `json:"-"`
 	// Env is the whole environment for child processes.
 	Env Environ `json:"-"`
+	// Claims are the directories that the install may remove.
+	Claims *Claims `json:"-"`
 }
 
 // ParseRequest is the params of parseDiagnostics. Stdout and Stderr hold at most the last 4

@@ -116,9 +116,18 @@ func Install(t testing.TB, a adapters.Adapter, env adapters.Environ, dir string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := adapters.InstallRequest{DishDir: dir, DishName: filepath.Base(dir), Scope: scope, Env: TaskEnv(a, env)}
+	req := adapters.InstallRequest{DishDir: dir, DishName: filepath.Base(dir), Scope: scope, Env: TaskEnv(a, env), Claims: Claims(scope.Dir)}
 	err = a.Install(t.Context(), req, func(l adapters.Log) { log = append(log, l.Message) })
 	return log, err
+}
+
+// Claims returns the claims of the install scope in dir, saved beside it.
+func Claims(dir string) *adapters.Claims {
+	file := dir + ".claims"
+	text, _ := os.ReadFile(file) // without it there are none
+	c := adapters.ReadClaims(text)
+	c.Keep = func(text []byte) { _ = os.WriteFile(file, text, 0o600) }
+	return c
 }
 
 // Scaffold writes the smallest project of a and returns its directory, called name.

@@ -166,7 +166,7 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if _, err := a.tools.Find(req.Env, argv[0]); err != nil {
 		return err
 	}
-	in := modules.Install{Source: a.Source, Dir: p.Scope(), Known: left.made, Mark: left.mark, Anew: req.Force}
+	in := modules.Install{Source: a.Source, Dir: p.Scope(), Known: left.made, Mark: left.mark, Anew: req.Force, Claims: req.Claims, Log: log}
 	if p.Space != nil {
 		in.Members = a.Members(f, p.Space)
 	}
@@ -176,10 +176,22 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if err := in.Begin(); err != nil {
 		return err
 	}
+	defer req.Claims.End()
+	if in.TracksAny() {
+		argv = gentle(argv)
+	}
 	if err := a.runTool(ctx, req.Leave(), probe.Work{Argv: argv, Dir: in.Dir, Env: req.Env}, log); err != nil {
 		return err
 	}
 	return in.End()
+}
+
+// gentle returns the command for directories with files that git tracks: "npm ci" empties them.
+func gentle(argv []string) []string {
+	if slices.Equal(argv, []string{"npm", "ci"}) {
+		return []string{"npm", "install", "--no-save"}
+	}
+	return argv
 }
 
 // runTool runs the manager for its effects. The first word is found on PATH.

@@ -39,7 +39,7 @@ func install(ctx context.Context, a *Adapter, dir string, log adapters.LogFunc) 
 	if err != nil {
 		return err
 	}
-	return a.Install(ctx, adapters.InstallRequest{DishDir: dir, Scope: scope, Env: childEnv(a)}, log)
+	return a.Install(ctx, adapters.InstallRequest{DishDir: dir, Scope: scope, Env: childEnv(a), Claims: adaptertest.Claims(scope.Dir)}, log)
 }
 
 // run runs a recipe as bento does, in the strict environment.

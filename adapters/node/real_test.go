@@ -62,7 +62,7 @@ func reinstall(t *testing.T, a *Adapter, dir string, force bool) {
 		t.Fatal(err)
 	}
 	var log []string
-	req := adapters.InstallRequest{DishDir: dir, Scope: scope, Env: adaptertest.TaskEnv(a, a.env), Force: force}
+	req := adapters.InstallRequest{DishDir: dir, Scope: scope, Env: adaptertest.TaskEnv(a, a.env), Force: force, Claims: adaptertest.Claims(scope.Dir)}
 	if err := a.Install(t.Context(), req, func(l adapters.Log) { log = append(log, l.Message) }); err != nil {
 		t.Fatalf("%s: %v\n%s", scope.Command, err, strings.Join(log, "\n"))
 	}

@@ -200,16 +200,17 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 		return err
 	}
 	defer unlock()
-	if err := environment.Clear(a.Source, p.dir, log); err != nil {
+	if err := environment.Begin(a.Source, req.Claims, p.dir, log); err != nil {
 		return err
 	}
+	defer req.Claims.End()
 	i := environment.Installer{Leave: req.Leave(), Dir: p.dir, Env: env, Python: python, Log: log}
 	for _, step := range p.steps(locals) {
 		if err := i.Run(ctx, step); err != nil {
 			return err
 		}
 	}
-	return environment.WriteMark(a.Source, p.dir, "made by bento with "+python+"\n")
+	return environment.WriteMark(a.Source, p.dir, environment.Made+python+"\n")
 }
 
 // locate returns the interpreter that makes the environment. It uses the same probe as the

@@ -31,7 +31,7 @@ func install(ctx context.Context, a *Adapter, dir string, log adapters.LogFunc) 
 	if err != nil {
 		return err
 	}
-	return a.Install(ctx, adapters.InstallRequest{DishDir: dir, Scope: scope, Env: childEnv(a)}, log)
+	return a.Install(ctx, adapters.InstallRequest{DishDir: dir, Scope: scope, Env: childEnv(a), Claims: adaptertest.Claims(scope.Dir)}, log)
 }
 
 // run runs a recipe as bento does, in the strict environment.
@@ -144,6 +144,7 @@ func TestPipMakesAnewWhatChangedOrWasInterrupted(t *testing.T) {
 		t.Errorf("an install that was ended left a mark: %v", err)
 	}
 
+	adaptertest.Claims(dir).Begin([]string{filepath.Join(dir, environment.Dir)}) // it may have ended before that
 	adaptertest.Put(t, dir, ".venv/left/behind", "")
 	adaptertest.Put(t, dir, "requirements.txt", "six==1.16.0\n")
 	if adaptertest.Stamp(t, a, dir) == before {

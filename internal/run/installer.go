@@ -144,6 +144,7 @@ func (in *installer) install(ctx context.Context, d *discovery.Dish, i *Install,
 	defer in.Snapshot.Changed()
 	return d.Adapter.Install(ctx, adapters.InstallRequest{
 		DishDir: d.Dir, DishName: d.Name, Scope: d.Scope, Force: in.Force, Env: in.environ(d),
+		Claims: in.claims(d),
 	}, func(l adapters.Log) {
 		text := l.Message
 		if !l.Verbatim {

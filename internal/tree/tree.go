@@ -224,6 +224,14 @@ func (t *Tree) Tracked(path string) bool {
 // MayTrack is Tracked, but returns true for every path if Unsure does.
 func (t *Tree) MayTrack(path string) bool { return t.Tracked(path) || t.Unsure() }
 
+// TracksBelow reports whether git tracks a path at or below path, in the repository of the root or one
+// inside it.
+func (t *Tree) TracksBelow(path string) bool {
+	known := t.outer.Tracked()
+	return known.Has(path) || known.HasIn(path) || known.HasLink(path) ||
+		t.inNested(path, func(n *dirNode, path string) bool { return n.Tracked(path) || n.TrackedIn(path) || n.TrackedLink(path) })
+}
+
 // Unsure reports whether a list of tracked files could not be read, so that git may track files
 // unknown to the tree.
 func (t *Tree) Unsure() bool { return t.outer.Unsure() }

@@ -1,5 +1,5 @@
 // Package modules manages the directories that an install fills: it records which exist
-// after a finished install, and removes what an interrupted one left. It never writes to a
+// after a finished install, and removes what an interrupted one made. It never writes to a
 // file in them: several package managers link the files to a store that all projects of the
 // machine share.
 package modules
@@ -61,31 +61,58 @@ func Recorded(f *adapters.Files, dir string) []string {
 // Install is one install of a scope.
 type Install struct {
 	adapters.Source
-	Dir     string   // of the scope, absolute
-	Members []string // absolute
-	Known   []string // the paths that the tool makes in the scope, relative to it
-	Mark    string   // of Known, the one that the tool writes last, or ""
-	Anew    bool     // discard the old install
+	Dir     string           // of the scope, absolute
+	Members []string         // absolute
+	Known   []string         // the paths that the tool makes in the scope, relative to it
+	Mark    string           // of Known, the one that the tool writes last, or ""
+	Anew    bool             // discard the old install
+	Claims  *adapters.Claims // the directories that may be removed
+	Log     adapters.LogFunc // or nil
 }
 
-// Begin prepares an install: it removes the files of an interrupted install. The tools treat existing
-// directories as complete, even if files are missing in them.
+// Begin prepares an install: it removes what an interrupted one has left. The tools treat existing
+// directories as complete, even if files are missing in them. Directories that no recorded install has
+// made stay.
 func (in *Install) Begin() error {
+	dirs := in.dirs()
 	if in.Anew || !in.isWhole() {
-		for _, dir := range append([]string{in.Dir}, in.Members...) {
-			if !in.holds(dir) {
-				continue // behind a link
-			}
-			if err := os.RemoveAll(filepath.Join(dir, Dir)); err != nil {
+		for _, dir := range dirs {
+			if err := in.Claims.Tracks(dir); err != nil && in.Claims.Owns(dir) {
+				in.warn(fmt.Sprintf("%s stays as it is: %v", dir, err))
+			} else if err := in.Claims.Remove(dir); err != nil {
 				return fmt.Errorf("begin the install of %q: %w", in.Dir, err)
 			}
 		}
 	}
+	in.Claims.Begin(dirs)
 	err := in.Put(filepath.Join(in.Dir, begun), nil)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // node_modules is missing: an install without a mark is not complete
 	}
 	return err
+}
+
+func (in *Install) warn(text string) {
+	if in.Log != nil {
+		in.Log(adapters.Log{Level: "warn", Message: text})
+	}
+}
+
+// dirs returns the directories of the scope and its members that an install fills, without those
+// behind a link.
+func (in *Install) dirs() []string {
+	list := make([]string, 0, len(in.Members)+1)
+	for _, dir := range append([]string{in.Dir}, in.Members...) {
+		if in.holds(dir) {
+			list = append(list, filepath.Join(dir, Dir))
+		}
+	}
+	return list
+}
+
+// TracksAny reports whether git tracks, or may track, a file in one of the directories.
+func (in *Install) TracksAny() bool {
+	return slices.ContainsFunc(in.dirs(), func(dir string) bool { return in.Claims.Tracks(dir) != nil })
 }
 
 // holds reports whether dir, without links, is the scope or below it.

@@ -30,8 +30,8 @@ func write(t *testing.T, names ...string) {
 func scope(t *testing.T, mark string) *Install {
 	t.Helper()
 	dir := t.TempDir()
-	in := &Install{Dir: dir, Members: []string{filepath.Join(dir, "p/a"), filepath.Join(dir, "p/b")}, Mark: mark}
-	write(t, filepath.Join(dir, "p/b/package.json"))
+	in := &Install{Dir: dir, Members: []string{filepath.Join(dir, "p/a"), filepath.Join(dir, "p/b")}, Mark: mark, Claims: &adapters.Claims{}}
+	write(t, filepath.Join(dir, "p/a/package.json"), filepath.Join(dir, "p/b/package.json"))
 	if err := in.Begin(); err != nil {
 		t.Fatal(err)
 	}
@@ -42,6 +42,7 @@ func scope(t *testing.T, mark string) *Install {
 	if err := in.End(); err != nil {
 		t.Fatal(err)
 	}
+	in.Claims.End()
 	return in
 }
 
@@ -104,6 +105,46 @@ func TestAToolThatLeavesSomethingElse(t *testing.T) {
 	empty := &Install{Dir: t.TempDir(), Known: in.Known}
 	if err := empty.End(); err != nil || !isThere(filepath.Join(empty.Dir, unmarked)) {
 		t.Error(err)
+	}
+}
+
+// TestWhatNoInstallHasMadeStays: also after an interrupted or forced install.
+func TestWhatNoInstallHasMadeStays(t *testing.T) {
+	dir := t.TempDir()
+	mine, tracked := filepath.Join(dir, "p/a/node_modules/mine.js"), filepath.Join(dir, "p/b/node_modules/tracked.js")
+	write(t, mine, filepath.Join(dir, "p/b/package.json"), filepath.Join(dir, "p/c/package.json"))
+	claims := &adapters.Claims{Tracked: func(path string) error {
+		if path == filepath.Dir(tracked) {
+			return errors.New("git tracks it")
+		}
+		return nil
+	}}
+	for range 3 {
+		in := &Install{Dir: dir, Members: []string{filepath.Join(dir, "p/a"), filepath.Join(dir, "p/b"), filepath.Join(dir, "p/c")}, Anew: true, Claims: claims}
+		if err := in.Begin(); err != nil {
+			t.Fatal(err)
+		}
+		if isThere(filepath.Join(dir, "p/c/node_modules")) {
+			t.Error("what the last install has made is left")
+		}
+		// The install makes these, and is interrupted.
+		write(t, filepath.Join(dir, "node_modules/x/index.js"), tracked, filepath.Join(dir, "p/c/node_modules/y.js"))
+	}
+	for _, path := range []string{mine, tracked} {
+		if !isThere(path) {
+			t.Errorf("%s is gone", path)
+		}
+	}
+	// The user has made it again by hand.
+	claims.End()
+	again := filepath.Join(dir, "p/c/node_modules/mine.js")
+	if err := os.Rename(filepath.Join(dir, "p/c/node_modules"), filepath.Join(dir, "p/c/old")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, again)
+	in := &Install{Dir: dir, Members: []string{filepath.Join(dir, "p/c")}, Anew: true, Claims: claims}
+	if err := in.Begin(); err != nil || !isThere(again) {
+		t.Errorf("%s is gone: %v", again, err)
 	}
 }
 

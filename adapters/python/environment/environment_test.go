@@ -34,33 +34,72 @@ func TestMarkIsNeverWrittenInPlace(t *testing.T) {
 
 func TestRenew(t *testing.T) {
 	for _, tt := range []struct {
-		name, mark string
-		force      bool
-		kept       bool
+		name, mark   string
+		force, owned bool
+		kept, repair bool
 	}{
-		{"the same", "a", false, true},
-		{"another", "b", false, false},
-		{"forced", "a", true, false},
-		{"unfinished", "", false, false},
+		{name: "the same", mark: Made + "a", kept: true},
+		{name: "another", mark: Made + "b"},
+		{name: "forced", mark: Made + "a", force: true},
+		{name: "unfinished", owned: true},
+		{name: "of the user", kept: true, repair: true},
+		{name: "of the user, forced", force: true, kept: true, repair: true},
+		{name: "of the user, completed", mark: Found + "a", kept: true},
+		{name: "of the user, completed by another", mark: Found + "b", kept: true, repair: true},
 	} {
 		dir := t.TempDir()
-		inside := filepath.Join(dir, Bin, "tool")
+		inside, claims := filepath.Join(dir, Bin, "tool"), &adapters.Claims{}
+		if tt.owned {
+			claims.Begin([]string{filepath.Join(dir, Dir)})
+		}
 		adaptertest.Write(t, inside, "")
 		if tt.mark != "" {
 			adaptertest.Write(t, filepath.Join(dir, Mark), tt.mark)
 		}
 		warned := 0
-		if err := Renew(adapters.Source{}, dir, "a", tt.force, func(adapters.Log) { warned++ }); err != nil {
+		r, err := Renew(adapters.Source{}, claims, dir, "a", tt.force, func(adapters.Log) { warned++ })
+		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := os.Stat(inside); (err == nil) != tt.kept {
-			t.Errorf("%s: %v", tt.name, err)
+		if _, err := os.Stat(inside); (err == nil) != tt.kept || r.Repair != tt.repair {
+			t.Errorf("%s: %v, %+v", tt.name, err, r)
 		}
 		if _, err := os.Stat(filepath.Join(dir, Mark)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: the mark stays: %v", tt.name, err)
 		}
-		if (warned > 0) != (tt.mark == "") {
+		if (warned > 0) != tt.owned {
 			t.Errorf("%s: %d warnings", tt.name, warned)
+		}
+	}
+}
+
+// TestBegin: an environment is removed only if an install has made it and git tracks nothing in it.
+func TestBegin(t *testing.T) {
+	for _, tt := range []struct {
+		name, mark string
+		tracked    bool
+		gone       bool
+	}{
+		{"of the user", "", false, false},
+		{"of the user, completed", Found + "a", false, false},
+		{"of bento", Made + "a", false, true},
+		{"tracked", Made + "a", true, false},
+	} {
+		dir := t.TempDir()
+		inside, claims := filepath.Join(dir, Bin, "tool"), &adapters.Claims{}
+		adaptertest.Write(t, inside, "")
+		if tt.mark != "" {
+			adaptertest.Write(t, filepath.Join(dir, Mark), tt.mark)
+		}
+		if tt.tracked {
+			claims.Tracked = func(string) error { return errors.New("git tracks it") }
+		}
+		err := Begin(adapters.Source{}, claims, dir, nil)
+		if _, gone := os.Stat(inside); (err == nil) != tt.gone || (gone != nil) != tt.gone {
+			t.Errorf("%s: %v, %v", tt.name, err, gone)
+		}
+		if text, err := os.ReadFile(filepath.Join(dir, ignoreFile)); tt.gone && string(text) != "*\n" {
+			t.Errorf("%s: git sees the environment: %q, %v", tt.name, text, err)
 		}
 	}
 }
@@ -100,7 +139,7 @@ func TestVersion(t *testing.T) {
 }
 
 // A virtual environment behind a link that leads out of the workspace gets no mark, and
-// what lies there stays.
+// what lies there stays, like the link itself.
 func TestNoMarkBehindALinkOut(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -116,13 +155,16 @@ func TestNoMarkBehindALinkOut(t *testing.T) {
 	if err := WriteMark(s, root, "made"); err == nil {
 		t.Error("a mark was written behind the link")
 	}
-	if err := Renew(s, root, "of somebody", false, nil); err != nil {
-		t.Error(err)
+	if err := Begin(s, nil, root, nil); err == nil {
+		t.Error("the link was replaced")
+	}
+	if r, err := Renew(s, nil, root, "of somebody", true, nil); err == nil {
+		t.Errorf("%+v", r)
 	}
 	if data, err := os.ReadFile(mark); err != nil || string(data) != "of somebody" {
 		t.Errorf("the mark there is %q: %v", data, err)
 	}
-	if _, err := os.Lstat(filepath.Join(root, Dir)); err == nil {
-		t.Error("the link is left, though what it leads to is not bento's")
+	if _, err := os.Lstat(filepath.Join(root, Dir)); err != nil {
+		t.Errorf("the link of the user is gone: %v", err)
 	}
 }

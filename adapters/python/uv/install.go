@@ -63,8 +63,8 @@ func (p *project) sync(f *adapters.Files) []string {
 }
 
 // Install runs uv, which updates the environment. An environment of an interrupted or
-// forced install, of another interpreter or not made by bento is made from scratch: uv repairs
-// nothing that it believes to be installed.
+// forced install, or of another interpreter, is made from scratch: uv repairs nothing that it believes
+// to be installed. In one that bento has not made, uv replaces every package instead.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
 	f := a.Now().Files(req.DishDir)
 	p, err := a.open(f)
@@ -72,7 +72,7 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 		return err
 	}
 	env := environment.ForInstall(req.Env).With(a.manifest.SetEnv)
-	made := "made by bento with uv\n"
+	with := "uv\n"
 	python, err := a.pythonForInstall(ctx, p, req)
 	var refused *probe.Refusal
 	if errors.As(err, &refused) && !a.download {
@@ -82,17 +82,22 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	}
 	sync := p.sync(f)
 	if err == nil {
-		made = "made by bento with uv and " + python + "\n"
+		with = "uv and " + python + "\n"
 		sync = append(sync, "--python", python)
 	}
-	if err := environment.Renew(a.Source, p.Dir, made, req.Force, log); err != nil {
+	made, err := environment.Renew(a.Source, req.Claims, p.Dir, with, req.Force, log)
+	if err != nil {
 		return err
+	}
+	defer req.Claims.End()
+	if made.Repair {
+		sync = append(sync, "--reinstall")
 	}
 	i := environment.Installer{Leave: req.Leave(), Dir: p.Dir, Env: env, Log: log}
 	if err := i.Run(ctx, sync); err != nil {
 		return err
 	}
-	return environment.WriteMark(a.Source, p.Dir, made)
+	return environment.WriteMark(a.Source, p.Dir, made.Mark)
 }
 
 // pythonForInstall finds the interpreter with the same probe as the fingerprint, so that

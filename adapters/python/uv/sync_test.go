@@ -90,13 +90,9 @@ func TestSync(t *testing.T) {
 	})
 	t.Run("an unfinished one is not", func(t *testing.T) {
 		for name, change := range map[string]func(){
-			"no mark":         func() { os.Remove(filepath.Join(root, environment.Mark)) },
-			"another mark":    func() { adaptertest.Write(t, filepath.Join(root, environment.Mark), "made by bento with uv and /x\n") },
-			"something in it": func() { os.Remove(filepath.Join(root, environment.Python)) },
-			"a file in place": func() {
-				os.RemoveAll(filepath.Join(root, ".venv"))
-				adaptertest.Write(t, filepath.Join(root, ".venv"), "")
-			},
+			"no mark":          func() { os.Remove(filepath.Join(root, environment.Mark)) },
+			"another mark":     func() { adaptertest.Write(t, filepath.Join(root, environment.Mark), "made by bento with uv and /x\n") },
+			"something in it":  func() { os.Remove(filepath.Join(root, environment.Python)) },
 			"nothing is there": func() { os.RemoveAll(filepath.Join(root, ".venv")) },
 		} {
 			change()
@@ -119,7 +115,7 @@ func TestSync(t *testing.T) {
 		if _, err := os.Stat(six); err == nil {
 			t.Log("uv repairs by itself now")
 		}
-		err = a.Install(t.Context(), adapters.InstallRequest{DishDir: lib, Env: adaptertest.TaskEnv(a, env), Force: true}, nil)
+		err = a.Install(t.Context(), adapters.InstallRequest{DishDir: lib, Env: adaptertest.TaskEnv(a, env), Force: true, Claims: adaptertest.Claims(root)}, nil)
 		got, readErr := os.ReadFile(six)
 		if err != nil || readErr != nil || string(got) != string(stored) {
 			t.Errorf("%v, %v", err, readErr)
@@ -128,7 +124,7 @@ func TestSync(t *testing.T) {
 	t.Run("interrupted", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		err := a.Install(ctx, adapters.InstallRequest{DishDir: lib, Env: adaptertest.TaskEnv(a, env)}, nil)
+		err := a.Install(ctx, adapters.InstallRequest{DishDir: lib, Env: adaptertest.TaskEnv(a, env), Claims: adaptertest.Claims(root)}, nil)
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}
