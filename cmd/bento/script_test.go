@@ -149,6 +149,7 @@ func runScripts(t *testing.T, root string, files []string, path ...string) {
 			"signal":       signalled,
 			"nothing-left": nothingLeft,
 			"spy":          installSpy,
+			"standins":     makeStandIns,
 			"without":      onLesserKernel,
 			"module":       writeModule,
 		},
