@@ -76,6 +76,9 @@ type Link struct {
 	// Loose reports whether files in Dir are used although no manifest names Dir as a package: the
 	// link does not make it a dish.
 	Loose bool `json:"-"`
+	// Shared reports whether the members of the dish's workspace use the link too: an install at the root
+	// puts the package where each of them finds it.
+	Shared bool `json:"-"`
 }
 
 // Links returns a's links of dir, none when a is no Linker.

@@ -38,7 +38,7 @@ func (f *finder) breakRing(ring []*Dish) {
 			continue
 		}
 		e.link.Cyclic = true
-		if !told {
+		if !told && !e.link.inherited { // nobody wrote that one, so nobody can remove it
 			told = true
 			names := append([]string{e.from.Name}, path...)
 			f.add(e.link.pos.Warning(RuleCycle, "%s depends on %s in a cycle: %s; this link orders no tasks",
@@ -54,20 +54,22 @@ type edge struct {
 }
 
 // ringEdges returns the links inside a ring: declared ones, which stay, then inferred ones, those
-// for development last.
+// for development after the others, and those of the root of the workspace last.
 func ringEdges(ring []*Dish) (declared map[*Link]bool, inferred []edge) {
 	inside := make(map[*Dish]bool, len(ring))
 	for _, d := range ring {
 		inside[d] = true
 	}
 	declared = make(map[*Link]bool)
-	var dev []edge
+	var dev, taken []edge
 	for _, d := range ring {
 		for i := range d.Links {
 			switch l := &d.Links[i]; {
 			case !inside[l.To]:
 			case l.Kind == Declared:
 				declared[l] = true
+			case l.inherited:
+				taken = append(taken, edge{d, l})
 			case l.Dev:
 				dev = append(dev, edge{d, l})
 			default:
@@ -75,7 +77,7 @@ func ringEdges(ring []*Dish) (declared map[*Link]bool, inferred []edge) {
 			}
 		}
 	}
-	return declared, append(inferred, dev...)
+	return declared, slices.Concat(inferred, dev, taken)
 }
 
 // findPath returns the names of the dishes on the shortest path over the links for which counts returns

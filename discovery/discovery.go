@@ -137,7 +137,10 @@ type Link struct {
 	// Cyclic marks an inferred link that closes a cycle; it does not order tasks.
 	Cyclic bool
 
-	deep bool // the dish uses the private links of To, too
+	deep   bool // the dish uses the private links of To, too
+	shared bool // see adapters.Link
+	// inherited is true for a shared link of the root of the workspace.
+	inherited bool
 	pos  config.Pos
 }
 

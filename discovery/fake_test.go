@@ -19,7 +19,7 @@ import (
 // toy is the adapter of a small language. A project is a directory with the file
 // <id>.toy. Each line of the file is an answer:
 //
-//	member DIR | link DIR | dev DIR | needs NAME | provides NAME | pin VERSION | aggregate
+//	member DIR | link DIR | dev DIR | shared DIR | needs NAME | provides NAME | pin VERSION | aggregate
 //	fail CALL CODE | broken LINE | unsure
 type toy struct {
 	manifest adapters.Manifest
@@ -107,6 +107,9 @@ func (a *toy) Links(_ context.Context, dir string) (adapters.LinksAnswer, error)
 			out.Links = append(out.Links, link)
 		case "deep":
 			link.Dir, link.Deep = filepath.Join(dir, l[1]), true
+			out.Links = append(out.Links, link)
+		case "shared":
+			link.Dir, link.Shared = filepath.Join(dir, l[1]), true
 			out.Links = append(out.Links, link)
 		case "needs":
 			link.Package = l[1]

@@ -44,6 +44,7 @@ func (f *finder) link() {
 		}
 		d.Links = slices.Clone(links.list)
 	}
+	f.spread()
 	f.deepen()
 	for _, d := range f.ws.Dishes {
 		slices.SortFunc(d.Links, func(a, b Link) int {
@@ -187,12 +188,13 @@ func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, l
 	}
 	if old := links.of(to); old != nil {
 		old.Dev, old.Private, old.deep = old.Dev && l.Dev, old.Private && l.Private, old.deep || l.Deep
+		old.shared = old.shared || l.Shared
 		return
 	}
 	file := f.inWorkspace(l.File)
 	links.put(Link{
 		To: to, Kind: Inferred, Dev: l.Dev, Private: l.Private, Where: where(file, l.Line),
-		pos: config.Pos{File: file, Line: l.Line}, deep: l.Deep,
+		pos: config.Pos{File: file, Line: l.Line}, deep: l.Deep, shared: l.Shared,
 	})
 }
 

@@ -56,6 +56,18 @@ func TestLinks(t *testing.T) {
 			told:  nil,
 		},
 		{
+			name: "a shared link of the root is one of every member; it loses its order to every other link, without a warning",
+			files: map[string]string{
+				"aa.toy":     "member app\nmember tool\nmember util\nmember own\nshared tool\nlink util",
+				"app/aa.toy": "link ../util", "tool/aa.toy": "link ../util", "util/aa.toy": "", "own/aa.toy": "link ../tool",
+				"other/aa.toy": "",
+			},
+			want: []string{
+				"root > tool inferred aa.toy:5", "root > util inferred aa.toy:6", "app > tool inferred dev aa.toy:5", "app > util inferred app/aa.toy:1",
+				"own > tool inferred own/aa.toy:1", "tool > util inferred tool/aa.toy:1", "util > tool inferred dev cyclic aa.toy:5",
+			},
+		},
+		{
 			name: "private unless another manifest entry is not",
 			files: map[string]string{
 				"app/aa.toy": "private ../lib\nprivate ../ui\nlink ../ui\nprivate ../docs", "lib/bb.toy": "", "ui/bb.toy": "", "docs/bb.toy": "",

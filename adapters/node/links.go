@@ -30,6 +30,7 @@ func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, 
 			d.Value = spec
 		}
 		l, ok := link(p, d)
+		l.Shared = p.Aggregate() != nil && d.Group != packagejson.Peer
 		if id := l.Dir + "\x00" + l.Package; ok && !seen[id] {
 			seen[id] = true
 			ans.Links = append(ans.Links, l)

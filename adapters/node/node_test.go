@@ -194,6 +194,14 @@ func TestWorkspace(t *testing.T) {
 		if diff := cmp.Diff([]string{"npm:" + root + ":app"}, ans.Provides); diff != "" {
 			t.Error(diff)
 		}
+		top := adaptertest.Project(t, "-- package.json --\n{\"workspaces\": [\"a\"],\n\"peerDependencies\": {\"b\": \"*\"},\n\"devDependencies\": {\"a\": \"*\"}}\n-- a/package.json --\n{\"name\": \"a\"}\n")
+		shared := []adapters.Link{
+			{Package: "npm:ROOT:b", File: "package.json", Line: 2},
+			{Package: "npm:ROOT:a", File: "package.json", Line: 3, Dev: true, Shared: true},
+		}
+		if diff := cmp.Diff(shared, adaptertest.Links(t, a, top, top)); diff != "" {
+			t.Error("the members use what the root requires: ", diff)
+		}
 		old, err := a.Links(t.Context(), in("packages/old"))
 		if err != nil || old.Links != nil || old.Provides != nil {
 			t.Errorf("what is no member has %+v, %v", old, err)

@@ -119,6 +119,8 @@ func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, 
 	if p.own.HasProject {
 		ans.Provides = []string{p.provided(p.own.Name)}
 		ans.Links = append(p.links(), p.own.Links()...)
+	} else if uvworkspace.IsWorkspace(p.own) {
+		ans.Links = p.links() // the groups of a root without a package
 	}
 	ans.Reads = f.Reads()
 	return ans, nil
@@ -135,7 +137,8 @@ func (p *project) links() []adapters.Link {
 	}
 	for _, g := range p.own.Groups {
 		if !g.Poetry {
-			l.add(g.Requirements, adapters.Link{Dev: true, Private: true})
+			// The members use the environment of the root.
+			l.add(g.Requirements, adapters.Link{Dev: true, Private: true, Shared: uvworkspace.IsWorkspace(p.own)})
 		}
 	}
 	return l.links

@@ -256,6 +256,11 @@ func TestLinks(t *testing.T) {
 	if diff := cmp.Diff(want, links); diff != "" {
 		t.Error(diff)
 	}
+	virtual := adaptertest.Project(t, "-- pyproject.toml --\n[tool.uv.workspace]\nmembers = ['tool']\n[tool.uv.sources]\ntool = { workspace = true }\n[dependency-groups]\ndev = ['tool']\n-- tool/pyproject.toml --\n[project]\nname = 'tool'\n")
+	shared := []adapters.Link{{Package: "uv:ROOT:tool", File: "pyproject.toml", Line: 6, Dev: true, Private: true, Shared: true}}
+	if diff := cmp.Diff(shared, adaptertest.Links(t, a, virtual, virtual)); diff != "" {
+		t.Error("the members use the groups of the root: ", diff)
+	}
 	ans, err := a.Links(t.Context(), filepath.Join(root, "packages/lib"))
 	if err != nil || !slices.Equal(ans.Provides, []string{"uv:" + root + ":example-lib"}) || len(ans.Links) > 0 {
 		t.Errorf("%+v, %v", ans, err)

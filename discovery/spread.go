@@ -1,0 +1,44 @@
+package discovery
+
+// spread gives the members of a workspace the shared links of its root: what the root requires for
+// development lies where every member finds it, and no manifest of a member names it.
+func (f *finder) spread() {
+	for _, root := range f.ws.Dishes {
+		shared := sharedBy(root)
+		if len(shared) == 0 {
+			continue
+		}
+		for _, m := range f.ws.Members(root) {
+			if m.family() == root.family() {
+				m.takeOver(shared)
+			}
+		}
+	}
+}
+
+// sharedBy returns the shared links of the manifest of d.
+func sharedBy(d *Dish) []Link {
+	var shared []Link
+	for _, l := range d.Links {
+		if l.shared {
+			l.Kind, l.Dev, l.Via, l.deep = Inferred, true, "", false
+			shared = append(shared, l)
+		}
+	}
+	return shared
+}
+
+// takeOver adds the links to dishes that d has no link to yet.
+func (d *Dish) takeOver(shared []Link) {
+	have := make(map[*Dish]bool, len(d.Links))
+	for _, l := range d.Links {
+		have[l.To] = true
+	}
+	for _, l := range shared {
+		if l.To.Path != d.Path && !have[l.To] {
+			have[l.To] = true
+			l.inherited = true
+			d.Links = append(d.Links, l)
+		}
+	}
+}
