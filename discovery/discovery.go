@@ -141,7 +141,7 @@ type Link struct {
 	shared bool // see adapters.Link
 	// inherited is true for a shared link of the root of the workspace.
 	inherited bool
-	pos  config.Pos
+	pos       config.Pos
 }
 
 // Options are the inputs of Find.
