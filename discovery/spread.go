@@ -1,6 +1,6 @@
 package discovery
 
-// spread gives the members of a workspace the shared links of its root: what the root requires for
+// spread adds the shared links of the root of a workspace to its members: what the root requires for
 // development lies where every member finds it, and no manifest of a member names it.
 func (f *finder) spread() {
 	for _, root := range f.ws.Dishes {

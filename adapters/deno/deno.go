@@ -44,7 +44,7 @@ func New(o adapters.Options) *Adapter {
 		Writes:           []string{"package.json"},
 		Projects:         configNames(),
 		Inside:           insideRule,
-		FingerprintFiles: []string{"deno.json", "deno.jsonc", "deno.lock", "import_map.json", ".deno-version", ".dvmrc", ".tool-versions"},
+		FingerprintFiles: []string{"deno.json", "deno.jsonc", "deno.lock", "package.json", "import_map.json", ".deno-version", ".dvmrc", ".tool-versions"},
 		Capabilities: adapters.Capabilities{
 			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
 			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
@@ -52,7 +52,7 @@ func New(o adapters.Options) *Adapter {
 		DiagnosticHooks: hooks(),
 		DerivedPaths:    []string{"**/node_modules/**", "dist/**", "coverage/**"},
 		Parallel:        64,
-		Identity:        id + "/2",
+		Identity:        id + "/3",
 		Group:           "node",
 		Locks:           []string{"deno.lock"},
 		PassEnv: []string{
@@ -85,10 +85,11 @@ func (a *Adapter) Manifest() *adapters.Manifest { return &a.manifest }
 // configNames returns the names of the manifest; the first that exists wins.
 func configNames() []string { return []string{"deno.json", "deno.jsonc"} }
 
-// Detect reports whether dir holds one of Deno's files.
+// Detect reports whether dir holds one of Deno's files, or is a member of a workspace of Deno with a
+// package.json alone, for which no other manager has a lockfile.
 func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	f := a.Files(dir)
-	return slices.ContainsFunc(append(configNames(), "deno.lock"), f.IsFile), nil
+	return slices.ContainsFunc(append(configNames(), "deno.lock"), f.IsFile) || a.isPackage(f), nil
 }
 
 // ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".

@@ -9,6 +9,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/deno/denojson"
 	"github.com/bentobuild/bento/adapters/deno/imports"
+	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
 // Links implements adapters.Linker: imports of the sources by paths that lead out of the
@@ -21,14 +22,31 @@ func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, 
 		return adapters.LinksAnswer{}, err
 	}
 	ans := adapters.LinksAnswer{}
-	if p.Name != "" {
-		ans.Provides = []string{packageID(p, p.Name)}
+	for _, name := range []string{p.Name, packageName(f)} {
+		if name != "" {
+			ans.Provides = append(ans.Provides, packageID(p, name))
+		}
 	}
 	if ans.Links, err = a.links(f, dir); err != nil {
 		return adapters.LinksAnswer{}, err
 	}
 	ans.Reads = f.Reads()
 	return ans, nil
+}
+
+// packageName returns the name in the package.json beside, by which the members of a workspace import it
+// too; "" for none. A malformed file has none: Tasks reports it.
+func packageName(f *adapters.Files) string {
+	path := f.Path("package.json")
+	data, err := f.ReadIfExists(path)
+	if data == nil || err != nil {
+		return ""
+	}
+	root, err := jsonfile.Parse(path, data)
+	if err != nil {
+		return ""
+	}
+	return root.Get("name").Text()
 }
 
 // packageID returns the name of a member within its workspace.
@@ -161,18 +179,25 @@ func (l *linker) follow(at place, specifier, dir string) {
 	}
 }
 
-// addPackage adds a package that may be a member: one whose name JSR allows.
+// addPackage adds a package that may be a member: one with a name of JSR or of a package.json.
 func (l *linker) addPackage(at place, specifier string) {
 	name := strings.TrimPrefix(strings.TrimPrefix(specifier, "jsr:"), "/")
-	if !strings.HasPrefix(name, "@") {
+	scope := ""
+	if strings.HasPrefix(name, "@") {
+		var ok bool
+		if scope, name, ok = strings.Cut(name, "/"); !ok {
+			return
+		}
+		scope += "/"
+	}
+	if end := strings.IndexAny(name, "@/"); end >= 0 {
+		name = name[:end]
+	}
+	if strings.Contains(name, ":") { // a URL, or a module of Node.js
 		return
 	}
-	scope, rest, ok := strings.Cut(name, "/")
-	if end := strings.IndexAny(rest, "@/"); end >= 0 {
-		rest = rest[:end]
-	}
-	if name = scope + "/" + rest; ok && rest != "" && name != l.Name {
-		l.add(at, adapters.Link{Package: packageID(l.project, name)})
+	if id := scope + name; name != "" && id != l.Name {
+		l.add(at, adapters.Link{Package: packageID(l.project, id)})
 	}
 }
 

@@ -48,6 +48,35 @@ func (a *Adapter) open(f *adapters.Files) (*project, error) {
 	return p, nil
 }
 
+// isPackage reports whether f's directory is a member of a workspace of Deno that has a package.json and no
+// deno.json, and Deno's lockfile is the only one from there up to the root of the workspace.
+func (a *Adapter) isPackage(f *adapters.Files) bool {
+	if !f.IsFile("package.json") || slices.ContainsFunc(configNames(), f.IsFile) {
+		return false
+	}
+	for dir := range f.Ancestors() {
+		if slices.ContainsFunc(otherLocks(), func(name string) bool { return f.IsFile(filepath.Join(dir, name)) }) {
+			return false
+		}
+		if dir == f.Dir() {
+			continue
+		}
+		above, err := a.read(f, dir)
+		if err != nil {
+			return false // bento reports it for that directory
+		}
+		if above.Workspace != nil {
+			return names(above, f.Dir()) && above.Lock != "" && f.IsFile(above.Lock)
+		}
+	}
+	return false
+}
+
+// otherLocks returns the names of the lockfiles of the managers of Node.js.
+func otherLocks() []string {
+	return []string{"package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb"}
+}
+
 // read returns the deno.json in dir, an empty one when it is missing.
 func (a *Adapter) read(f *adapters.Files, dir string) (*denojson.Config, error) {
 	return a.configs.Get(f, dir, func(f *adapters.Files) (*denojson.Config, error) {
@@ -139,6 +168,9 @@ func (n *memberNames) find(a *Adapter, root *denojson.Config, name string) strin
 	dirs, _ := n.byRoot.Get(a.Files(dir), dir, func(f *adapters.Files) (map[string]string, error) {
 		dirs := make(map[string]string)
 		for _, dir := range a.membersOf(f, root) {
+			if name := packageName(f.In(dir)); name != "" {
+				dirs[name] = dir
+			}
 			if c, err := a.read(f, dir); err == nil && c.Name != "" {
 				dirs[c.Name] = dir
 			}

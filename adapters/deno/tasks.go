@@ -23,6 +23,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	}
 	// The Reads of the answer must cover Detect and RequiredToolchain too.
 	f.IsFile("deno.lock")
+	isPackage := a.isPackage(f)
 	_, _ = a.pin(f, p)
 	ans := adapters.TasksAnswer{Aggregate: p.isAggregate(), Members: a.membersOf(f, p.Config)}
 	tasks, err := withScripts(f, p)
@@ -36,7 +37,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 		}
 	}
 	ans.Tasks = append(ans.Tasks, r.aliased()...)
-	if !ans.Aggregate {
+	if !ans.Aggregate && !isPackage { // a package of Node.js has the tasks that it names
 		ans.Tasks = append(ans.Tasks, r.own(imports.In(f, isDerived))...)
 	}
 	ans.Reads = f.Reads()
