@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/bentobuild/bento/cache"
 )
@@ -166,4 +167,24 @@ func remove(root, p string, with func(*Root, string) (bool, error)) error {
 	defer w.Close()
 	_, err = with(w, p)
 	return err
+}
+
+// Touch sets the times of the files at paths in the workspace at root to now. It follows no link. It
+// continues after an error, and returns the last one with its path.
+func Touch(root string, paths []string, now time.Time) (failed string, err error) {
+	w, err := Open(root)
+	if err != nil {
+		return "", err
+	}
+	defer w.Close()
+	for _, p := range paths {
+		d, name, e := w.Parent(p, false)
+		if e == nil {
+			e = d.TouchAt(name, now)
+		}
+		if e != nil {
+			failed, err = p, e
+		}
+	}
+	return failed, err
 }

@@ -66,6 +66,8 @@ type Evaluation struct {
 	// InTheWay is the reason why a hit could not be restored, such as a file that is in the way. A
 	// result that is made beside that file does not belong to the key.
 	InTheWay string
+	// Aged is the reason why the tool may not see that an input has changed, "" for none.
+	Aged string
 
 	ingredients  []rawIngredient // empty for a Hit whose files were not read
 	stored       bool            // in this run

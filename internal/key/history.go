@@ -20,7 +20,7 @@ import (
 // The history is one file of the workspace's state.
 const (
 	historyFile    = "tasks"
-	historyVersion = 7
+	historyVersion = 8
 	historyLock    = "tasks.lock"
 )
 
@@ -44,6 +44,10 @@ type LastRun struct {
 	// Warned are the files in such places that a warning has named since its result was last stored, by
 	// path.
 	Warned []string
+
+	// Ran is the key of the last execution, good or not, and At when it ended, in nanoseconds since 1970.
+	Ran cache.Key
+	At  int64
 }
 
 // ByProduct is a file that a task has made and does not declare. It is no input while its
@@ -145,13 +149,28 @@ func (m *History) Fail(t *plan.Task, message string) {
 	}
 }
 
+// Executed records an execution of t with a key, good or not, that has ended.
+func (m *History) Executed(t *plan.Task, k cache.Key, end time.Time) {
+	r := *m.Of(t)
+	r.Ran, r.At = k, end.UnixNano()
+	m.put(t.Place(), &r)
+}
+
+// Latest returns when the last execution of any task ended, in nanoseconds since 1970; 0 for none.
+func (m *History) Latest() (at int64) {
+	for _, r := range m.tasks {
+		at = max(at, r.At)
+	}
+	return at
+}
+
 // maxFailed is the largest size of LastRun.Failed in bytes.
 const maxFailed = 200
 
 func (r *LastRun) equal(o *LastRun) bool {
 	return r.Key == o.Key && r.Unstored == o.Unstored && r.Duration == o.Duration &&
 		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts) && slices.Equal(r.Found, o.Found) && slices.Equal(r.Left, o.Left) &&
-		slices.Equal(r.Astray, o.Astray) && slices.Equal(r.Warned, o.Warned) && r.Failed == o.Failed
+		slices.Equal(r.Astray, o.Astray) && slices.Equal(r.Warned, o.Warned) && r.Failed == o.Failed && r.Ran == o.Ran && r.At == o.At
 }
 
 // lockWait is the longest time that Save waits for other processes that save.
@@ -219,6 +238,8 @@ func encodeTasks(tasks map[string]*LastRun) []byte {
 		w.Strings(r.Left)
 		w.Strings(r.Astray)
 		w.Strings(r.Warned)
+		w.Raw(r.Ran[:])
+		w.Uint(uint64(max(0, r.At)))
 		w.String(r.Failed)
 	}
 	return w.Payload()
@@ -255,6 +276,8 @@ func decodeTasks(payload []byte) (map[string]*LastRun, error) {
 		t.Left = r.Strings()
 		t.Astray = r.Strings()
 		t.Warned = r.Strings()
+		copy(t.Ran[:], r.Raw(32))
+		t.At = int64(r.Uint())
 		t.Failed = r.String()
 		tasks[id] = t
 	}

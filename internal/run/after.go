@@ -18,6 +18,9 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 	if r.Outcome == Failed {
 		e.keys.History().Fail(t, r.Message)
 	}
+	if r.Attempts > 0 {
+		defer e.keys.History().Executed(t, x.ev.Key, r.Started.Add(r.Duration))
+	}
 	if r.Outcome == Built {
 		e.keys.UpToDate(t, x.kept.Outputs)
 		e.note(t, x.kept.Outputs)

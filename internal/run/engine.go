@@ -146,6 +146,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	}
 	e.startGuard()
 	e.reserveIfNeeded(ctx)
+	e.freshenAll(ctx)
 	e.known = time.Since(e.start)
 	env.report(Started{Plan: p, Workers: max(1, opts.Workers), Estimate: e.estimate()})
 	e.loop(ctx)
@@ -275,7 +276,7 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 		e.end(failure(ev))
 	default:
 		if ev = e.keys.Recorded(ctx, ev); ev.Status != key.Hit {
-			ev = e.keys.Loaded(ctx, ev)
+			ev = e.freshen(ctx, e.keys.Loaded(ctx, ev))
 		}
 		e.restoreOrExecute(ctx, ev)
 	}

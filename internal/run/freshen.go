@@ -1,0 +1,40 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bentobuild/bento/cache/outputs"
+	"github.com/bentobuild/bento/internal/key"
+)
+
+// freshenAll freshens the inputs of the tasks that will be executed, before any of them runs: a task that
+// reads them would not be stored.
+func (e *engine) freshenAll(ctx context.Context) {
+	for _, n := range e.nodes {
+		if ev := e.keys.Of(n.task); ev != nil && ev.Status == key.Miss && !n.task.Held && ev.Err == nil {
+			e.freshen(ctx, ev)
+		}
+	}
+}
+
+// freshen gives the inputs of a task that have new content with an old time the time of now, so that tools
+// that compare times see the change. It returns the evaluation of the task.
+func (e *engine) freshen(ctx context.Context, ev *key.Evaluation) *key.Evaluation {
+	paths := e.keys.Aged(ctx, ev)
+	if len(paths) == 0 {
+		return ev
+	}
+	failed := ""
+	if p, err := outputs.Touch(e.env.Root, paths, time.Now()); err != nil {
+		failed = fmt.Sprintf("%q has new content with an old time, which its tool may not see, and its time cannot be set: %v", p, err)
+	}
+	e.keys.Touched(ctx, paths)
+	e.staleAll()
+	n := e.node(ev.Task)
+	n.stale = false
+	ev = e.keys.Loaded(ctx, e.keys.Task(ctx, ev.Task))
+	ev.Aged = failed
+	return ev
+}
