@@ -122,6 +122,10 @@ type Manifest struct {
 	StopsAtFamily, StopsAtBuild bool `json:"-"`
 	// EmbedsIn are the ends of the names of files that an Embedder reads: ".go", "pom.xml".
 	EmbedsIn []string `json:"-"`
+	// Compiled are globs, relative to the dish, of files that the tool compares by their times with the
+	// sources of the dish alone. If other sources have changed that they were made from, bento makes them
+	// old, so that the tool makes them again.
+	Compiled []string `json:"-"`
 	// Writes are globs, relative to the dish, of further files that install and add write:
 	// lockfiles that FingerprintFiles leaves out. None of them may be a link that leads out
 	// of the workspace.

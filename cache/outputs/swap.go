@@ -169,9 +169,9 @@ func remove(root, p string, with func(*Root, string) (bool, error)) error {
 	return err
 }
 
-// Touch sets the times of the files at paths in the workspace at root to now. It follows no link. It
-// continues after an error, and returns the last one with its path.
-func Touch(root string, paths []string, now time.Time) (failed string, err error) {
+// Touch sets the times of the files at paths in the workspace at root. It follows no link. It continues
+// after an error, and returns the last one with its path.
+func Touch(root string, paths []string, at time.Time) (failed string, err error) {
 	w, err := Open(root)
 	if err != nil {
 		return "", err
@@ -180,7 +180,7 @@ func Touch(root string, paths []string, now time.Time) (failed string, err error
 	for _, p := range paths {
 		d, name, e := w.Parent(p, false)
 		if e == nil {
-			e = d.TouchAt(name, now)
+			e = d.TouchAt(name, at)
 		}
 		if e != nil {
 			failed, err = p, e

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -47,6 +48,62 @@ func (e *Evaluator) Aged(ctx context.Context, ev *Evaluation) (paths []string) {
 	return slices.DeleteFunc(paths, func(p string) bool {
 		return !slices.ContainsFunc(changes, func(c Change) bool { return c.Kind == "input" && c.Name == p })
 	})
+}
+
+// Outworn returns the dishes, of the task of ev and those that it is linked to, whose compiled files may be
+// made from other sources than those of now: their tool compares these files only with the sources of the
+// dish (adapters.Manifest.Compiled). It sets ev.Sources.
+func (e *Evaluator) Outworn(ev *Evaluation) (dishes []*discovery.Dish) {
+	t := ev.Task
+	if len(compiled(t.Dish)) == 0 || !ev.Known {
+		return nil
+	}
+	for _, d := range append([]*discovery.Dish{t.Dish}, e.Linked(t)...) {
+		if len(compiled(d)) == 0 || slices.Contains(dishes, d) {
+			continue
+		}
+		s := e.sourcesOf(d, true)
+		e.ReadSources()
+		if d == t.Dish {
+			ev.Sources = s.digest
+		}
+		if last := e.lastExecuted(d); s.err != nil || last == nil || last.Sources != s.digest {
+			dishes = append(dishes, d)
+		}
+	}
+	return dishes
+}
+
+// lastExecuted returns the last run of the task of d that was executed last, nil for none.
+func (e *Evaluator) lastExecuted(d *discovery.Dish) (last *LastRun) {
+	for _, t := range e.plan.TasksOf(d) {
+		if r := e.history.Of(t); r.At > 0 && (last == nil || r.At > last.At) {
+			last = r
+		}
+	}
+	return last
+}
+
+func compiled(d *discovery.Dish) []string {
+	if d.Adapter == nil {
+		return nil
+	}
+	return d.Adapter.Manifest().Compiled
+}
+
+// CompiledFiles returns the paths of the files that the tool of d has compiled.
+func (e *Evaluator) CompiledFiles(d *discovery.Dish) (paths []string, err error) {
+	set, err := tree.CompileSet(d.Path, compiled(d))
+	if err != nil {
+		return nil, err
+	}
+	entries, err := e.tree.Expand(set)
+	for _, f := range entries {
+		if f.Kind == tree.File {
+			paths = append(paths, f.Path)
+		}
+	}
+	return paths, err
 }
 
 // Touched notes that the files at paths have got another time, and the same content.

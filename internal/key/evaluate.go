@@ -68,6 +68,8 @@ type Evaluation struct {
 	InTheWay string
 	// Aged is the reason why the tool may not see that an input has changed, "" for none.
 	Aged string
+	// Sources is set by Outworn, for History.Executed.
+	Sources cache.Digest
 
 	ingredients  []rawIngredient // empty for a Hit whose files were not read
 	stored       bool            // in this run

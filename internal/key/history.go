@@ -48,6 +48,9 @@ type LastRun struct {
 	// Ran is the key of the last execution, good or not, and At when it ended, in nanoseconds since 1970.
 	Ran cache.Key
 	At  int64
+	// Sources is the digest of the sources of its dish, and of those that it is linked to, when it last
+	// was executed; zero unless its tool needs it (see Evaluator.Outworn).
+	Sources cache.Digest
 }
 
 // ByProduct is a file that a task has made and does not declare. It is no input while its
@@ -149,10 +152,11 @@ func (m *History) Fail(t *plan.Task, message string) {
 	}
 }
 
-// Executed records an execution of t with a key, good or not, that has ended.
-func (m *History) Executed(t *plan.Task, k cache.Key, end time.Time) {
+// Executed records an execution of ev, good or not, that has ended.
+func (m *History) Executed(ev *Evaluation, end time.Time) {
+	t := ev.Task
 	r := *m.Of(t)
-	r.Ran, r.At = k, end.UnixNano()
+	r.Ran, r.At, r.Sources = ev.Key, end.UnixNano(), ev.Sources
 	m.put(t.Place(), &r)
 }
 
@@ -170,7 +174,7 @@ const maxFailed = 200
 func (r *LastRun) equal(o *LastRun) bool {
 	return r.Key == o.Key && r.Unstored == o.Unstored && r.Duration == o.Duration &&
 		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts) && slices.Equal(r.Found, o.Found) && slices.Equal(r.Left, o.Left) &&
-		slices.Equal(r.Astray, o.Astray) && slices.Equal(r.Warned, o.Warned) && r.Failed == o.Failed && r.Ran == o.Ran && r.At == o.At
+		slices.Equal(r.Astray, o.Astray) && slices.Equal(r.Warned, o.Warned) && r.Failed == o.Failed && r.Ran == o.Ran && r.At == o.At && r.Sources == o.Sources
 }
 
 // lockWait is the longest time that Save waits for other processes that save.
@@ -240,6 +244,7 @@ func encodeTasks(tasks map[string]*LastRun) []byte {
 		w.Strings(r.Warned)
 		w.Raw(r.Ran[:])
 		w.Uint(uint64(max(0, r.At)))
+		w.Raw(r.Sources[:])
 		w.String(r.Failed)
 	}
 	return w.Payload()
@@ -278,6 +283,7 @@ func decodeTasks(payload []byte) (map[string]*LastRun, error) {
 		t.Warned = r.Strings()
 		copy(t.Ran[:], r.Raw(32))
 		t.At = int64(r.Uint())
+		copy(t.Sources[:], r.Raw(32))
 		t.Failed = r.String()
 		tasks[id] = t
 	}

@@ -19,7 +19,7 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 		e.keys.History().Fail(t, r.Message)
 	}
 	if r.Attempts > 0 {
-		defer e.keys.History().Executed(t, x.ev.Key, r.Started.Add(r.Duration))
+		defer e.keys.History().Executed(x.ev, r.Started.Add(r.Duration))
 	}
 	if r.Outcome == Built {
 		e.keys.UpToDate(t, x.kept.Outputs)

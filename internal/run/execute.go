@@ -42,6 +42,7 @@ type execution struct {
 // missing install, "" for none.
 func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string) {
 	t := ev.Task
+	e.wearOut(ev)
 	unsure = cmp.Or(unsure, ev.InTheWay, ev.Aged, e.doubt(t))
 	x := &execution{
 		env: e.env, opts: e.opts, ev: ev, restorer: e.restorer, outDir: e.outDir, sources: e.keys.Sources(t), result: &Result{Task: t, Key: ev.Key},

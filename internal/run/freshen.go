@@ -38,3 +38,18 @@ func (e *engine) freshen(ctx context.Context, ev *key.Evaluation) *key.Evaluatio
 	ev.Aged = failed
 	return ev
 }
+
+// wearOut makes the files old that the tool of the task of ev, or of a dish that it is linked to, has
+// compiled from other sources than those of now, so that the tool compiles them again.
+func (e *engine) wearOut(ev *key.Evaluation) {
+	for _, d := range e.keys.Outworn(ev) {
+		paths, err := e.keys.CompiledFiles(d)
+		p := d.Path
+		if err == nil {
+			p, err = outputs.Touch(e.env.Root, paths, time.Unix(0, 0))
+		}
+		if err != nil {
+			ev.Aged = fmt.Sprintf("%q was compiled from other sources, and its time cannot be set: %v", p, err)
+		}
+	}
+}

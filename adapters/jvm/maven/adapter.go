@@ -56,9 +56,11 @@ func New(o adapters.Options) *Adapter {
 		DerivedPaths: []string{"target/**", "dependency-reduced-pom.xml", ".flattened-pom.xml"},
 		Parallel:     8,
 		Identity:     identity,
-		Group:        "jvm",
-		PassEnv:      jdk.PassEnv(),
-		SteeringEnv:  append(jdk.SteeringEnv(), "MAVEN_OPTS", "MAVEN_ARGS", "MAVEN_CONFIG", "MAVEN_BASEDIR", "MAVEN_DEBUG_OPTS"),
+		// The compiler plugin does not see that a module or processor on its path has changed.
+		Compiled:    []string{"target/classes/**/*.class", "target/test-classes/**/*.class"},
+		Group:       "jvm",
+		PassEnv:     jdk.PassEnv(),
+		SteeringEnv: append(jdk.SteeringEnv(), "MAVEN_OPTS", "MAVEN_ARGS", "MAVEN_CONFIG", "MAVEN_BASEDIR", "MAVEN_DEBUG_OPTS"),
 	}
 	a := &Adapter{Source: o.Source(), home: jdk.UserHome(o.Env), download: o.AllowDownload, manifest: m, poms: adapters.NewParsed(pom.Parse)}
 	a.host.Use(o.Source(), o.Env.Strict(append(jdk.PassEnv(), m.SteeringEnv...)...))
