@@ -19,7 +19,7 @@ func (e *engine) freshenAll(ctx context.Context) {
 	}
 }
 
-// freshen gives the inputs of a task that have new content with an old time the time of now, so that tools
+// freshen sets the time of inputs of a task that have new content with an old time to now, so that tools
 // that compare times see the change. It returns the evaluation of the task.
 func (e *engine) freshen(ctx context.Context, ev *key.Evaluation) *key.Evaluation {
 	paths := e.keys.Aged(ctx, ev)
