@@ -51,9 +51,24 @@ func (x *Execution) Clear() error {
 	return x.look()
 }
 
+// Again removes the outputs that a failed attempt has left, so that none of them is taken for an output
+// of the next attempt. A task that keeps the outputs of its last run keeps these, too.
+func (x *Execution) Again() error {
+	if x.Ev.Task.Incremental || x.Later {
+		return nil
+	}
+	x.remove(x.Left())
+	return x.look()
+}
+
 // removeLast removes the files that the last runs of the task have made.
 func (x *Execution) removeLast() {
-	all, made := withDirs(slices.Concat(x.Last.Outputs, x.Last.Left, x.Last.Astray))
+	x.remove(slices.Concat(x.Last.Outputs, x.Last.Left, x.Last.Astray))
+}
+
+// remove removes files among the outputs, and the directories that they leave empty.
+func (x *Execution) remove(paths []string) {
+	all, made := withDirs(paths)
 	for _, p := range slices.Backward(all) {
 		// A file that is no longer an output, or has become a source, stays. So does a file that a
 		// dependency has just made: the task continues with it.

@@ -101,7 +101,12 @@ func (x *execution) run(ctx context.Context) {
 		ahead.Go(func() { disk.Ahead(x.ev.Key) }) // beside the command
 	}
 	for again := true; again && r.Attempts <= t.Retry && r.Outcome != Built && ctx.Err() == nil; {
-		r.Attempts++
+		if r.Attempts++; r.Attempts > 1 {
+			if err = x.kept.Again(); err != nil {
+				x.unreadable(err)
+				break
+			}
+		}
 		again = x.attempt(ctx, log)
 	}
 	r.LogPath, r.log, r.unlogged = log.Path(), log, log.Rest()
