@@ -16,6 +16,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
@@ -125,6 +126,18 @@ func (s *session) wantsColor() bool {
 		}
 	}
 	return s.terminal && s.environ.Get("TERM") != "dumb"
+}
+
+// taskColor returns whether the output of tasks has colour: as that of bento, except that nothing changes
+// where neither --color nor a terminal asks for it.
+func (s *session) taskColor() action.Color {
+	switch {
+	case s.flags.color == "never":
+		return action.ColorNever
+	case s.wantsColor():
+		return action.ColorAlways
+	}
+	return action.ColorAsIs
 }
 
 // host returns the Host by which this session opens workspaces.
@@ -237,7 +250,7 @@ type place struct {
 
 // openAt opens the workspace at a place.
 func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (*opened, error) {
-	env := &run.Env{Root: at.root, Environ: s.environ, Program: workspace.Program(), Reporter: reporter, Executing: guard, Moves: &s.moves}
+	env := &run.Env{Root: at.root, Environ: s.environ, Program: workspace.Program(), Reporter: reporter, Executing: guard, Moves: &s.moves, Color: s.taskColor()}
 	ws, err := s.host().Open(ctx, workspace.Options{
 		Root: at.root, Exclude: at.exclude, All: at.all, Warn: s.warn, Damaged: env.WarnDamage, Configured: at.configured,
 		First: s.heap.expectFirstLook,

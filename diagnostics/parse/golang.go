@@ -95,7 +95,7 @@ func (g *goTests) event(e goEvent) {
 	case "build-output":
 		g.build.line(strings.TrimPrefix(strings.TrimRight(e.Output, "\n"), "vet: "))
 	case "output":
-		g.log(e.Package, e.Test).text.WriteString(unescaped(e.Output))
+		g.log(e.Package, e.Test).text.WriteString(Unescaped(e.Output))
 	case "fail":
 		g.log(e.Package, e.Test).failed = true
 	}

@@ -18,8 +18,8 @@ const (
 
 var escapes = pattern.New(`\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\([A-Z0-9]|\x1b[@-_]`)
 
-// unescaped returns text without the escapes of a terminal.
-func unescaped(text string) string {
+// Unescaped returns text without the escapes of a terminal, such as colours.
+func Unescaped(text string) string {
 	if !strings.Contains(text, "\x1b") {
 		return text
 	}
@@ -57,7 +57,7 @@ func linesOf(texts ...[]byte) iter.Seq[string] {
 
 func plainLine(line []byte) string {
 	line = bytes.TrimRight(line[:min(len(line), maxLine)], "\r\n")
-	return unescaped(string(line))
+	return Unescaped(string(line))
 }
 
 // cleanText returns text fit for a terminal and a document: valid, without control
@@ -66,7 +66,7 @@ func cleanText(text string, limit int) string {
 	if len(text) > 2*limit {
 		text = text[:2*limit]
 	}
-	text = strings.ToValidUTF8(unescaped(text), "\uFFFD")
+	text = strings.ToValidUTF8(Unescaped(text), "\uFFFD")
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1

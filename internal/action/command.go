@@ -3,7 +3,6 @@
 package action
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,8 +13,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/joho/godotenv"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/clone"
@@ -31,6 +28,7 @@ type Commands struct {
 	Environ adapters.Environ // the environment that bento was started with
 	Inherit bool             // tasks see all of Environ
 	Chain   state.Chain      // the work that has started this bento
+	Color   Color
 
 	shells sync.Map // by PATH: the path of sh
 	bases  sync.Map // by passed names: the strict environment
@@ -59,6 +57,9 @@ func (c *Commands) base(pass []string) adapters.Environ {
 	id := strings.Join(pass, "\x00")
 	if env, known := c.bases.Load(id); known {
 		return env.(adapters.Environ)
+	}
+	if c.Color != ColorNever {
+		pass = slices.Concat(pass, colorNames)
 	}
 	env := c.Environ.Strict(pass...)
 	c.bases.Store(id, env)
@@ -132,7 +133,7 @@ func (c *Commands) environ(t *plan.Task, files map[string]string) adapters.Envir
 			dirs[i] = filepath.Join(t.Dish.Dir, filepath.FromSlash(p))
 		}
 	}
-	return env.With(files).With(t.SetEnv).WithPath(dirs...).With(map[string]string{"PWD": dir(t), state.Inside: c.Chain.With(c.Root, t.ID())})
+	return env.With(c.colors(t, files)).With(files).With(t.SetEnv).WithPath(dirs...).With(map[string]string{"PWD": dir(t), state.Inside: c.Chain.With(c.Root, t.ID())})
 }
 
 // Launch calls run with spec. If the kernel cannot start the program, Launch calls run again with the
@@ -162,8 +163,11 @@ const maxEnvFile = 1 << 20
 // envFiles returns the variables of the .env files of a task. Later files override earlier ones.
 func (c *Commands) envFiles(t *plan.Task) (map[string]string, error) {
 	var all map[string]string
-	for _, name := range t.EnvFiles {
-		set, err := c.readEnvFile(filepath.Join(t.Dish.Dir, filepath.FromSlash(name)))
+	for _, file := range t.EnvFiles {
+		set, err := c.readEnvFile(filepath.Join(t.Dish.Dir, filepath.FromSlash(file.Path)))
+		if file.Optional && errors.Is(err, fs.ErrNotExist) && !errors.As(err, new(*clone.StrayError)) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -184,9 +188,9 @@ func (c *Commands) readEnvFile(name string) (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the file of env_files cannot be read: %w", err)
 	}
-	set, err := godotenv.Parse(bytes.NewReader(data))
+	set, err := parseDotenv(data)
 	if err != nil {
-		return nil, fmt.Errorf("%q of env_files: %w; expected lines NAME=value", name, err)
+		return nil, fmt.Errorf("%q of env_files: %w", name, err)
 	}
 	return set, nil
 }

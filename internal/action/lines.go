@@ -1,9 +1,12 @@
 package action
 
 import (
+	"bytes"
 	"io"
 	"regexp"
 	"sync"
+
+	"github.com/bentobuild/bento/diagnostics/parse"
 )
 
 // maxLine is the number of bytes of a line that are matched.
@@ -72,8 +75,10 @@ func (l *Lines) note(data []byte) {
 	l.match() // a prompt has no end of line
 }
 
+// match matches the line as it was printed, and without its colours.
 func (l *Lines) match() {
-	if len(l.line) > 0 && l.pattern.Match(l.line) {
+	if len(l.line) > 0 && (l.pattern.Match(l.line) ||
+		bytes.IndexByte(l.line, '\x1b') >= 0 && l.pattern.MatchString(parse.Unescaped(string(l.line)))) {
 		l.once.Do(func() { close(l.seen) })
 	}
 }

@@ -61,7 +61,7 @@ func (o *Findings) Parse(ctx context.Context, t *plan.Task, root string) ([]diag
 	ctx, cancel := context.WithTimeout(ctx, parseTimeout)
 	defer cancel()
 	return t.Dish.Adapter.ParseDiagnostics(ctx, adapters.ParseRequest{
-		TaskName: t.Name, Stdout: string(stdout), Stderr: string(stderr), ExitStatus: o.Exit,
+		TaskName: t.Name, Stdout: parse.Unescaped(string(stdout)), Stderr: parse.Unescaped(string(stderr)), ExitStatus: o.Exit,
 		DishDir: t.Dish.Dir, WorkspaceRoot: root,
 	})
 }
@@ -79,7 +79,7 @@ type parsedInput struct {
 // parseByTool parses the output with a tool. The log of the task does not include the messages of the
 // tool.
 func (o *Findings) parseByTool(ctx context.Context, t *plan.Task, root string) ([]diagnostics.Diagnostic, error) {
-	text := strings.ToValidUTF8(string(o.Stdout.Bytes())+string(o.Stderr.Bytes()), "\ufffd")
+	text := strings.ToValidUTF8(parse.Unescaped(string(o.Stdout.Bytes())+string(o.Stderr.Bytes())), "\ufffd")
 	if text == "" {
 		return nil, nil
 	}

@@ -47,7 +47,7 @@ type Task struct {
 	Persistent  *bool         // nil: inherited
 	Interactive bool          // it uses the terminal
 	Ready       *Ready        // nil when not given
-	EnvFiles    []string      // .env files, relative to the dish: their variables are ingredients
+	EnvFiles    []EnvFile     // their variables are ingredients
 	CI          bool
 	Incremental bool  // outputs of the last run are kept
 	SideEffects bool  // never run a second time for diagnostics
@@ -88,7 +88,7 @@ type taskTable struct {
 	Persistent       *bool                   `toml:"persistent" also:"long_running,continuous,service" doc:"the task is a server and does not exit; never stored"`
 	Interactive      tomlfile.At[bool]       `toml:"interactive" default:"false" doc:"the task needs the terminal; never stored"`
 	Ready            tomlfile.At[readyTable] `toml:"ready" doc:"when a server is ready: { port = 8080 }, { http = \"…\" }, { log = \"…\" } or { cmd = \"…\" }, with timeout"`
-	EnvFiles         []tomlfile.At[string]   `toml:"env_files" doc:".env files, relative to the dish: their variables are set, and part of the key. env goes before them, and a later file before an earlier one"`
+	EnvFiles         []envFile               `toml:"env_files" doc:".env files, relative to the dish, as \".env\" or { path = \".env\", optional = true }, which may be missing: their variables are set, and part of the key. env goes before them, and a later file before an earlier one"`
 	CI               bool                    `toml:"ci" default:"false" doc:"bento ci runs the task, besides build, check, lint and test"`
 	Incremental      bool                    `toml:"incremental" default:"false" doc:"the task finds the outputs of its last run"`
 	SideEffects      bool                    `toml:"side_effects" default:"false" doc:"the task never runs a second time for diagnostics"`
@@ -169,9 +169,9 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 	task.Ready, more = ready(t.Ready, t.Persistent == nil && t.Run.isEmpty() || t.Persistent != nil && *t.Persistent)
 	problems = append(problems, more...)
 	for _, file := range t.EnvFiles {
-		more := checkEnvFile(dish, file)
-		if problems = append(problems, more...); len(more) == 0 {
-			task.EnvFiles = append(task.EnvFiles, path.Clean(file.Value))
+		more := file.check(dish)
+		if problems = append(problems, more...); len(more) == 0 && file.Path.Given {
+			task.EnvFiles = append(task.EnvFiles, EnvFile{path.Clean(file.Path.Value), file.Optional})
 		}
 	}
 	for _, dep := range t.DependsOn {
@@ -261,15 +261,6 @@ func checkRange(key string, v tomlfile.At[int], low, high int) []diagnostics.Dia
 		return nil
 	}
 	return []diagnostics.Diagnostic{v.Pos.Error(RuleInvalid, "%s is %d, expected %d to %d", key, v.Value, low, high)}
-}
-
-// checkEnvFile reports a path outside the workspace. A path above the dish is valid.
-func checkEnvFile(dish string, file tomlfile.At[string]) []diagnostics.Diagnostic {
-	joined := path.Join(dish, file.Value)
-	if file.Value == "" || strings.ContainsRune(file.Value, 0) || path.IsAbs(file.Value) || joined == ".." || strings.HasPrefix(joined, "../") {
-		return []diagnostics.Diagnostic{file.Pos.Error(rulePath, "env_files: %q is no path inside the workspace, expected one relative to the dish", file.Value)}
-	}
-	return nil
 }
 
 // setCwd sets the working directory. It may be above the dish, but must be inside the workspace.

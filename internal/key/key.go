@@ -60,8 +60,24 @@ func (e *Evaluator) describe(b *builder, t *plan.Task) error {
 			return err
 		}
 	}
+	addEnvFiles(b, t)
 	e.addEnv(b, t)
 	return nil
+}
+
+// addEnvFiles adds the order of the .env files, of which a later one goes before an earlier one. Their
+// content is among the inputs.
+func addEnvFiles(b *builder, t *plan.Task) {
+	if len(t.EnvFiles) == 0 {
+		return
+	}
+	list := make([]string, len(t.EnvFiles))
+	for i, file := range t.EnvFiles {
+		if list[i] = file.Path; file.Optional {
+			list[i] += " (optional)"
+		}
+	}
+	b.List("env files", list)
 }
 
 // addTool adds the ingredients of the call of a tool, besides the files of the task: the tool, its

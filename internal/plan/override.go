@@ -85,7 +85,7 @@ func setGlobs(t *Task, c *config.Task) {
 func setEnv(t *Task, c *config.Task) {
 	t.EnvFiles = c.EnvFiles
 	for _, file := range c.EnvFiles {
-		t.Inputs = append(t.Inputs, "//"+escape(path.Join(t.Dish.Path, file)))
+		t.Inputs = append(t.Inputs, "//"+escape(path.Join(t.Dish.Path, file.Path)))
 	}
 	t.HashEnv = append(t.HashEnv, c.Env...)
 	t.PassEnv = append(t.PassEnv, c.PassEnv...)

@@ -124,8 +124,8 @@ type Task struct {
 	Persistent bool
 	// Interactive tasks run alone and use the terminal.
 	Interactive bool
-	Ready       *config.Ready // of a persistent task; nil: ready as soon as it has started
-	EnvFiles    []string      // relative to the dish: their variables are added to SetEnv
+	Ready       *config.Ready    // of a persistent task; nil: ready as soon as it has started
+	EnvFiles    []config.EnvFile // their variables are added to SetEnv
 	// Incremental keeps the outputs of the last run when the task executes.
 	Incremental bool
 	SideEffects bool

@@ -2,6 +2,9 @@ package report
 
 import (
 	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
@@ -23,10 +26,22 @@ const (
 	maxBefore  = 60  // of the line in front of the caret
 )
 
+// secretFiles are the names of files in which tools keep tokens and passwords.
+var secretFiles = []string{
+	".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml", ".pypirc", "pip.conf", ".netrc", "auth.json", "settings.xml",
+	"gradle.properties", "credentials", "credentials.toml",
+}
+
+// holdsSecrets reports whether a line of a file may be a secret, so that no output may quote it.
+func holdsSecrets(file string) bool {
+	dir, name := path.Split(filepath.ToSlash(file))
+	return strings.HasPrefix(name, ".env") || slices.Contains(secretFiles, name) || path.Base(dir) == ".cargo"
+}
+
 // excerptOf returns the line of an error in a TOML file with a caret below its column, "" if there
 // is none to show. It has no line end.
 func (s Style) excerptOf(d diagnostics.Diagnostic) string {
-	if s.Places == nil || d.Severity != diagnostics.Error || !strings.HasSuffix(d.File, ".toml") || d.Line < 1 || d.Col < 1 {
+	if s.Places == nil || d.Severity != diagnostics.Error || !strings.HasSuffix(d.File, ".toml") || d.Line < 1 || d.Col < 1 || holdsSecrets(d.File) {
 		return ""
 	}
 	text, ok := s.Places.Line(d.File, d.Line)

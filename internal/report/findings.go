@@ -136,7 +136,7 @@ func shownLines(message string) []string {
 // sourceOf returns the source line of a finding, with a caret if its column is known, "" if there is no line
 // to show. Paths from tools are untrusted: sourceOf reads no file outside of the workspace.
 func (s Style) sourceOf(d diagnostics.Diagnostic) string {
-	if s.Places == nil || d.Line < 1 || !filepath.IsLocal(filepath.FromSlash(d.File)) {
+	if s.Places == nil || d.Line < 1 || holdsSecrets(d.File) || !filepath.IsLocal(filepath.FromSlash(d.File)) {
 		return ""
 	}
 	text, ok := s.Places.Line(d.File, d.Line)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/diagnostics/parse"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/run"
@@ -205,7 +206,8 @@ func (t *tail) add(p []byte) {
 	}
 }
 
-func (t *tail) String() string { return strings.ToValidUTF8(string(t.buf), "�") }
+// String returns the text without colours.
+func (t *tail) String() string { return strings.ToValidUTF8(parse.Unescaped(string(t.buf)), "�") }
 
 // Install is the document of `bento install`.
 type Install struct {

@@ -27,6 +27,7 @@ type Env struct {
 	Environ    adapters.Environ   // the environment that bento was started with
 	Snapshot   *adapters.Snapshot // the files that the adapters read; an install changes them
 	Inherit    bool               // tasks see all of Environ
+	Color      action.Color       // whether tasks print colours
 	Program    string             // identifies this build of bento
 	Reporter   Reporter
 	// Executing is called before the execution of a task or an install. The files of hold must stay
@@ -49,7 +50,7 @@ type Env struct {
 // commands returns the Commands that start the processes of tasks.
 func (e *Env) commands() *action.Commands {
 	e.once.Do(func() {
-		e.cmds = &action.Commands{Root: e.Root, Environ: e.Environ, Inherit: e.Inherit, Chain: e.chain()}
+		e.cmds = &action.Commands{Root: e.Root, Environ: e.Environ, Inherit: e.Inherit, Color: e.Color, Chain: e.chain()}
 	})
 	return e.cmds
 }

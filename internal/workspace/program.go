@@ -50,7 +50,7 @@ func (h *Host) settings(this string, st *state.Dir, cfg *config.Workspace) strin
 func ofTerminal(kv string) bool {
 	name, _, _ := strings.Cut(kv, "=")
 	switch name {
-	case "TERM", "COLORTERM", "NO_COLOR", "SSH_AUTH_SOCK", "XDG_SESSION_ID", "XDG_VTNR", "XDG_SEAT":
+	case "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "SSH_AUTH_SOCK", "XDG_SESSION_ID", "XDG_VTNR", "XDG_SEAT":
 		return true
 	}
 	return false
