@@ -307,6 +307,7 @@ func (s *session) build(ctx context.Context, w *opened, sel selection) (p *plan.
 	if p == nil && !sel.AllTasks {
 		problems = append(problems, run.FindConflicts(plan.Sound(w.Workspace.Workspace, sel.Request))...)
 	}
+	problems = append(problems, w.absentSubmodules(problems)...)
 	if p == nil || len(p.Tasks)+len(p.Lost) == 0 {
 		w.settleLost(p)
 		return p, nil, problems, nil

@@ -265,22 +265,26 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 	env.State, env.Store, env.Inherit, env.Snapshot = ws.State, ws.Store, ws.Config.Defaults.InheritEnv, ws.Snapshot
 	env.Toolchains = key.OpenToolchains(ws.State, state.OpenShared(s.host().AnswersDir(at.root)))
 	w := &opened{Workspace: ws, env: env, dir: inside(at.root, at.cwd)}
+	w.Problems = append(w.Problems, w.absentSubmodules(w.Problems)...)
 	w.warnGuest()
 	return w, nil
 }
 
-// root finds the workspace, and the current directory without links.
+// root finds the workspace, and the current directory without links. If that was removed, an absolute path to
+// the workspace is enough, and the current directory is the workspace's.
 func (s *session) root() (root, cwd string, err error) {
-	if cwd, err = os.Getwd(); err != nil {
-		return "", "", fmt.Errorf("the current directory cannot be found: %w", err)
+	o := discovery.RootOptions{Dir: s.flags.dir, Env: s.environ.Get("BENTO_WORKSPACE_ROOT"), PassedOver: s.sayPassedOver}
+	if o.Cwd, err = os.Getwd(); err == nil {
+		o.Cwd, err = filepath.EvalSymlinks(o.Cwd)
 	}
-	if cwd, err = filepath.EvalSymlinks(cwd); err != nil {
-		return "", "", err
+	if err != nil && !filepath.IsAbs(cmp.Or(o.Dir, o.Env)) {
+		return "", "", diagnostics.Problems{{
+			Severity: diagnostics.Error, Message: fmt.Sprintf("the current directory cannot be found: %v", err), Rule: discovery.RuleNoWorkspace,
+			Source: diagnostics.Source, Hint: "change to a directory that exists, or name the workspace by an absolute path after -C",
+		}}
 	}
-	root, err = discovery.FindRoot(discovery.RootOptions{
-		Dir: s.flags.dir, Env: s.environ.Get("BENTO_WORKSPACE_ROOT"), Cwd: cwd, PassedOver: s.sayPassedOver,
-	})
-	return root, cwd, err
+	root, err = discovery.FindRoot(o)
+	return root, cmp.Or(o.Cwd, root), err
 }
 
 // sayPassedOver prints with --verbose why a directory was passed over.

@@ -45,6 +45,16 @@ func (f *Files) HasLink(path string) bool {
 	return i < f.Len() && f.at[i].link && string(f.bytes(i)) == path
 }
 
+// Links returns the directories of submodules, sorted.
+func (f *Files) Links() (paths []string) {
+	for i := range f.Len() {
+		if f.at[i].link {
+			paths = append(paths, f.Path(i))
+		}
+	}
+	return paths
+}
+
 // HasIn reports whether git tracks a path below the directory dir.
 func (f *Files) HasIn(dir string) bool {
 	dir += "/"

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/bentobuild/bento/internal/git"
@@ -53,4 +56,13 @@ func (o *repositoryOptions) recall(key []byte) (list []byte, ok bool) {
 		return nil, false
 	}
 	return bytes.CutPrefix(payload, key)
+}
+
+// AbsentSubmodules returns the paths of the submodules of the root's repository that are not checked out,
+// sorted. It looks at the disk.
+func (t *Tree) AbsentSubmodules() []string {
+	return slices.DeleteFunc(t.outer.Tracked().Links(), func(p string) bool {
+		_, err := os.Lstat(filepath.Join(t.root, filepath.FromSlash(p), ".git"))
+		return !errors.Is(err, fs.ErrNotExist)
+	})
 }

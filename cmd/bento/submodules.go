@@ -1,0 +1,40 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+)
+
+const ruleSubmoduleAbsent = "submodule_absent"
+
+// absentSubmodules returns a problem that names the submodules that are not checked out, if problems include
+// one about an unknown dish or task, or if there are no dishes: a fresh clone and a new work tree have empty
+// directories in their place. It is as severe as these problems.
+func (w *opened) absentSubmodules(problems []diagnostics.Diagnostic) []diagnostics.Diagnostic {
+	because := func(d diagnostics.Diagnostic) bool {
+		return d.Rule == discovery.RuleUnknownDish || d.Rule == "unknown_task"
+	}
+	told := func(d diagnostics.Diagnostic) bool { return d.Rule == ruleSubmoduleAbsent }
+	if len(w.Dishes) > 0 && !slices.ContainsFunc(problems, because) || slices.ContainsFunc(w.Problems, told) {
+		return nil
+	}
+	paths := w.Tree.AbsentSubmodules()
+	if len(paths) == 0 {
+		return nil
+	}
+	d := diagnostics.Diagnostic{
+		Severity: diagnostics.Warning, Rule: ruleSubmoduleAbsent, Source: diagnostics.Source,
+		Message: "the submodule " + diagnostics.Few(paths) + " is not checked out, so its dishes are unknown",
+		Hint:    "run git submodule update --init",
+	}
+	if len(paths) > 1 {
+		d.Message = "submodules are not checked out, so their dishes are unknown: " + diagnostics.Few(paths)
+		d.Hint += ", with the paths of those that you need"
+	}
+	if slices.ContainsFunc(problems, func(d diagnostics.Diagnostic) bool { return because(d) && d.Severity == diagnostics.Error }) {
+		d.Severity = diagnostics.Error
+	}
+	return []diagnostics.Diagnostic{d}
+}
