@@ -6,7 +6,6 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/diagnostics/parse"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/run"
@@ -207,7 +206,7 @@ func (t *tail) add(p []byte) {
 }
 
 // String returns the text without colours.
-func (t *tail) String() string { return strings.ToValidUTF8(parse.Unescaped(string(t.buf)), "�") }
+func (t *tail) String() string { return strings.ToValidUTF8(action.Colorless(string(t.buf)), "�") }
 
 // Install is the document of `bento install`.
 type Install struct {
