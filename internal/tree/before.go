@@ -28,7 +28,7 @@ func (v *visit) asBefore(n *dirNode) bool {
 			n.Ignores.There = true
 		}
 	}
-	n.Stamp = d.Stamp
+	n.Stamp, n.Whole = d.Stamp, d.Whole
 	n.PutOff(v.before)
 	v.dirsAsBefore(n, i)
 	return true

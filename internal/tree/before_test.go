@@ -172,9 +172,24 @@ func compareWalks(rt *rapid.T, dir string) *Tree {
 			rt.Fatalf("the digest of %q is wrong: %v, %v", e.Path, err, rerr)
 		}
 	}
+	compareLacks(rt, plain, tr)
 	compareDigests(rt, tr, tr.top)
 	compareStats(rt, tr, plain)
 	return tr
+}
+
+// compareLacks checks that a walk with the index knows the same missing files as one without, and that these are
+// missing.
+func compareLacks(rt *rapid.T, plain, tr *Tree) {
+	for _, above := range []string{"", "a", "b", "dist", "a/b", "dist/a", "a.b/dist/.b"} {
+		for _, name := range append(names, "none", "B", ignore.File) {
+			p := join(above, name)
+			want, got := plain.Lacks(p), tr.Lacks(p)
+			if _, err := os.Lstat(filepath.Join(tr.root, p)); got && err == nil || got != want && len(tr.problems) == 0 {
+				rt.Fatalf("Lacks(%q) is %t with the index, %t without; on the disk: %v", p, got, want, err)
+			}
+		}
+	}
 }
 
 // compareRefresh edits the workspace, refreshes all of it, sometimes directory by directory before,

@@ -20,7 +20,7 @@ type dirNode struct {
 	Listed  bool         // its names were read, not taken from the index
 	Same    bool         // it and the files directly in it are unchanged since the index
 	Flawed  bool         // some entry could not be read
-	Whole   bool         // it was Listed, and only bento's own names and .git were left out
+	Whole   bool         // when it was listed, only bento's own names and .git were left out
 	Entries []disk.Entry // its own entries, sorted; see Files
 	Dirs    []*dirNode   // sorted as if with "/" at the end
 	Flat    []disk.Entry // all entries below, sorted; nil until needed

@@ -22,8 +22,10 @@ func (ix *Index) patch() (p *tablePatch, ok bool) {
 // patchDir updates directory i from n. settled reports whether the rules from above are settled.
 func (ix *Index) patchDir(p *tablePatch, n *dirNode, i int, settled bool) bool {
 	was := ix.saved.Dir(i)
-	if settled = settled && ix.settled(n); settled != was.Settled || n.Stamp != was.Stamp {
-		p.SetDir(i, n.Stamp, settled)
+	settled = settled && ix.settled(n)
+	now := tableDir{Path: was.Path, Stamp: n.Stamp, Settled: settled, Whole: n.Whole, Before: was.Before}
+	if now != was {
+		p.SetDir(i, now)
 	}
 	if was.Path != n.Path || !n.Unseen() && !ix.patchFiles(p, n, i) {
 		return false

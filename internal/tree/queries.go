@@ -183,7 +183,7 @@ func (t *Tree) Look(path string) (e Entry, known bool) {
 }
 
 // Lacks reports whether the walk found no entry at path, whatever the case of its letters. It returns
-// false if the walk has left out names of the directory, or took them from the index.
+// false if the walk has left out names of the directory.
 func (t *Tree) Lacks(path string) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -195,10 +195,14 @@ func (t *Tree) Lacks(path string) bool {
 // lacks is Lacks for a path directly in n.
 func (n *dirNode) lacks(path string) bool {
 	name := n.Name(path)
-	if !n.Whole || n.Flawed || name == ".git" || path == state.Name || len(n.Entries)+len(n.Dirs) > maxFolded {
+	if !n.Whole || name == ".git" || path == state.Name || !n.Unseen() && n.Flawed {
 		return false
 	}
-	same := func(other string) bool { return strings.EqualFold(n.Name(other), name) }
-	return !slices.ContainsFunc(n.Entries, func(e Entry) bool { return same(e.Path) }) &&
-		!slices.ContainsFunc(n.Dirs, func(d *dirNode) bool { return same(d.Path) })
+	count := len(n.Dirs)
+	for other := range n.Names {
+		if count++; count > maxFolded || strings.EqualFold(n.Name(other), name) {
+			return false
+		}
+	}
+	return count <= maxFolded && !slices.ContainsFunc(n.Dirs, func(d *dirNode) bool { return strings.EqualFold(n.Name(d.Path), name) })
 }

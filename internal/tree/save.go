@@ -105,7 +105,7 @@ func (ix *Index) full() *tableWriter {
 func (s *saver) dir(n *dirNode, before int, settled bool) {
 	files := n.Files()
 	settled = settled && s.settled(n)
-	s.Enter(tableDir{Path: n.Path, Stamp: n.Stamp, Settled: settled, Before: before})
+	s.Enter(tableDir{Path: n.Path, Stamp: n.Stamp, Settled: settled, Whole: n.Whole, Before: before})
 	for i := range files {
 		s.file(&files[i])
 	}

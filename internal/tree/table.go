@@ -12,7 +12,7 @@ import (
 )
 
 // tableVersion is the version of the format.
-const tableVersion = 7
+const tableVersion = 8
 
 // tableRules identifies the rules that decide which names of a directory are in the table.
 type tableRules struct {
@@ -33,7 +33,8 @@ type tableDir struct {
 	Stamp disk.Stamp
 	// Settled reports whether the same stamp, with the same ignore rules, means the same names.
 	Settled bool
-	Before  int // number of its parent's files that come first
+	Whole   bool // no name was left out but bento's own and .git
+	Before  int  // number of its parent's files that come first
 }
 
 // indexTable is a list of directories, each before its children, and of their files. Children are
@@ -58,7 +59,7 @@ const (
 	headSize = 8 + 32 + 32 + stampSize + 4 + 4*3
 
 	// Stamp, end of the path in text, end of the files, end of those below, Before,
-	// settledBit and knownBit, digest.
+	// settledBit, wholeBit and knownBit, digest.
 	dirSize  = stampSize + 5*4 + sumSize
 	dirSumAt = dirSize - sumSize
 
@@ -78,6 +79,7 @@ const (
 	knownBit   = 1 << 31 // the digest is known
 
 	settledBit = 1
+	wholeBit   = 2
 )
 
 // errFormat is the error of a payload that is no table.
@@ -130,8 +132,8 @@ func (t *indexTable) count() int { return len(t.files) / fileSize }
 func (t *indexTable) Dir(i int) tableDir {
 	f := t.dir(i)
 	stamp := f.stamp()
-	end, _, _, before, settled := f.uint32(), f.uint32(), f.uint32(), f.uint32(), f.uint32()
-	return tableDir{Path: t.text[t.dirEnd(i-1):end], Stamp: stamp, Settled: settled&settledBit != 0, Before: int(before)}
+	end, _, _, before, bits := f.uint32(), f.uint32(), f.uint32(), f.uint32(), f.uint32()
+	return tableDir{Path: t.text[t.dirEnd(i-1):end], Stamp: stamp, Settled: bits&settledBit != 0, Whole: bits&wholeBit != 0, Before: int(before)}
 }
 
 // Digest returns the digest of everything below directory i, if it is known; see tableContent.

@@ -26,11 +26,12 @@ func (t *indexTable) Patch() *tablePatch {
 	}
 }
 
-// SetDir sets the state of directory i.
-func (p *tablePatch) SetDir(i int, s disk.Stamp, settled bool) {
+// SetDir sets the state of directory i to the stamp and the bits of d.
+func (p *tablePatch) SetDir(i int, d tableDir) {
 	at := headSize + i*dirSize
-	appendStamp(p.out[at:at], s)
-	binary.LittleEndian.PutUint32(p.out[at+stampSize+4*4:], p.was.dirNumber(i, 4)&^settledBit|flag(settled))
+	appendStamp(p.out[at:at], d.Stamp)
+	bits := p.was.dirNumber(i, 4)&^(settledBit|wholeBit) | flag(d.Settled)*settledBit | flag(d.Whole)*wholeBit
+	binary.LittleEndian.PutUint32(p.out[at+stampSize+4*4:], bits)
 }
 
 // SetFile sets the state of file i, which has the path of e. sum is nil when the digest is unknown.

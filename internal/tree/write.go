@@ -20,7 +20,7 @@ func (w *tableWriter) Enter(d tableDir) {
 	w.open = append(w.open, len(w.dirs))
 	w.dirText = append(w.dirText, d.Path...)
 	w.dirs = appendStamp(w.dirs, d.Stamp)
-	for _, n := range [...]uint32{uint32(len(w.dirText)), 0, 0, uint32(d.Before), flag(d.Settled)} {
+	for _, n := range [...]uint32{uint32(len(w.dirText)), 0, 0, uint32(d.Before), flag(d.Settled)*settledBit | flag(d.Whole)*wholeBit} {
 		w.dirs = binary.LittleEndian.AppendUint32(w.dirs, n)
 	}
 	w.dirs = append(w.dirs, make([]byte, sumSize)...)
