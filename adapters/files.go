@@ -46,6 +46,9 @@ func (s Source) Root() string {
 	return s.clone.Root()
 }
 
+// Holds reports whether a path is in the workspace as written. Without a workspace every path is.
+func (s Source) Holds(path string) bool { return s.clone == nil || s.clone.Holds(path) }
+
 // of returns the clone that a path is read in.
 func (s Source) of(path string) *clone.Clone {
 	if s.beyond && !s.clone.Holds(path) {

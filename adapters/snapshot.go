@@ -34,6 +34,7 @@ type View interface {
 type Snapshot struct {
 	view    View
 	changes atomic.Uint64
+	acts    atomic.Bool
 	tops    sync.Map // by directory, what isTop returned
 	lists   sync.Map // by agedPath, what list returned
 }
@@ -70,6 +71,21 @@ func (s *Snapshot) Changed() {
 	}
 }
 
+// Acts ends the time in which every file that the walk did not find is missing: from now on tasks and
+// installs may make files, or a run that this one has waited for. It is safe for concurrent use; a nil
+// Snapshot has nothing to note.
+func (s *Snapshot) Acts() {
+	if s != nil {
+		s.acts.Store(true)
+	}
+}
+
+// Acted reports whether files of the workspace may have been made since the walk: Acts was called, or there
+// is no walk.
+func (s Source) Acted() bool {
+	return !s.snapshot.held() || s.snapshot.age() > 0 || s.snapshot.acts.Load()
+}
+
 // age returns the number of changes so far.
 func (s *Snapshot) age() uint64 {
 	if s == nil {
@@ -84,7 +100,8 @@ func (s *Snapshot) state(path string, whole bool) (State, bool) {
 	case !s.held():
 		return State{}, false
 	case s.age() == 0:
-		return s.view.State(path, whole)
+		state, known := s.view.State(path, whole)
+		return state, known && (state.Kind != Absent || !s.acts.Load())
 	case whole:
 		return s.view.Now(path)
 	}

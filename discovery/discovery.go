@@ -178,9 +178,7 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 	if o.Snapshot == nil {
 		o.Snapshot = new(adapters.Snapshot)
 	}
-	view := answers.NewView(o.Tree, o.Clone)
-	o.Snapshot.Hold(view)
-	defer view.Looked()
+	o.Snapshot.Hold(answers.NewView(o.Tree, o.Clone))
 	f := &finder{
 		Options: o,
 		ws: &Workspace{

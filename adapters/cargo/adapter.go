@@ -33,6 +33,7 @@ type Adapter struct {
 	locks      *adapters.Parsed[*cargolock.Lock]
 	toolchains *adapters.Parsed[*rustup.File]
 	seen       adapters.Machine[machine]
+	above      adapters.Machine[string] // by the root of a workspace: see beyond
 }
 
 // New returns the adapter. With o.AllowDownload rustup may fetch the toolchain that a

@@ -20,11 +20,7 @@ func (a *Adapter) configsHere(f *adapters.Files) ([]*cargotoml.Config, error) {
 
 // configsBeyond returns the configuration files that cargo reads outside of the project:
 // above its top, and in CARGO_HOME.
-func (a *Adapter) configsBeyond(f *adapters.Files) ([]*cargotoml.Config, error) {
-	top := f.Dir()
-	for dir := range f.Ancestors() {
-		top = dir
-	}
+func (a *Adapter) configsBeyond(f *adapters.Files, top string) ([]*cargotoml.Config, error) {
 	var homes []string
 	for dir := top; dir != filepath.Dir(dir); {
 		dir = filepath.Dir(dir)

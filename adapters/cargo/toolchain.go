@@ -65,7 +65,20 @@ func (a *Adapter) rustc() (string, error) {
 // beyond returns the digests of cargo's configuration outside of the project, which is not
 // an input of its tasks; "" when none of it changes a build.
 func (a *Adapter) beyond(dir string) (string, error) {
-	configs, err := a.configsBeyond(a.Files(dir).Beyond())
+	f := a.Files(dir).Beyond()
+	top := f.Dir()
+	for dir := range f.Ancestors() {
+		top = dir
+	}
+	if top == a.Root() { // all of it belongs to the machine
+		return a.above.Of(a.Source, top, func() (string, error) { return a.steering(f, top) })
+	}
+	return a.steering(f, top)
+}
+
+// steering returns the digests of cargo's configuration above a directory, and in CARGO_HOME.
+func (a *Adapter) steering(f *adapters.Files, top string) (string, error) {
+	configs, err := a.configsBeyond(f, top)
 	var digests []string
 	for _, c := range configs {
 		if c.Steers != "" {

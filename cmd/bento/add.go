@@ -67,6 +67,7 @@ func (s *session) add(ctx context.Context, name string, packages []string, dev b
 		return err
 	}
 	// A missing tool is reported before any file changes.
+	w.env.Snapshot.Acts()
 	w.env.Toolchains.LetRun()
 	if _, err := w.env.Toolchains.Fingerprint(ctx, d.Adapter, d.Dir); err != nil {
 		return err

@@ -2,7 +2,6 @@ package answers
 
 import (
 	"path/filepath"
-	"sync/atomic"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/clone"
@@ -13,15 +12,10 @@ import (
 type View struct {
 	files *tree.Tree
 	clone *clone.Clone
-	later atomic.Bool // see Looked
 }
 
 // NewView returns the view of a tree, and of the clone at the same root.
 func NewView(files *tree.Tree, c *clone.Clone) *View { return &View{files: files, clone: c} }
-
-// Looked ends the time in which every file that the walk did not find is missing. Afterwards tasks may
-// make files.
-func (v *View) Looked() { v.later.Store(true) }
 
 // State implements adapters.View. It has no list of a directory: the walk leaves out names.
 func (v *View) State(path string, whole bool) (s adapters.State, known bool) {
@@ -40,7 +34,7 @@ func (v *View) State(path string, whole bool) (s adapters.State, known bool) {
 	case e.Kind == tree.Dir:
 		return adapters.State{Kind: adapters.Directory}, true
 	}
-	return adapters.State{Kind: adapters.Absent}, ok && !v.later.Load()
+	return adapters.State{Kind: adapters.Absent}, ok
 }
 
 // Now implements adapters.View.

@@ -1,6 +1,9 @@
 package answers
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -17,13 +20,21 @@ func TestMissingWhileLooking(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := NewView(files, clone.At(root))
+	snapshot := new(adapters.Snapshot)
+	snapshot.Hold(NewView(files, clone.At(root)))
+	source := adapters.Options{Clone: clone.At(root), Snapshot: snapshot}.Source()
 	path := filepath.Join(root, "none")
-	if s, known := v.State(path, false); !known || s.Kind != adapters.Absent {
-		t.Errorf("while adapters are asked: %v, %t; want it to be known as missing", s, known)
+	if err := os.WriteFile(path, nil, 0o666); err != nil { // after the walk
+		t.Fatal(err)
 	}
-	v.Looked()
-	if s, known := v.State(path, false); known {
-		t.Errorf("later: %v is known, want the disk to be asked", s)
+	if source.Files(root).IsFile("none") {
+		t.Error("while adapters are asked, the file is there; want it to be known as missing")
+	}
+	if _, err := source.Files(root).Read("none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("while adapters are asked: %v", err)
+	}
+	snapshot.Acts()
+	if !source.Files(root).IsFile("none") {
+		t.Error("once tasks may make files, the file is missing; want the disk to be asked")
 	}
 }

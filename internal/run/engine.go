@@ -145,6 +145,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 		return nil, err
 	}
 	e.startGuard()
+	env.Snapshot.Acts()
 	e.reserveIfNeeded(ctx)
 	e.freshenAll(ctx)
 	e.known = time.Since(e.start)

@@ -115,6 +115,7 @@ func installFailure(ev *key.Evaluation, err error) *Result {
 // InstallAll installs the dependencies of dishes, each scope once, one after the
 // other, while no other bento runs in the workspace. It continues after a failure.
 func InstallAll(ctx context.Context, env *Env, t *tree.Tree, dishes []*discovery.Dish, force bool) ([]*Install, error) {
+	env.Snapshot.Acts()
 	release, _ := env.lockWorkspace(ctx)
 	defer release()
 	env.Toolchains.LetRun()

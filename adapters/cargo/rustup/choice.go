@@ -30,6 +30,30 @@ func IsProxy(tool string) bool {
 // Home is a directory of rustup at the time that Look read it.
 type Home struct {
 	overrides map[string]string
+	choices   adapters.Machine[choice] // by directory: what is chosen there
+}
+
+// choice is the nearest choice of a toolchain: the name of an override, or a toolchain file. The zero value is none.
+type choice struct {
+	kind, text string
+	in         string // the directory of a file that names another path
+	unread     string // the path of a file that cannot be read
+}
+
+// found reports whether c is a choice.
+func (c choice) found() bool { return c != choice{} }
+
+func (c choice) add(b *adapters.Basis) {
+	if c.unread != "" {
+		b.File(c.unread)
+		return
+	}
+	if c.found() {
+		b.Text(c.kind, c.text)
+	}
+	if c.in != "" {
+		b.Text("in", c.in)
+	}
 }
 
 // Look adds to b everything that rustup's choice depends on in every directory: its settings and the
@@ -43,23 +67,33 @@ func Look(b *adapters.Basis, dir string) *Home {
 		b.File(filepath.Join(bin, "rustc"))
 		b.File(filepath.Join(bin, "cargo"))
 	}
-	return &Home{overrides(settings)}
+	return &Home{overrides: overrides(settings)}
 }
 
 // Choose adds to b the nearest choice in f's directory or above it: `rustup override set`
 // or a toolchain file. It adds the choice, not the directory, so that directories with the
 // same choice share an answer.
 func (h *Home) Choose(b *adapters.Basis, f *adapters.Files) {
-	f = f.Beyond() // rustup looks up to the root of the file system
-	for at := f.Dir(); ; at = filepath.Dir(at) {
-		if name, ok := h.overrides[at]; ok {
-			b.Text("override", name)
-			return
-		}
-		if chosenIn(b, f, at) || at == filepath.Dir(at) {
-			return
-		}
+	h.nearest(f.Beyond(), f.Dir()).add(b) // rustup looks up to the root of the file system
+}
+
+// nearest returns the choice in a directory or above it. It looks at most once at a directory outside of the
+// workspace, and, before anything can make files, at one of the workspace.
+func (h *Home) nearest(f *adapters.Files, dir string) choice {
+	if f.Holds(dir) && f.Acted() {
+		return h.look(f, dir)
 	}
+	c, _ := h.choices.Of(f.Source, dir, func() (choice, error) { return h.look(f, dir), nil })
+	return c
+}
+
+// look is nearest on the disk, for the directory itself.
+func (h *Home) look(f *adapters.Files, dir string) choice {
+	c, up := h.chosenIn(f, dir), filepath.Dir(dir)
+	if c.found() || up == dir {
+		return c
+	}
+	return h.nearest(f, up)
 }
 
 // Chosen returns the name of the toolchain that f's directory or one above it requires, ""
@@ -94,25 +128,27 @@ func (h *Home) Chosen(f *adapters.Files) (name string, err error) {
 	}
 }
 
-// chosenIn adds the toolchain file in dir and reports whether it exists.
-func chosenIn(b *adapters.Basis, f *adapters.Files, dir string) bool {
+// chosenIn returns the choice in one directory.
+func (h *Home) chosenIn(f *adapters.Files, dir string) choice {
+	if name, ok := h.overrides[dir]; ok {
+		return choice{kind: "override", text: name}
+	}
 	for _, name := range Names() {
 		path := filepath.Join(dir, name)
 		data, err := f.ReadIfExists(path)
 		switch {
 		case err != nil:
-			b.File(path)
-			return true
+			return choice{unread: path}
 		case data == nil:
 			continue
 		}
-		b.Text(name, string(data))
-		if strings.Contains(string(data), "path") { // relative to the directory of the file
-			b.Text("in", dir)
+		c := choice{kind: name, text: string(data)}
+		if strings.Contains(c.text, "path") { // relative to the directory of the file
+			c.in = dir
 		}
-		return true
+		return c
 	}
-	return false
+	return choice{}
 }
 
 // overrides returns the choices that `rustup override set` wrote, none when the file cannot
