@@ -69,11 +69,12 @@ type builderPool struct {
 	// It is not in the key, so that two machines agree on the key.
 	Secret [32]byte
 
-	hash       *blake3.Hasher  // for keys, derived from domain; nil before its first use
-	secret     *blake3.Hasher  // keyed with Secret; nil before its first use
-	secretName string          // identifies Secret, in hex; "" before its first use
-	free       []byte          // the buffer of the last key, for reuse
-	list       []rawIngredient // of a finished key, for reuse
+	hash       *blake3.Hasher    // for keys, derived from domain; nil before its first use
+	secret     *blake3.Hasher    // keyed with Secret; nil before its first use
+	secretName string            // identifies Secret, in hex; "" before its first use
+	concealed  map[string]string // keyed digests, by name and value: most tasks have the same variables
+	free       []byte            // the buffer of the last key, for reuse
+	list       []rawIngredient   // of a finished key, for reuse
 }
 
 // usualIngredients is the initial capacity of a list of ingredients.
@@ -176,10 +177,25 @@ func (m *builderPool) conceal(name, value string) string {
 	if m.secretName == "" {
 		m.secretName = hex.EncodeToString(m.keyed().Sum(nil)[:4])
 	}
+	what := name + "\x00" + value
+	known, ok := m.concealed[what]
+	if ok {
+		return known
+	}
 	h := m.keyed()
-	h.WriteString(name + "\x00" + value) //nolint:errcheck // a hash does not fail
-	return m.secretName + ":" + hex.EncodeToString(h.Sum(nil)[:16])
+	h.WriteString(what) //nolint:errcheck // a hash does not fail
+	known = m.secretName + ":" + hex.EncodeToString(h.Sum(nil)[:16])
+	if m.concealed == nil {
+		m.concealed = make(map[string]string)
+	}
+	if len(m.concealed) < maxConcealed {
+		m.concealed[what] = known
+	}
+	return known
 }
+
+// maxConcealed is how many digests a pool keeps.
+const maxConcealed = 1024
 
 // sameSecret reports whether two values of an Env ingredient can be compared: they are digests with
 // the same secret, or one of them is no digest.

@@ -24,6 +24,30 @@ type rangeDigests struct {
 
 	mu    sync.Mutex
 	known map[string]*onceDigest
+	kinds map[string]rangeKind // of paths that were not walked
+}
+
+// rangeKind says how the files at a path that was not walked are known.
+type rangeKind byte
+
+const (
+	rangePlain   rangeKind = iota + 1 // no such file, or one like any other
+	rangeLinked                       // a link leads there
+	rangeIgnored                      // git ignores it
+)
+
+// Kind returns the kind of a path, which look finds once.
+func (r *rangeDigests) Kind(at string, look func(at string) rangeKind) rangeKind {
+	r.mu.Lock()
+	kind := r.kinds[at]
+	r.mu.Unlock()
+	if kind == 0 {
+		kind = look(at)
+		r.mu.Lock()
+		r.kinds[at] = kind
+		r.mu.Unlock()
+	}
+	return kind
 }
 
 // onceDigest is a digest that is computed once.
@@ -34,7 +58,7 @@ type onceDigest struct {
 
 // newRangeDigests returns the rangeDigests of t.
 func newRangeDigests(t *tree.Tree) *rangeDigests {
-	r := &rangeDigests{tree: t, known: make(map[string]*onceDigest)}
+	r := &rangeDigests{tree: t, known: make(map[string]*onceDigest), kinds: make(map[string]rangeKind)}
 	r.writers.New = func() any { return new(pack.Writer) }
 	return r
 }

@@ -127,13 +127,11 @@ func (s *validatorMaker) task(t *plan.Task) rangeDigest {
 // addRange adds the files outside of the dish that a glob with this prefix may match. It returns
 // false for a path behind a link and for an ignored directory, whose files are unknown.
 func (s *validatorMaker) addRange(own *ownership, at string) bool {
-	if at != "." && !s.tree.Walked(at) {
-		switch {
-		case s.linked(at):
-			return false
-		case s.tree.Ignored(at, false) || s.tree.Ignored(at, true):
-			return s.addIgnored(at)
-		}
+	switch s.ranges.Kind(at, s.kind) {
+	case rangeLinked:
+		return false
+	case rangeIgnored:
+		return s.addIgnored(at)
 	}
 	if Inside(at, own.Dish.Path) {
 		return true // in the digest of the dish
@@ -142,6 +140,18 @@ func (s *validatorMaker) addRange(own *ownership, at string) bool {
 	s.writer.String(at)
 	s.writer.Raw(d.Digest[:])
 	return d.Known
+}
+
+// kind returns the kind of a path.
+func (s *validatorMaker) kind(at string) rangeKind {
+	switch {
+	case at == "." || s.tree.Walked(at):
+	case s.linked(at):
+		return rangeLinked
+	case s.tree.Ignored(at, false) || s.tree.Ignored(at, true):
+		return rangeIgnored
+	}
+	return rangePlain
 }
 
 // linked reports whether a link leads to a path that was not walked.
