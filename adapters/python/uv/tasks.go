@@ -27,7 +27,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	}
 	// The Reads of the answer must cover RequiredToolchain too.
 	p.pin(f)
-	ans := adapters.TasksAnswer{Aggregate: !p.own.HasProject, Wraps: p.own.Wraps()}
+	ans := adapters.TasksAnswer{Aggregate: !p.own.HasProject && uvworkspace.IsWorkspace(p.own), Wraps: p.own.Wraps()}
 	if p.dir == p.Dir {
 		ans.Members = uvworkspace.MemberDirs(f, p.own)
 	}
@@ -59,7 +59,7 @@ func (p *project) tasks(f *adapters.Files) []adapters.Task {
 		return has(m.Dependencies)
 	}
 	var recipes []adapters.Task
-	if p.own.HasProject {
+	if p.own.HasProject || !uvworkspace.IsWorkspace(p.own) {
 		recipes = slices.Concat(p.build(), m.Tools.Recipes(bin, inside))
 	}
 	tasks := devtool.WithRunners(p.own, bin, covers, recipes)

@@ -223,6 +223,8 @@ func TestTasksOfOneProject(t *testing.T) {
 	}{
 		{"nothing", "[project]\n", map[string]string{}},
 		{"no package", "[project]\n[build-system]\n[tool.uv]\npackage = false\n", map[string]string{}},
+		{"groups and no project, beside a setup.py", "[dependency-groups]\ndev = ['pytest', 'mypy']\n", map[string]string{"test": ".venv/bin/python -m pytest", "check": ".venv/bin/python -m mypy ."}},
+		{"the root of a workspace without a project", "[tool.uv.workspace]\n[dependency-groups]\ndev = ['pytest']\n", map[string]string{}},
 		{"a linter that is only configured", "[project]\n[tool.ruff]\n", map[string]string{}},
 		{"extras and groups", "[project]\n[project.optional-dependencies]\nt = ['pytest']\n[dependency-groups]\nl = ['flake8']\n[tool.flake8]\n",
 			map[string]string{"test": ".venv/bin/python -m pytest", "lint": ".venv/bin/python -m flake8 --extend-exclude .venv"}},
