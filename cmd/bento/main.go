@@ -40,10 +40,8 @@ func bento() int {
 		args, keyed = args[1:], true
 	}
 	heap := collectLate()
-	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
+	ctx, stop := interruptible()
 	defer stop()
-	// A second signal ends bento at once; the kernel then ends its children.
-	context.AfterFunc(ctx, stop)
 	// If bento catches SIGPIPE, a broken pipe is an error of the write; else it ends bento.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, cancel := context.WithCancel(ctx)
@@ -56,6 +54,41 @@ func bento() int {
 	})
 	proc.Dismiss()
 	return pipes.judge(code)
+}
+
+// interruptible returns a context that ends with the first signal of endings; its cause is
+// proc.ErrInterrupt for Ctrl-C. The second signal kills the children at once, and the third one ends
+// bento: the kernel then ends what is left.
+func interruptible() (ctx context.Context, stop func()) {
+	now, hurry := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(proc.Hurried(context.Background(), now))
+	signals, over := make(chan os.Signal, 2), make(chan struct{})
+	signal.Notify(signals, endings()...)
+	var hearing sync.WaitGroup
+	hearing.Go(func() {
+		for n := 0; n < 2; n++ {
+			select {
+			case sig := <-signals:
+				if n > 0 {
+					signal.Stop(signals)
+					hurry()
+				} else if sig == os.Interrupt {
+					cancel(proc.ErrInterrupt)
+				} else {
+					cancel(context.Canceled)
+				}
+			case <-over:
+				return
+			}
+		}
+	})
+	return ctx, func() {
+		signal.Stop(signals)
+		close(over)
+		hearing.Wait()
+		hurry()
+		cancel(nil)
+	}
 }
 
 // endings returns the signals that end a run. Under nohup, SIGHUP is none of them.

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/report"
@@ -50,8 +51,9 @@ func (s *session) rerun(ctx context.Context) error {
 	return err
 }
 
-// endGrace is the time that bento watch has to end its tasks and itself.
-const endGrace = 2 * proc.DefaultGrace
+// endGrace is the time that bento watch has to end its tasks, each with its own grace, and itself. A second signal
+// cuts it.
+const endGrace = 10 * time.Minute
 
 // ask is the request of a key to the next round.
 type ask int32

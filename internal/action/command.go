@@ -76,7 +76,7 @@ func (c *Commands) Spec(t *plan.Task) (proc.Spec, error) {
 		return proc.Spec{}, err
 	}
 	env := c.environ(t, files)
-	spec := proc.Spec{Dir: dir(t), Env: env, Timeout: time.Duration(t.Timeout)}
+	spec := proc.Spec{Dir: dir(t), Env: env, Timeout: time.Duration(t.Timeout), Grace: time.Duration(t.Grace)}
 	if len(t.Argv) == 0 {
 		err = c.line(t, &spec)
 		return spec, err

@@ -39,6 +39,7 @@ type Task struct {
 	DependsOn []Text            // "gen", "lib:build", "^build"
 
 	Timeout     time.Duration // 0: no timeout
+	Grace       time.Duration // between two signals that end it; 0: the default
 	Retry       int           // further attempts
 	RetryOn     string        // regular expression (RE2) for a line of the output that allows one; "": any failure
 	Mutex       string        // tasks with the same mutex do not run at once
@@ -80,6 +81,7 @@ type taskTable struct {
 	PassEnv          []envPattern            `toml:"pass_env" also:"passthroughenv,env_passthrough" doc:"variables that are passed and are not part of the key, as NAME or PREFIX_*"`
 	DependsOn        []tomlfile.At[string]   `toml:"depends_on" also:"dependson,deps,needs,requires,after" doc:"\"gen\", \"lib:build\", \"^build\" (every linked dish)"`
 	Timeout          duration                `toml:"timeout" doc:"the task fails when it runs longer"`
+	Grace            duration                `toml:"grace" also:"grace_period,kill_timeout" default:"5s" doc:"the time between the signals that end the task: SIGTERM, then SIGKILL; after Ctrl-C SIGINT comes first"`
 	Cwd              tomlfile.At[string]     `toml:"cwd" also:"dir,working_dir,workdir" doc:"the working directory, relative to the dish"`
 	Retry            retry                   `toml:"retry" default:"0" doc:"further attempts; with on only if a line of the failed attempt's output, or the error of its tool, matches the regular expression"`
 	Mutex            string                  `toml:"mutex" doc:"tasks with one mutex do not run at once"`
@@ -156,7 +158,7 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 		Name: name, Pos: pos, Run: t.Run.shell, Argv: t.Run.argv, Language: Text{t.Language.Value, t.Language.Pos},
 		Inputs: t.Inputs, Outputs: t.Outputs, WorkspaceOutputs: t.WorkspaceOutputs, Rewrites: t.Rewrites, Leaves: t.Leaves,
 		Env: t.Env.Names, SetEnv: t.Env.Set, PassEnv: envNames(t.PassEnv),
-		Timeout: time.Duration(t.Timeout), Mutex: t.Mutex,
+		Timeout: time.Duration(t.Timeout), Grace: time.Duration(t.Grace), Mutex: t.Mutex,
 		Retry: t.Retry.times, RetryOn: t.Retry.on, Memory: int64(t.Memory), Weight: min(max(t.Weight.Value, 0), maxWeight),
 		Persistent: t.Persistent, Interactive: t.Interactive.Value, CI: t.CI, Incremental: t.Incremental, SideEffects: t.SideEffects, Cache: t.Cache,
 	}

@@ -110,6 +110,7 @@ func setFlags(t *Task, c *config.Task) {
 	t.ci = c.CI
 	t.script = t.script && !c.CI
 	t.Retry, t.RetryOn, t.Timeout, t.Mutex = c.Retry, c.RetryOn, int64(c.Timeout), cmp.Or(c.Mutex, t.Mutex)
+	t.Grace = int64(c.Grace)
 	t.Weight, t.Memory = max(1, c.Weight), c.Memory
 	if c.Persistent != nil {
 		t.Persistent = *c.Persistent

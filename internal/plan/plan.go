@@ -118,6 +118,7 @@ type Task struct {
 	Retry      int    // further attempts
 	RetryOn    string // regular expression: a matching line of the output allows a retry; "": any failure does
 	Timeout    int64  // nanoseconds, 0 for none
+	Grace      int64  // nanoseconds between two signals that end it; 0: the default
 	Mutex      string
 	Weight     int   // workers
 	Memory     int64 // bytes, 0 if not declared

@@ -2,7 +2,8 @@
 //
 // Every child leads its own process group, has an explicit environment, and on Linux is killed by the
 // kernel when bento dies. A cancelled or timed-out child gets SIGTERM, a grace period, then SIGKILL,
-// with all its descendants; so do descendants that are left after a child has exited. On Linux that
+// with all its descendants; so do descendants that are left after a child has exited. After Ctrl-C
+// SIGINT and a grace period come first. On Linux that
 // includes descendants that changed their session: the first Start makes this process the reaper of
 // its orphans (prctl(2), PR_SET_CHILD_SUBREAPER), and every child carries a mark that its descendants
 // inherit.
@@ -21,7 +22,7 @@ import (
 	"time"
 )
 
-// DefaultGrace is the time between SIGTERM and SIGKILL when Spec.Grace is 0.
+// DefaultGrace is the time between SIGINT, SIGTERM and SIGKILL when Spec.Grace is 0.
 const DefaultGrace = 5 * time.Second
 
 // Spec describes a child process.
@@ -53,7 +54,7 @@ type Spec struct {
 	Mounts bool
 
 	Timeout time.Duration // from the start; 0: no timeout
-	Grace   time.Duration // between SIGTERM and SIGKILL; 0: DefaultGrace
+	Grace   time.Duration // between two signals; 0: DefaultGrace
 }
 
 func (s *Spec) check() error {
@@ -80,6 +81,7 @@ type Result struct {
 	Signal   string // the name of the signal that ended it, such as "SIGKILL", or ""
 	TimedOut bool   // it was ended at Timeout
 	Canceled bool   // it was ended, or not started, because the context was done
+	Killed   bool   // it, or a descendant, was still there after its grace and got SIGKILL
 	Duration time.Duration
 	CPU      time.Duration // user and system time, with reaped descendants
 	// MaxRSS is the peak memory in bytes of the largest process. Linux includes the memory of bento
@@ -89,7 +91,8 @@ type Result struct {
 
 // Run runs a child to its end. It returns an error when the child could not be started, which wraps
 // an *fs.PathError with the file; the Result describes how the child ended. When ctx is done the
-// child gets SIGTERM, and SIGKILL after Grace.
+// child gets SIGTERM, and SIGKILL after Grace. If the cause of ctx is ErrInterrupt, it first gets SIGINT,
+// and SIGTERM after Grace, or as soon as only its descendants are left.
 func Run(ctx context.Context, s Spec) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{ExitCode: -1, Canceled: true}, nil

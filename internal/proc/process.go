@@ -120,10 +120,10 @@ func (p *Process) Wait(ctx context.Context) Result {
 		p.endLeft()
 	case canceled:
 		res.Canceled = true
-		p.end()
+		res.Killed = p.end(ctx)
 	case late:
 		res.TimedOut = true
-		p.end()
+		res.Killed = p.end(ctx)
 	}
 	p.io.finish()
 	p.terminal.TakeBack()
@@ -169,17 +169,42 @@ func (p *Process) timeout() (<-chan time.Time, func() bool) {
 	return timer.C, timer.Stop
 }
 
-// end ends a child with SIGTERM, then, after the grace, with SIGKILL.
-func (p *Process) end() {
+// end ends a child with SIGTERM, then, after the grace, with SIGKILL, and reports whether that was
+// needed. Before SIGTERM it sends SIGINT if Ctrl-C is the cause of the end of ctx.
+func (p *Process) end(ctx context.Context) (killed bool) {
+	defer p.killInHurry(ctx)()
+	if context.Cause(ctx) == ErrInterrupt {
+		p.interrupt()
+	}
 	until := time.Now().Add(p.spec.grace())
-	p.Terminate()
+	if !p.gone() || len(p.left()) > 0 {
+		p.Terminate()
+	}
+	p.waitExited()
+	if p.waitLeft(until, p.killed) {
+		return p.isKilled()
+	}
+	p.killAll()
+	return true
+}
+
+// waitExited waits for the child to exit, for the grace, or for Kill, and reports whether it has
+// exited.
+func (p *Process) waitExited() bool {
 	select {
 	case <-p.exited:
 	case <-p.killed:
 	case <-time.After(p.spec.grace()):
 	}
-	if !p.waitLeft(until, p.killed) {
-		p.killAll()
+	return p.gone()
+}
+
+func (p *Process) isKilled() bool {
+	select {
+	case <-p.killed:
+		return true
+	default:
+		return false
 	}
 }
 

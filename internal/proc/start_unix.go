@@ -66,18 +66,33 @@ func (p *Process) signal(sig syscall.Signal) {
 	if p.reaped {
 		return
 	}
+	p.toGroup(sig)
+	group := p.leader.pid
+	for _, d := range p.left() {
+		if d.Group != group {
+			_ = unix.Kill(d.Pid, sig)
+			_ = unix.Kill(d.Pid, unix.SIGCONT)
+		}
+	}
+}
+
+// signalGroup is signal without the descendants that have left the group.
+func (p *Process) signalGroup(sig syscall.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.reaped {
+		p.toGroup(sig)
+	}
+}
+
+// toGroup sends sig to the group, and to the child if it has left it. The caller holds p.mu.
+func (p *Process) toGroup(sig syscall.Signal) {
 	group := p.leader.pid
 	_ = unix.Kill(-group, sig)
 	_ = unix.Kill(-group, unix.SIGCONT)
 	if now, err := unix.Getpgid(group); err == nil && now != group {
 		_ = unix.Kill(group, sig)
 		_ = unix.Kill(group, unix.SIGCONT)
-	}
-	for _, d := range p.left() {
-		if d.Group != group {
-			_ = unix.Kill(d.Pid, sig)
-			_ = unix.Kill(d.Pid, unix.SIGCONT)
-		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -46,7 +47,7 @@ func (x *execution) printAgain(ctx context.Context) (*action.Findings, bool) {
 	}
 	said := action.NewFindings()
 	spec.Stdout, spec.Stderr = said.Stdout, said.Stderr
-	spec.Grace = x.opts.Grace
+	spec.Grace = cmp.Or(spec.Grace, x.opts.Grace)
 	if spec.Timeout == 0 {
 		spec.Timeout = x.result.Duration + time.Minute
 	}

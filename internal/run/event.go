@@ -130,6 +130,7 @@ type Result struct {
 	Message  string    // the reason in words
 	ExitCode int       // of Built and Failed; 128+n for signal n
 	Signal   string    // "SIGKILL", when a signal ended it
+	Killed   string    // "killed after 5s", or "killed", if it or a descendant had to be killed; else ""
 	Attempts int       // 0 when nothing was executed
 	Flaky    bool      // failed at first, then succeeded
 	Stopped  bool      // a server that ran until bento ended it

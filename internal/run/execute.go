@@ -159,7 +159,7 @@ func (x *execution) attemptTo(ctx context.Context, log *action.Log, stdout, stde
 	spec, err := x.env.commands().Spec(t)
 	var res proc.Result
 	if err == nil {
-		spec.Stdout, spec.Stderr, spec.Grace = stdout, stderr, x.opts.Grace
+		spec.Stdout, spec.Stderr, spec.Grace = stdout, stderr, cmp.Or(spec.Grace, x.opts.Grace)
 		x.giveStdio(&spec)
 		var late error
 		err = x.env.commands().Launch(t, spec, func(s proc.Spec) (err error) {
@@ -171,7 +171,7 @@ func (x *execution) attemptTo(ctx context.Context, log *action.Log, stdout, stde
 			return
 		}
 	}
-	r.ExitCode, r.Signal = res.ExitCode, res.Signal
+	r.ExitCode, r.Signal, r.Killed = res.ExitCode, res.Signal, killed(ctx, res, spec.Grace)
 	switch {
 	case err != nil:
 		r.Outcome, r.Reason, r.Message, r.ExitCode = Failed, "launch_failed", err.Error(), 127
@@ -192,6 +192,9 @@ func (x *execution) attemptTo(ctx context.Context, log *action.Log, stdout, stde
 		}
 	default:
 		r.Outcome, r.Reason, r.Message = Built, "", ""
+	}
+	if r.Killed != "" {
+		r.Message += ", " + r.Killed
 	}
 }
 
@@ -218,6 +221,17 @@ func (x *execution) supervise(ctx context.Context, spec proc.Spec) (res proc.Res
 	}
 	res, err = proc.Run(ctx, spec)
 	return res, nil, err
+}
+
+// killed returns the words for a process that had to be killed, "" for any other.
+func killed(ctx context.Context, res proc.Result, grace time.Duration) string {
+	switch {
+	case !res.Killed:
+		return ""
+	case proc.IsHurried(ctx):
+		return "killed"
+	}
+	return fmt.Sprintf("killed after %v", cmp.Or(grace, proc.DefaultGrace))
 }
 
 func exitMessage(res proc.Result) string {

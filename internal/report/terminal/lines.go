@@ -53,6 +53,7 @@ type Lines struct {
 	hits    bytes.Buffer // lines about hits, which come in bursts, until something else comes
 	partial map[source]*bytes.Buffer
 	failed  []*run.Result
+	unbegun unbegun
 	told    map[string]cache.Key // of News, by task
 	open    [2]bool              // stdout, stderr: the last forwarded output ended within a line
 }
@@ -111,6 +112,7 @@ func (l *Lines) Report(ev run.Event) {
 	case run.Warned:
 		report.WriteProblems(l.Err, l.Style, ev.Diagnostics)
 	case run.Finished:
+		l.writeUnbegun()
 		l.summary(ev.Report)
 	}
 }
@@ -131,6 +133,9 @@ func (l *Lines) stopped(r *run.Result) {
 		return
 	}
 	rest := "after " + lasted(r.Duration)
+	if r.Killed != "" {
+		rest += ", " + r.Killed
+	}
 	if r.LogPath != "" {
 		rest += "; log: " + r.LogPath
 	}
@@ -182,7 +187,7 @@ func (l *Lines) finished(r *run.Result) {
 	case r.Stopped:
 		l.stopped(r)
 		return
-	case l.News && l.isOld(r), l.Brief && r.Outcome == run.CacheHit:
+	case l.News && l.isOld(r), l.Brief && r.Outcome == run.CacheHit, l.unbegunToo(r):
 		return
 	}
 	switch r.Outcome {
@@ -208,6 +213,9 @@ func (l *Lines) finished(r *run.Result) {
 		why := r.Reason
 		if why == run.ReasonDependencyFailed {
 			why = firstLine(r.Message)
+		}
+		if r.Killed != "" {
+			why += ", " + r.Killed
 		}
 		l.quietStatus("skipped", l.Style.Yellow, r, why)
 	}
