@@ -55,7 +55,13 @@ type LinksAnswer struct {
 	// name is opaque and carries its own namespace ("npm:/abs/workspace:ui",
 	// "maven:com.example:lib").
 	Provides []string `json:"provides,omitempty"`
-	Reads    Reads    `json:"reads,omitempty"`
+	// Open are globs, relative to the project, of the files of it that a project of the same family
+	// may read by a link to it. Nil means that the family cannot tell.
+	Open []string `json:"-"`
+	// Closed reports whether the sources among Open read nothing else of the project, but for what
+	// Embeds finds. If not, only those of Open that a task makes say where others read.
+	Closed bool  `json:"-"`
+	Reads  Reads `json:"reads,omitempty"`
 }
 
 // Link is one dependency on another project, by directory or by a name that another dish

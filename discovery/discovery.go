@@ -118,6 +118,16 @@ func (d *Dish) PackageName() string {
 	return name[strings.LastIndexByte(name, ':')+1:]
 }
 
+// OpenTo returns globs, relative to d, of the files of d that the tools of reader, which is linked to
+// d, may read there. Nil means that this is unknown. If closed is false, it is known only where a task
+// makes all of them: sources may read more.
+func (d *Dish) OpenTo(reader *Dish) (globs []string, closed bool) {
+	if d.Adapter == nil || d.family() != reader.family() {
+		return nil, false
+	}
+	return d.answered.Open, d.answered.Closed
+}
+
 // Kinds of Link.
 const (
 	Declared = "declared" // depends_on in dish.toml

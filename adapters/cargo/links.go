@@ -43,7 +43,7 @@ func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, er
 			}
 		}
 	}
-	return adapters.LinksAnswer{Links: sorted(links), Reads: f.Reads()}, nil
+	return adapters.LinksAnswer{Links: sorted(links), Open: p.Open, Closed: true, Reads: f.Reads()}, nil
 }
 
 // patched adds the patches that the package uses: by name, or, as the lockfile says, by way of

@@ -19,7 +19,7 @@ func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, 
 	if err != nil {
 		return adapters.LinksAnswer{}, err
 	}
-	ans := adapters.LinksAnswer{Links: tsconfig.Read(f).Links}
+	ans := adapters.LinksAnswer{Links: tsconfig.Read(f).Links, Open: p.Open}
 	if p.Space != nil && p.Name != "" {
 		ans.Provides = []string{packageID(p, p.Name)}
 	}

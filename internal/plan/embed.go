@@ -8,6 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/tree/glob"
 )
 
@@ -43,7 +44,7 @@ func (b *builder) takeIn() {
 		}
 	}
 	edges = append(edges, b.namedEdges()...)
-	b.dependOnMakers(append(edges, b.carry(edges)...))
+	b.dependOnMakers(slices.Concat(edges, b.carry(edges), b.generatedEdges()))
 }
 
 // dependOnMakers makes tasks depend on the outputs of the tasks that make files for them, except where
@@ -72,7 +73,10 @@ func (b *builder) take(d *discovery.Dish, e *discovery.Embed, makers *makers) (e
 	for _, m := range makers.of(e.Path, set) {
 		wholly, some = wholly || m.whole, true
 		if m.task.Dish == d {
-			continue // tasks of one dish have an order, and outputs of their own are no inputs
+			if !e.Named { // the source needs them
+				edges = append(edges, b.ownEdges(m.task)...)
+			}
+			continue
 		}
 		b.took(d, Taken{m.task.Dish, viaOutputs, e.Pos.String()})
 		for _, t := range b.byDish[d] {
@@ -87,6 +91,17 @@ func (b *builder) take(d *discovery.Dish, e *discovery.Embed, makers *makers) (e
 	b.addEmbed(d, e)
 	if e.Ignored && !some {
 		b.warnIgnored(d, e)
+	}
+	return edges
+}
+
+// ownEdges returns the edges from the other tasks of a dish to one of them, which makes a file that a
+// source of the dish names.
+func (b *builder) ownEdges(maker *Task) (edges []innerEdge) {
+	for _, t := range b.byDish[maker.Dish] {
+		if t != maker && t.takesIn() {
+			edges = append(edges, innerEdge{t, maker})
+		}
 	}
 	return edges
 }
@@ -189,6 +204,7 @@ type maker struct {
 	prefix string
 	task   *Task
 	output string
+	pos    config.Pos
 	whole  bool // all files of the embed are outputs
 }
 

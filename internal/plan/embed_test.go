@@ -35,7 +35,7 @@ func TestWhatSourcesTakeIn(t *testing.T) {
 		},
 		{path: "app/static", owner: "app"},
 		{path: "app/static", ignored: true, owner: "app", onDisk: []string{"//app/static"}, warned: true},
-		{path: "app/made", ignored: true, owner: "app"},
+		{path: "app/made", ignored: true, owner: "app", deps: []string{"app:gen 1"}},
 		{path: "loose/[x]", glob: "*.x", ignored: true, onDisk: []string{`//loose/\[x]/*.x`, `//loose/\[x]/*.x/**`}, warned: true},
 		{path: "loose/x", inputs: []string{"//loose/x"}},
 	} {

@@ -134,9 +134,12 @@ func (b *builder) counted(d *discovery.Dish) []*discovery.Dish {
 	return list
 }
 
-// excludes reports whether the inputs of t exclude a dish as a whole: a glob without wildcards
+// excludes reports whether the inputs of t exclude a dish as a whole.
+func (t *Task) excludes(inner *discovery.Dish) bool { return t.excludesPath(inner.Path) }
+
+// excludesPath reports whether the inputs of t exclude everything at a path: a glob without wildcards
 // matches it or a directory around it, and no later glob may include a file again.
-func (t *Task) excludes(inner *discovery.Dish) bool {
+func (t *Task) excludesPath(p string) bool {
 	out := false
 	for _, glob := range t.Inputs {
 		glob, negated := strings.CutPrefix(glob, "!")
@@ -146,7 +149,7 @@ func (t *Task) excludes(inner *discovery.Dish) bool {
 		}
 		if out = out && !negated && literal(glob); negated {
 			glob = strings.TrimSuffix(strings.TrimSuffix(glob, "/"), "/**")
-			out = literal(glob) && contains(path.Join(base, glob), inner.Path)
+			out = literal(glob) && contains(path.Join(base, glob), p)
 		}
 	}
 	return out

@@ -23,6 +23,7 @@ type Manifest struct {
 	Patches      []Dependency // of [patch] and [replace], those that lead to directories
 	Lints        Lints
 	Outside      []string // directories of source files outside of the package
+	Open         []string // globs of the files that packages which depend on it compile
 
 	resolver, edition string // as written; the edition may be inherited from the workspace
 }
@@ -85,7 +86,7 @@ func Parse(path string, data []byte) (*Manifest, error) {
 	if v := child(root, "package"); v != nil {
 		m.Package = readPackage(path, root, v)
 		m.Dependencies = dependencies(path, root)
-		m.Outside = outside(path, root)
+		m.Outside, m.Open = outside(path, root), open(path, root)
 	}
 	if v := child(root, "workspace"); v != nil {
 		m.Workspace = readWorkspace(path, v)
@@ -225,6 +226,23 @@ func outside(path string, root *tomlfile.Value) []string {
 		}
 	}
 	return dirs
+}
+
+// open returns globs of the sources of a package that others compile: those of its library, and its
+// build script.
+func open(path string, root *tomlfile.Value) []string {
+	globs := []string{"src/**", "build.rs"}
+	for _, v := range []*tomlfile.Value{child(child(root, "package"), "build"), child(child(root, "lib"), "path")} {
+		dir, err := filepath.Rel(filepath.Dir(path), filepath.Dir(resolve(path, text(v))))
+		switch {
+		case text(v) == "" || err != nil || !filepath.IsLocal(dir):
+		case dir == ".":
+			globs = append(globs, "**")
+		default:
+			globs = append(globs, filepath.ToSlash(dir)+"/**")
+		}
+	}
+	return globs
 }
 
 // resolve returns the absolute path of name in the file at path.

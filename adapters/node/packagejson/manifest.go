@@ -31,6 +31,9 @@ type Manifest struct {
 	// BuildOutputs are the outputs of the build in the configuration of Nx, with its variables.
 	BuildOutputs []string
 
+	// Open are globs of the files that other packages may read, see openFiles.
+	Open []string
+
 	// Shared is a digest of what the members of the workspace may read, if this is its root.
 	Shared string
 
@@ -85,6 +88,7 @@ func ParseManifest(path string, data []byte) (*Manifest, error) {
 		return nil, r.problems
 	}
 	m.Name = r.text(root, "name").Value
+	m.Open = openFiles(root)
 	m.Hint, m.Shared = isHint(root), sharedDigest(root)
 	for _, v := range root.Get("nx", "targets", "build", "outputs").Items() {
 		m.BuildOutputs = append(m.BuildOutputs, v.Text())
