@@ -1,7 +1,7 @@
 # Every target is one line; longer ones are scripts.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-short test-long check fuzz bare bench fmt
+.PHONY: help build demo test test-short test-long check fuzz bare bench fmt release
 
 export FUZZTIME ?= 10s
 
@@ -42,3 +42,6 @@ bench: ## bento beside git status, ninja and turbo, then every benchmark
 
 fmt: ## gofmt -w
 	@scripts/gofiles | xargs -0 gofmt -l -w
+
+release: ## everything that VERSION=0.2.0 is published as, in dist/
+	@go run ./internal/release -version "$(VERSION)" $(RELEASE_FLAGS)

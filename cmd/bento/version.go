@@ -11,15 +11,21 @@ import (
 	"github.com/bentobuild/bento/internal/report"
 )
 
-// release is the version of a build without module information.
-const release = "0.1.0-dev"
+// development is the version of a build without module information.
+const development = "0.1.0-dev"
+
+// released is the version of a build by internal/release, which sets it with the linker.
+var released string
 
 // version returns the version of bento.
 func version() string {
+	if released != "" {
+		return released
+	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version
 	}
-	return release
+	return development
 }
 
 // versionInfo is the document of `bento version`.

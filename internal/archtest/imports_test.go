@@ -20,14 +20,15 @@ type row struct {
 var table = []row{
 	// 0
 	{"diagnostics", nil},
-	{"docs", nil},               // pages as text
-	{"internal/bench", nil},     // a program of its own: it measures bento from outside
-	{"internal/killpoint", nil}, // no effect, except in tests that kill bento
-	{"internal/rawfile", []string{"internal/killpoint"}},                // files and directories by descriptor
-	{"internal/shortened", nil},                                         // a program of its own: it reads tests
-	{"internal/testlog", nil},                                           // a program of its own: it reads the output of go test
+	{"docs", nil},                                        // pages as text
+	{"internal/bench", nil},                              // a program of its own: it measures bento from outside
+	{"internal/release", nil},                            // a program of its own: it builds what is published
+	{"internal/killpoint", nil},                          // no effect, except in tests that kill bento
+	{"internal/rawfile", []string{"internal/killpoint"}}, // files and directories by descriptor
+	{"internal/shortened", nil},                          // a program of its own: it reads tests
+	{"internal/testlog", nil},                            // a program of its own: it reads the output of go test
 	{"internal/owndir", []string{"internal/rawfile", "internal/owner"}}, // bento's own directories
-	{"internal/pack", nil},                                              // fields and values as bytes, for every stored format
+	{"internal/pack", nil}, // fields and values as bytes, for every stored format
 	{"cache", []string{"cache/diskstore", "internal/pack"}},
 	{"internal/dag", nil},
 	{"internal/parallel", nil}, // several workers
