@@ -39,7 +39,7 @@ func shown(t *testing.T, name string) (lines [][]string) {
 // TestShownCommands: the commands and flags that the documents show exist.
 func TestShownCommands(t *testing.T) {
 	t.Parallel()
-	for _, doc := range []string{"README.md", "docs/tour.md", "docs/commands.md", "docs/configuration.md", "docs/discovery.md", "docs/languages.md", "docs/adapters.md", "docs/extensions.md"} {
+	for _, doc := range []string{"README.md", "docs/install.md", "docs/tour.md", "docs/commands.md", "docs/configuration.md", "docs/discovery.md", "docs/languages.md", "docs/adapters.md", "docs/extensions.md"} {
 		for _, words := range shown(t, doc) {
 			root := newRoot(&session{process: process{out: io.Discard, err: io.Discard, environ: adapters.NewEnviron(nil)}}, "")
 			cmd, rest, err := root.Find(words)

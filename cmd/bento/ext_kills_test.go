@@ -20,7 +20,7 @@ import (
 // layExtension writes a new extension of ainb v2 below dir.
 func layExtension(t *testing.T, dir, id string) {
 	t.Helper()
-	files, err := scaffold.Extension(id, "python")
+	files, err := scaffold.Extension(id, "python", scaffold.SDK{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ type initOptions struct {
 	dry       bool
 	from      []string
 	ci, hooks string
+	version   string // of bento for the workflow, without v; "" for none
 	gitignore bool
 }
 
@@ -56,6 +58,7 @@ func initCommand(s *session) *cobra.Command {
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "print the files, write nothing")
 	cmd.Flags().StringSliceVar(&o.from, "from", nil, "write the tasks of `TOOL` to dish.toml: "+strings.Join(foreignIDs(), ", "))
 	cmd.Flags().StringVar(&o.ci, "ci", "", "write a workflow for `SERVICE`: github, gitlab")
+	cmd.Flags().StringVar(&o.version, "bento-version", "", "the released `VERSION` that the workflow installs; default this one")
 	cmd.Flags().StringVar(&o.hooks, "hooks", "", "check changes before a commit, by `KIND`: pre-commit, git")
 	cmd.Flags().BoolVar(&o.gitignore, "gitignore", false, "add what recipes make to .gitignore")
 	return cmd
@@ -74,6 +77,10 @@ func (o *initOptions) check() error {
 			return usageError(fmt.Sprintf("--from %q is not known", id), orList(id, known, "expected one of: "+strings.Join(known, ", ")))
 		}
 	}
+	if given := trimV(o.version); given != "" && !plainVersion.MatchString(given) {
+		return usageError(fmt.Sprintf("--bento-version %q is no version", o.version), "expected MAJOR.MINOR.PATCH, such as 0.2.0")
+	}
+	o.version = cmp.Or(trimV(o.version), publishedVersion())
 	for _, f := range []struct {
 		flag, value string
 		known       []string
@@ -277,7 +284,7 @@ func (doc *initialised) addFiles(o initOptions) error {
 	}
 	below := clone.At(doc.Root)
 	if o.ci != "" {
-		doc.Files = append(doc.Files, doc.workflow(below, o.ci))
+		doc.Files = append(doc.Files, doc.workflow(below, o.ci, o.version))
 	}
 	if o.hooks != "" {
 		hook, err := doc.hook(below, o.hooks)

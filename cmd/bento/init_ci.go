@@ -7,21 +7,29 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
-// installBento is the command that installs bento with Go.
-const installBento = "go install github.com/bentobuild/bento/cmd/bento@latest"
+// releases is where the files of every version are, in a directory with its name.
+const releases = "https://github.com/bentobuild/bento/releases/download"
 
 // shards returns the number of jobs that share the tasks. It is small: each job costs the time of its setup.
 func (doc *initialised) shards() int { return min(4, 1+len(doc.Dishes)/5) }
 
 // workflow returns the workflow for a service.
-func (doc *initialised) workflow(below *clone.Clone, service string) newFile {
-	f := newFile{Path: ".github/workflows/bento.yml", Text: doc.github(branch(below)), mode: 0o644}
+func (doc *initialised) workflow(below *clone.Clone, service, version string) newFile {
+	f := newFile{Path: ".github/workflows/bento.yml", Text: doc.github(branch(below), version), mode: 0o644}
 	if service == "gitlab" {
-		f.Path, f.Text = ".gitlab-ci.yml", doc.gitlab()
+		f.Path, f.Text = ".gitlab-ci.yml", doc.gitlab(version)
+	}
+	if version == "" {
+		doc.Problems = append(doc.Problems, diagnostics.Diagnostic{
+			Severity: diagnostics.Warning, Rule: "unpublished_bento", File: f.Path,
+			Message: "this is a development build of bento, which no job can download: the file expects bento on PATH",
+			Hint:    "name a released version: bento init --ci " + service + " --bento-version 0.2.0",
+		})
 	}
 	f.absent = "add to it the job that bento init --dry-run --ci " + service + " prints"
 	return f
@@ -80,12 +88,12 @@ func (doc *initialised) setups() string {
 
 // github returns a workflow of GitHub Actions. A pull request runs the tasks that its changes concern; a push
 // to the branch runs all tasks, and fills the cache from which pull requests start.
-func (doc *initialised) github(branch string) string {
-	matrix, key, shard := "", "bento-${{ runner.os }}", ""
+func (doc *initialised) github(branch, version string) string {
+	matrix, key, shard := "", "", ""
 	env := "          BASE: ${{ github.base_ref }}\n"
 	if n := doc.shards(); n > 1 {
 		matrix = "    strategy:\n      fail-fast: false\n      matrix:\n        shard: [" + numbers(n) + "]\n"
-		key += "-${{ matrix.shard }}"
+		key = "          cache-key: ${{ matrix.shard }}\n"
 		shard = fmt.Sprintf(` --shard "$SHARD/%d"`, n)
 		env += "          SHARD: ${{ matrix.shard }}\n"
 	}
@@ -111,15 +119,22 @@ jobs:
       - uses: actions/checkout@v4
         with:
           fetch-depth: 0 # --since needs the merge base
-` + doc.setups() + `      - uses: actions/cache@v4
-        with:
-          path: ~/.cache/bento
-          key: ` + key + `-${{ github.sha }}
-          restore-keys: ` + key + `-
-      - run: ` + installBento + `
-      - run: bento ci --keep-going --allow-empty` + shard + ` ${BASE:+--since "origin/$BASE"}
+` + doc.setups() + githubInstall(version, key) + `      - run: bento ci --keep-going --allow-empty` + shard + ` ${BASE:+--since "origin/$BASE"}
         env:
 ` + env
+}
+
+// githubInstall returns the step that installs a version of bento and restores its cache. with has more inputs
+// of the action.
+func githubInstall(version, with string) string {
+	if version == "" {
+		return "      - run: bento version # install bento above this line\n"
+	}
+	step := "      - uses: bentobuild/bento@v" + version + "\n"
+	if with != "" {
+		step += "        with:\n" + with
+	}
+	return step
 }
 
 // numbers returns the numbers from 1 to n.
@@ -131,31 +146,25 @@ func numbers(n int) string {
 	return strings.Join(list, ", ")
 }
 
-// gitlab returns a pipeline of GitLab.
-func (doc *initialised) gitlab() string {
-	parallel, shard, key := "", "", "bento"
+// gitlab returns a pipeline of GitLab. The template of a release has the installation and the cache.
+func (doc *initialised) gitlab(version string) string {
+	include, extends, parallel, shard := "", "", "", ""
+	if version != "" {
+		include = "include:\n  - remote: " + releases + "/v" + version + "/bento.gitlab-ci.yml\n\n"
+		extends = "  extends: .bento\n"
+	}
 	if n := doc.shards(); n > 1 {
 		parallel = fmt.Sprintf("  parallel: %d\n", n)
 		shard = ` --shard "$CI_NODE_INDEX/$CI_NODE_TOTAL"`
-		key = "bento-$CI_NODE_INDEX"
 	}
-	return `# Made by bento init --ci gitlab.
-bento:
-  # This image has Go. Add what the other languages need, or name an image that has it.
+	return "# Made by bento init --ci gitlab.\n" + include + `bento:
+` + extends + `  # This image has Go. Add what the other languages need, or name an image that has it.
   image: golang:latest
 ` + parallel + `  variables:
     GIT_DEPTH: "0" # --since needs the merge base
-    BENTO_CACHE_DIR: $CI_PROJECT_DIR/.bento-cache
-  cache:
-    key: ` + key + `
-    paths:
-      - .bento-cache/
-    when: always
   rules:
     - if: $CI_PIPELINE_SOURCE == "merge_request_event"
     - if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
-  before_script:
-    - ` + installBento + `
   script:
     - bento ci --keep-going --allow-empty` + shard + ` ${CI_MERGE_REQUEST_DIFF_BASE_SHA:+--since "$CI_MERGE_REQUEST_DIFF_BASE_SHA"}
 `

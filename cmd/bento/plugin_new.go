@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,7 +22,7 @@ import (
 )
 
 func pluginNewCommand(s *session) *cobra.Command {
-	var language, dir string
+	var language, dir, sdk string
 	cmd := &cobra.Command{
 		Use: "new ID", Short: "Write the project of a new adapter",
 		Long: "Write a small, complete project: an adapter in the language of --lang, fixtures with the answers\n" +
@@ -29,10 +30,13 @@ func pluginNewCommand(s *session) *cobra.Command {
 			"--lang toml the adapter is a definition without a program.",
 		Example: "  bento plugin new zig --lang python\n  bento plugin new zig --lang toml --dir adapters/zig",
 		Args:    exactly(1, "bento plugin new requires the id of the adapter"),
-		RunE:    func(_ *cobra.Command, args []string) error { return s.pluginNew(args[0], language, dir) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			return s.pluginNew(args[0], newPlugin{Language: language, Dir: dir}, sdk)
+		},
 	}
 	cmd.Flags().StringVar(&language, "lang", "", "the `LANGUAGE` of the adapter: "+strings.Join(scaffold.Languages(), ", "))
 	cmd.Flags().StringVar(&dir, "dir", "", "the new `DIRECTORY`; default bento-adapter-ID")
+	cmd.Flags().StringVar(&sdk, "sdk", "", sdkUsage)
 	return cmd
 }
 
@@ -45,22 +49,23 @@ type newPlugin struct {
 	Files    []string `json:"files"`
 }
 
-func (s *session) pluginNew(id, language, dir string) error {
-	if !slices.Contains(scaffold.Languages(), language) {
-		return usageError(fmt.Sprintf("--lang %q is no language of an adapter", language), "expected one of "+strings.Join(scaffold.Languages(), ", "))
+func (s *session) pluginNew(id string, doc newPlugin, sdk string) error {
+	if !slices.Contains(scaffold.Languages(), doc.Language) {
+		return usageError(fmt.Sprintf("--lang %q is no language of an adapter", doc.Language), "expected one of "+strings.Join(scaffold.Languages(), ", "))
 	}
 	if err := s.freeID(id); err != nil {
 		return err
 	}
-	if dir == "" {
-		dir = "bento-adapter-" + id
-	}
-	files, err := scaffold.Files(id, language)
+	module, err := s.sdk(doc.Language, sdk)
 	if err != nil {
 		return err
 	}
-	doc := newPlugin{Schema: report.Schema("plugin.new"), ID: id, Language: language, Dir: dir}
-	return s.newProject(doc, files, "cd "+dir+" && make test")
+	files, err := scaffold.Files(id, doc.Language, module)
+	if err != nil {
+		return err
+	}
+	doc.Schema, doc.ID, doc.Dir = report.Schema("plugin.new"), id, cmp.Or(doc.Dir, "bento-adapter-"+id)
+	return s.newProject(doc, files, "cd "+doc.Dir+" && make test")
 }
 
 // newProject writes a project and prints its document, or the next steps.

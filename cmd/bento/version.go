@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +29,16 @@ func version() string {
 	return development
 }
 
+// publishedVersion returns the version of a release, "" for a build of development.
+func publishedVersion() string {
+	if v := trimV(version()); plainVersion.MatchString(v) {
+		return v
+	}
+	return ""
+}
+
+func trimV(version string) string { return strings.TrimPrefix(version, "v") }
+
 // versionInfo is the document of `bento version`.
 type versionInfo struct {
 	Schema          string `json:"schema"`
@@ -38,13 +49,21 @@ type versionInfo struct {
 }
 
 func versionCommand(s *session) *cobra.Command {
-	return &cobra.Command{
+	var check bool
+	cmd := &cobra.Command{
 		Use: "version", GroupID: "other",
 		Short:   "Print the version",
-		Example: "  bento version\n  bento version --json",
+		Example: "  bento version\n  bento version --json\n  bento version --check",
 		Args:    cobra.NoArgs,
-		RunE:    func(*cobra.Command, []string) error { return s.printVersion() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if check {
+				return s.checkVersion(cmd.Context())
+			}
+			return s.printVersion()
+		},
 	}
+	cmd.Flags().BoolVar(&check, "check", false, "ask where releases are for the newest version")
+	return cmd
 }
 
 func (s *session) printVersion() error {

@@ -135,7 +135,7 @@ var table = []row{
 	// The inputs of adapters are digested with the secret of package key. The findings of a tool, and
 	// the offers of an adapter of the workspace, are checked like the answer of a plugin.
 	{"internal/workspace", []string{"adapters", "adapters/builtin", "adapters/declared", "cache", "diagnostics", "diagnostics/parse", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/key", "internal/owndir",
-		"internal/pack", "internal/sandbox", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/adapter/answer", "plugin/bundle", "plugin/bundle/seal", "plugin/host", "plugin/oneshot", "plugin/wasm"}},
+		"internal/pack", "internal/sandbox", "internal/semver", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/adapter/answer", "plugin/bundle", "plugin/bundle/seal", "plugin/host", "plugin/oneshot", "plugin/wasm"}},
 
 	// 8
 	// run finds the critical path, in a graph of tasks and installs that no plan has.
@@ -153,7 +153,8 @@ var table = []row{
 	{"internal/companion", []string{"internal/run", "internal/report", "internal/config", "internal/extension", "internal/state", "internal/bounds", "internal/owner", "adapters", "diagnostics",
 		"plugin/ainb", "plugin/ainb/manifest", "plugin/sep", "plugin/sep/manifest", "plugin/host"}},
 	{"internal/screen", []string{"internal/report", "plugin/ainb"}}, // cells of extensions on a terminal
-	{"internal/watch", nil}, // the events of the system; packages above interpret them
+	{"internal/update", []string{"internal/pattern"}},               // the released versions, on request
+	{"internal/watch", nil},                                         // the events of the system; packages above interpret them
 
 	// 10
 	{"cmd/bento", []string{"**"}},

@@ -55,6 +55,8 @@ type Workspace struct {
 	Exclude  []Glob // directories to skip, relative to the root
 	Include  []Glob // directories that are dishes in any case, relative to the root
 
+	Version tomlfile.At[string] // the versions of bento that the workspace works with, a range; "" for all
+
 	IgnoreKeys []string // keys of other tools, about which bento does not warn
 
 	Defaults  defaults

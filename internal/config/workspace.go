@@ -43,9 +43,10 @@ type workspaceFile struct {
 }
 
 type workspaceTable struct {
-	Discover *bool  `toml:"discover" doc:"a directory without dish.toml is a dish if an adapter detects it. Default: true unless bentos/ exists"`
-	Exclude  []Glob `toml:"exclude" also:"ignore" doc:"directories that bento does not discover"`
-	Include  []Glob `toml:"include" also:"members,packages,projects" doc:"directories that are dishes in any case: include wins over exclude and over every rule of what bento finds. A glob is compared with the directory itself"`
+	Version  tomlfile.At[string] `toml:"version" doc:"the versions of bento that this workspace works with, such as \">=0.2\" or \"0.2.1\"; another version refuses to run. A file .bento-version beside bento.toml says the same"`
+	Discover *bool               `toml:"discover" doc:"a directory without dish.toml is a dish if an adapter detects it. Default: true unless bentos/ exists"`
+	Exclude  []Glob              `toml:"exclude" also:"ignore" doc:"directories that bento does not discover"`
+	Include  []Glob              `toml:"include" also:"members,packages,projects" doc:"directories that are dishes in any case: include wins over exclude and over every rule of what bento finds. A glob is compared with the directory itself"`
 
 	IgnoreKeys []tomlfile.At[string] `toml:"ignore_keys" doc:"keys of other tools, which have no effect: no warning names them"`
 }
@@ -114,7 +115,7 @@ func (w *Workspace) fill(f *tomlfile.File) []diagnostics.Diagnostic {
 	if raw.Workspace.Discover != nil {
 		w.Discover = *raw.Workspace.Discover
 	}
-	w.Exclude, w.Include = raw.Workspace.Exclude, raw.Workspace.Include
+	w.Exclude, w.Include, w.Version = raw.Workspace.Exclude, raw.Workspace.Include, raw.Workspace.Version
 	plugins, more := raw.Plugins.plugins()
 	more = append(more, plugins.misplaced(false)...)
 	w.Plugins, problems = plugins, append(problems, more...)

@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"slices"
+	"strings"
 	"text/template"
 )
 
@@ -16,6 +17,9 @@ var mise string
 
 //go:embed aqua.yaml.tmpl
 var aqua string
+
+//go:embed gitlab-ci.yml
+var gitlab string
 
 // download is an archive for the templates.
 type download struct{ Name, URL, SHA256 string }
@@ -29,7 +33,7 @@ func (r *release) entries(context.Context) error {
 		if err != nil {
 			return err
 		}
-		of[p.os+"_"+p.arch] = download{name, homepage + "/releases/download/v" + r.version + "/" + name, sum}
+		of[p.os+"_"+p.arch] = download{name, r.downloads() + "/" + name, sum}
 	}
 	data := map[string]any{
 		"Version": r.version, "About": about, "Homepage": homepage, "Of": of,
@@ -52,8 +56,15 @@ func (r *release) entries(context.Context) error {
 	return nil
 }
 
-// script writes the script that installs an archive.
+// downloads is where the files of the version are.
+func (r *release) downloads() string { return homepage + "/releases/download/v" + r.version }
+
+// script writes the script that installs an archive, and the template of GitLab that runs it.
 func (r *release) script(context.Context) error {
+	template := strings.NewReplacer("__VERSION__", r.version, "__URL__", r.downloads()).Replace(gitlab)
+	if err := r.write("bento.gitlab-ci.yml", []byte(template)); err != nil {
+		return err
+	}
 	data, err := r.text("scripts/install.sh")
 	if err != nil {
 		return err

@@ -27,6 +27,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"aead.dev/minisign"
 	"github.com/google/go-cmp/cmp"
@@ -77,6 +78,7 @@ func TestRelease(t *testing.T) {
 	} {
 		t.Run(door.name, func(t *testing.T) { works(t, door.open(t, out)) })
 	}
+	t.Run("update", func(t *testing.T) { updates(t, out) })
 	t.Run("checksum", func(t *testing.T) { refusesAnotherArchive(t, out) })
 	t.Run("materials", func(t *testing.T) { listsModules(t, out) })
 }
@@ -399,6 +401,58 @@ func byImage(t *testing.T, out string) string {
 		t.Error("the program needs an interpreter, which the image does not have")
 	}
 	return path
+}
+
+// updates replaces an installed program by the next version, which is a script, and refuses one that npm has
+// installed. A workspace for the next version refuses this one.
+func updates(t *testing.T, out string) {
+	const next = "9.8.8"
+	downloads, bento := layOut(t, out), byScript(t, out)
+	name := "bento-" + next + "-" + runtime.GOOS + "-" + runtime.GOARCH
+	archive, err := tarGz(name+"/", []file{{path: "bento", data: []byte("#!/bin/sh\necho bento " + next + "\n"), program: true}}, time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := fmt.Appendf(nil, "%x  %s.tar.gz\n", sha256.Sum256(archive), name)
+	put(t, filepath.Join(downloads, "v"+next, name+".tar.gz"), archive, 0o644)
+	put(t, filepath.Join(downloads, "v"+next, sumsName), sums, 0o644)
+	put(t, filepath.Join(downloads, "latest/download", sumsName), sums, 0o644)
+	files := http.FileServer(http.Dir(downloads))
+	server := httptest.NewServer(http.StripPrefix("/releases", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.URL.Path = strings.TrimPrefix(r.URL.Path, "/download")
+		if strings.HasPrefix(r.URL.Path, "/latest") {
+			r.URL.Path = "/latest/download/" + sumsName
+		}
+		files.ServeHTTP(w, r)
+	})))
+	t.Cleanup(server.Close)
+	run := func(bento string, args ...string) (string, error) {
+		cmd := command(filepath.Dir(bento), append([]string{bento}, args...)...)
+		cmd.Env = append(cmd.Env, "BENTO_RELEASES="+server.URL+"/releases/download")
+		text, err := cmd.CombinedOutput()
+		return string(text), err
+	}
+	put(t, filepath.Join(filepath.Dir(bento), "w/bento.toml"), []byte("[workspace]\nversion = \">=9.8.8\"\n"), 0o644)
+	if text, err := run(bento, "-C", "w", "plan"); err == nil || !strings.Contains(text, "bento.toml:2:11") || !strings.Contains(text, "this is bento "+testVersion) {
+		t.Errorf("a workspace for the next version: %v\n%s", err, text)
+	}
+	if text, err := run(bento, "version", "--check"); err != nil || !strings.Contains(text, "the newest is "+next) {
+		t.Errorf("version --check: %v\n%s", err, text)
+	}
+	if text, err := run(bento, "self", "update", "--version", testVersion); err != nil || !strings.Contains(text, "that version already") {
+		t.Errorf("self update to the same version: %v\n%s", err, text)
+	}
+	managed := filepath.Join(t.TempDir(), "node_modules/bento-build-linux-x64/bento")
+	put(t, managed, read(t, bento), 0o755)
+	if text, err := run(managed, "self", "update"); err == nil || !strings.Contains(text, "npm install bento-build@latest") {
+		t.Errorf("self update of npm's program: %v\n%s", err, text)
+	}
+	if text, err := run(bento, "self", "update"); err != nil || !strings.Contains(text, "replaced by "+next) {
+		t.Errorf("self update: %v\n%s", err, text)
+	}
+	if got := must(t, t.TempDir(), bento, "version"); got != "bento "+next+"\n" {
+		t.Errorf("after the update bento version printed %q", got)
+	}
 }
 
 // listsModules compares the bill of materials with go.mod in a sample.

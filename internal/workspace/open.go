@@ -137,8 +137,10 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 	options.Source = about.Source()
 	var settings dishSettings
 	options.SettingsOf = settings.of
-	w.Plugins, err = h.StartPlugins(ctx, candidates, options, own)
-	if err = cmp.Or(walk.Wait(), err); err == nil {
+	if err = h.wrongVersion(o.Root, cfg); err == nil {
+		w.Plugins, err = h.StartPlugins(ctx, candidates, options, own)
+	}
+	if err = cmp.Or(err, walk.Wait()); err == nil {
 		files, err = h.walkAgain(ctx, files, cfg, out)
 	}
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 func ExtensionLanguages() []string { return []string{"go", "python"} }
 
 // Extension returns the files of the project of an extension of ainb v2, by path. id is its name and the
-// name of its directory. A file that begins with "#!" is executable.
-func Extension(id, language string) ([]File, error) {
+// name of its directory. A file that begins with "#!" is executable. sdk counts for "go" alone.
+func Extension(id, language string, sdk SDK) ([]File, error) {
 	if !slices.Contains(ExtensionLanguages(), language) {
 		return nil, fmt.Errorf("no language %q", language)
 	}
@@ -41,6 +41,5 @@ func Extension(id, language string) ([]File, error) {
 			return nil, err
 		}
 	}
-	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	return files, nil
+	return sdk.fill(files), nil
 }

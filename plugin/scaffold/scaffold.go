@@ -22,9 +22,29 @@ type File struct {
 	Text string
 }
 
+// SDK is the module that a project in Go is built on.
+type SDK struct {
+	Module string // the lines of go.mod
+	Sum    string // the text of go.sum, "" for none: then go finds the checksums
+}
+
+// fill returns files with the module, and with go.sum if the text is known.
+func (sdk SDK) fill(files []File) []File {
+	for i, f := range files {
+		if f.Path == "go.mod" {
+			files[i].Text = strings.Replace(f.Text, "__SDK__", sdk.Module, 1)
+		}
+	}
+	if sdk.Sum != "" {
+		files = append(files, File{Path: "go.sum", Text: sdk.Sum})
+	}
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return files
+}
+
 // Files returns the files of the project of an adapter, by path. id is a valid id of an adapter and
-// language one of Languages.
-func Files(id, language string) ([]File, error) {
+// language one of Languages. sdk counts for "go" alone.
+func Files(id, language string, sdk SDK) ([]File, error) {
 	if !slices.Contains(Languages(), language) {
 		return nil, fmt.Errorf("no language %q", language)
 	}
@@ -49,8 +69,7 @@ func Files(id, language string) ([]File, error) {
 			return nil, err
 		}
 	}
-	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	return files, nil
+	return sdk.fill(files), nil
 }
 
 // renamed returns the path of a file in the project. A template has another name if git, go or embed would
