@@ -118,6 +118,19 @@ type Embed struct {
 	// ignored files are inputs only if a task makes them, and directories around the project are no
 	// inputs.
 	Named bool
+	// Missed reports whether the tool's own cache misses a change there, see Stamper.
+	Missed bool
+}
+
+// Stamper makes a tool see that files have changed at which its own cache does not look: those of
+// Embed.Missed.
+type Stamper interface {
+	// IsStamped reports whether the cache may miss a change of a file, by its name. If a dish has a missed
+	// embed, all such files of the dish and of its embeds count.
+	IsStamped(name string) bool
+	// StampEnv returns the variables that make the tool see a change: digest is another one then. env is
+	// the environment of the task.
+	StampEnv(env Environ, digest string) map[string]string
 }
 
 // IgnoredNames are names of files that a tool includes even if git ignores them.

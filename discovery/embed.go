@@ -23,6 +23,7 @@ type Embed struct {
 	Owner   *Dish
 	Ignored bool
 	Named   bool // it may not take it in
+	Missed  bool // see adapters.Embed
 }
 
 // findEmbeds sets the paths inside the workspace that the sources of each dish embed.
@@ -78,7 +79,7 @@ func (f *finder) embed(at string, e adapters.Embed) Embed {
 		like = path.Join(at, "x")
 	}
 	return Embed{
-		Path: at, Glob: e.Glob, Pos: config.Pos{File: f.inWorkspace(e.File), Line: e.Line}, Owner: f.ws.Owner(at), Named: e.Named,
+		Path: at, Glob: e.Glob, Pos: config.Pos{File: f.inWorkspace(e.File), Line: e.Line}, Owner: f.ws.Owner(at), Named: e.Named, Missed: e.Missed,
 		Ignored: !f.isSource(at) && (f.Tree.Ignored(at, false) || f.Tree.Ignored(at, true) || f.Tree.Ignored(like, false) || f.takesIgnored(at, e)),
 	}
 }

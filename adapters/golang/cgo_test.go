@@ -30,7 +30,7 @@ import "C"
 		return got
 	}
 	want := []string{
-		"4 /w/native/include", "5 /w/native/lib", "5 /w/native/a.o", "8 /w/native/add.h", "11 /w/native/one.h",
+		"4 /w/native/include", "4 /w/m/own", "5 /w/native/lib", "5 /w/native/a.o", "8 /w/native/add.h", "11 /w/native/one.h",
 	}
 	if diff := cmp.Diff(want, embeds(source)); diff != "" {
 		t.Error(diff)

@@ -16,7 +16,7 @@ const embedDirective = "//go:embed"
 // describes them, and what the C parts of a source name outside of the module. It also finds a line
 // in a comment or a string.
 func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
-	return append(embedded(file, data), cgoPaths(dir, file, data)...)
+	return append(embedded(file, data), cgoPaths(file, data)...)
 }
 
 func embedded(file string, data []byte) (list []adapters.Embed) {

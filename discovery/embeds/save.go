@@ -19,7 +19,7 @@ import (
 const (
 	summaryName = "embeds"
 	filesName   = "sources/"
-	version     = 5
+	version     = 6
 )
 
 // of has the embeds of a project, valid while finder.digest returns this digest.
@@ -145,19 +145,23 @@ func writeEmbeds(w *pack.Writer, list []adapters.Embed) {
 		w.String(e.File)
 		w.Uint(uint64(e.Line))
 		w.Uint(uint64(e.Ignored))
-		named := byte(0)
+		flags := byte(0)
 		if e.Named {
-			named = 1
+			flags |= 1
 		}
-		w.Byte(named)
+		if e.Missed {
+			flags |= 2
+		}
+		w.Byte(flags)
 	}
 }
 
 func readEmbeds(r *pack.Reader) (list []adapters.Embed) {
 	for range r.Count(6) {
-		list = append(list, adapters.Embed{
-			Path: r.String(), Glob: r.String(), File: r.String(), Line: int(r.Uint()), Ignored: adapters.IgnoredNames(r.Uint()), Named: r.Byte() != 0,
-		})
+		e := adapters.Embed{Path: r.String(), Glob: r.String(), File: r.String(), Line: int(r.Uint()), Ignored: adapters.IgnoredNames(r.Uint())}
+		flags := r.Byte()
+		e.Named, e.Missed = flags&1 != 0, flags&2 != 0
+		list = append(list, e)
 	}
 	return list
 }

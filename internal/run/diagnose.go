@@ -46,6 +46,7 @@ func (x *execution) printAgain(ctx context.Context) (*action.Findings, bool) {
 		return nil, false
 	}
 	said := action.NewFindings()
+	spec.Env = stamped(t, spec.Env, x.stamp)
 	spec.Stdout, spec.Stderr = said.Stdout, said.Stderr
 	spec.Grace = cmp.Or(spec.Grace, x.opts.Grace)
 	if spec.Timeout == 0 {

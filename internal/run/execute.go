@@ -33,6 +33,7 @@ type execution struct {
 	restorer *outputs.Restorer
 	outDir   func() (path string, discard func(again bool), err error) // for the outputs of a tool
 
+	stamp   string // see engine.stampOf
 	isReady func() // releases the dependents of a persistent task
 	ended   func() // frees the workers of a task whose process has ended
 	result  *Result
@@ -46,6 +47,7 @@ func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string)
 	unsure = cmp.Or(unsure, ev.InTheWay, ev.Aged, e.doubt(t))
 	x := &execution{
 		env: e.env, opts: e.opts, ev: ev, restorer: e.restorer, outDir: e.outDir, sources: e.keys.Sources(t), result: &Result{Task: t, Key: ev.Key},
+		stamp: e.stampOf(t),
 		kept: &record.Execution{
 			Recorder: e.recorder, Ev: ev, Last: e.keys.History().Of(t), Others: e.others(t), Before: e.before(t), Unsure: unsure,
 			Upstream: e.upstream(t), Linked: e.keys.Linked(t), Elsewhere: e.elsewhere(t), LeftByOthers: e.keys.LeftByOthers(t), Later: usesOut(t),
@@ -160,6 +162,7 @@ func (x *execution) attemptTo(ctx context.Context, log *action.Log, stdout, stde
 	var res proc.Result
 	if err == nil {
 		spec.Stdout, spec.Stderr, spec.Grace = stdout, stderr, cmp.Or(spec.Grace, x.opts.Grace)
+		spec.Env = stamped(t, spec.Env, x.stamp)
 		x.giveStdio(&spec)
 		var late error
 		err = x.env.commands().Launch(t, spec, func(s proc.Spec) (err error) {

@@ -1,0 +1,63 @@
+package run
+
+import (
+	"slices"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/pack"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// stampOf returns the digest of the files of t's dish, and of those that it is linked to, of which the
+// cache of its tool may miss a change (adapters.Stamper); "" for none.
+func (e *engine) stampOf(t *plan.Task) string {
+	s, ok := t.Dish.Adapter.(adapters.Stamper)
+	if !ok {
+		return ""
+	}
+	var w pack.Writer
+	any := false
+	for _, d := range append([]*discovery.Dish{t.Dish}, e.keys.Linked(t)...) {
+		if !slices.ContainsFunc(d.Embeds, func(m discovery.Embed) bool { return m.Missed }) {
+			continue
+		}
+		any = true
+		e.addStamped(&w, s, e.tree.Under(d.Path))
+		for _, m := range d.Embeds {
+			if m.Missed {
+				e.addStamped(&w, s, e.tree.At(m.Path))
+			}
+			if m.Missed && m.Ignored {
+				made, _ := e.tree.IgnoredNow(m.Path, func(string) bool { return true }) // the tool reports an error
+				e.addStamped(&w, s, made)
+			}
+		}
+	}
+	if !any {
+		return ""
+	}
+	return cache.Sum(w.Payload()).String()[:16]
+}
+
+func (e *engine) addStamped(w *pack.Writer, s adapters.Stamper, files []tree.Entry) {
+	for _, f := range files {
+		if f.Kind != tree.File || !s.IsStamped(f.Path) {
+			continue
+		}
+		if sum, err := e.tree.Index().Sum(f); err == nil { // else the key has no digest of it either
+			w.String(f.Path)
+			w.Raw(sum[:])
+		}
+	}
+}
+
+// stamped returns env with the variables by which the tool of t sees a change that its cache misses.
+func stamped(t *plan.Task, env adapters.Environ, stamp string) adapters.Environ {
+	if s, ok := t.Dish.Adapter.(adapters.Stamper); ok && stamp != "" {
+		return env.With(s.StampEnv(env, stamp))
+	}
+	return env
+}
