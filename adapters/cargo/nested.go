@@ -10,7 +10,7 @@ import (
 )
 
 // insideRule is Manifest.Inside.
-const insideRule = "Cargo, started there, takes it for a workspace root (a `[workspace]` of its own, no workspace above, or excluded by it) or for a member of the workspace above; below `tests/`, `benches/` and `fuzz/` of a package members only"
+const insideRule = "Cargo, started there, takes it for a workspace root (a `[workspace]` of its own, no workspace above, or excluded by it) or for a member of the workspace above; below `tests/`, `benches/` and `fuzz/` of a package only for a member of a workspace whose root lies outside"
 
 // Nested implements adapters.Nester: dir is a dish if cargo, started in dir, treats it as the root of
 // a workspace or as a member of one.
@@ -34,7 +34,8 @@ func (a *Adapter) nested(f *adapters.Files) (answer adapters.NestedAnswer, err e
 	if err != nil {
 		return answer, err
 	}
-	if member, err := a.isMember(f, root, m); member || err != nil {
+	member, err := a.isMember(f, root, m)
+	if err != nil || member && (around == "" || !within(around, root.Dir())) {
 		return answer, err
 	}
 	switch {
@@ -48,7 +49,7 @@ func (a *Adapter) nested(f *adapters.Files) (answer adapters.NestedAnswer, err e
 
 // inSources is the answer about a directory in the tests of a package.
 func inSources(around string) adapters.NestedAnswer {
-	return adapters.NestedAnswer{Reason: adapters.InSources, Why: "it lies in " + around + "/ of a package and is no member of a workspace"}
+	return adapters.NestedAnswer{Reason: adapters.InSources, Why: "it lies in " + filepath.Base(around) + "/ of a package and is no member of a workspace outside of it"}
 }
 
 // isMember reports whether m is a member of the workspace with this root, and not the root
@@ -61,17 +62,16 @@ func (a *Adapter) isMember(f *adapters.Files, root, m *cargotoml.Manifest) (bool
 	return slices.Contains(members, m.Dir()), err
 }
 
-// testsAround returns the name of the directory around f's that holds the tests, benchmarks
-// or fuzz targets of a package, "" for none.
-func (a *Adapter) testsAround(f *adapters.Files) (name string, err error) {
+// testsAround returns the directory around f's that holds the tests, benchmarks or fuzz
+// targets of a package, "" for none.
+func (a *Adapter) testsAround(f *adapters.Files) (around string, err error) {
 	for dir := range f.Ancestors() {
-		name := filepath.Base(dir)
-		if !slices.Contains([]string{"tests", "benches", "fuzz"}, name) {
+		if !slices.Contains([]string{"tests", "benches", "fuzz"}, filepath.Base(dir)) {
 			continue
 		}
 		m, err := a.optional(f, filepath.Dir(dir))
 		if err != nil || m != nil && m.Package != nil {
-			return name, err
+			return dir, err
 		}
 	}
 	return "", nil

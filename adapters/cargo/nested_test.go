@@ -158,6 +158,11 @@ package.name = "member"
 -- tests/ui/Cargo.toml --
 package.name = "ui"
 workspace = {}
+-- tests/case/in/Cargo.toml --
+[workspace]
+members = ["primary"]
+-- tests/case/in/primary/Cargo.toml --
+package.name = "primary"
 -- benches/b/Cargo.toml --
 package.name = "b"
 workspace = {}
@@ -170,7 +175,7 @@ workspace = {}
 `)
 	a := New(adapters.Options{Env: adaptertest.Env()})
 	for dir, want := range map[string]adapters.Reason{
-		"tests/member": "", "tests/ui": adapters.InSources, "benches/b": adapters.InSources, "fuzz": adapters.InSources,
+		"tests/member": "", "tests/ui": adapters.InSources, "tests/case/in": adapters.InSources, "tests/case/in/primary": adapters.InSources, "benches/b": adapters.InSources, "fuzz": adapters.InSources,
 		"other/tests/x": "", // not those of a package
 	} {
 		if answer, err := a.Nested(t.Context(), filepath.Join(root, dir), root); answer.Reason != want || err != nil || len(answer.Reads) == 0 {
