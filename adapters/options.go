@@ -13,6 +13,10 @@ type Options struct {
 	// variables that stop its tools from doing so.
 	AllowDownload bool
 
+	// Scripts is [workspace] scripts: names of scripts that stand for a lifecycle task, before the usual
+	// ones.
+	Scripts Scripts
+
 	// Clone is the workspace of the projects. Commands that only read start no program in
 	// it. Nil is the whole machine.
 	Clone *clone.Clone

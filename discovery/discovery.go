@@ -208,6 +208,7 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 	}
 	f.share()
 	f.nameDishes()
+	f.reportShared()
 	f.joinBuilds()
 	f.link()
 	f.findEmbeds()

@@ -275,8 +275,8 @@ func (f *finder) reportDecision(ctx context.Context, d *decision) {
 	if d.failed != nil && ctx.Err() == nil {
 		f.fail(d.failed, d.dish)
 	}
-	if len(d.dish.warnings) > 0 {
-		f.fail(d.dish.warnings, d.dish)
+	if list := d.dish.warned(false); len(list) > 0 {
+		f.fail(list, d.dish)
 	}
 }
 

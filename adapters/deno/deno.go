@@ -32,12 +32,13 @@ type Adapter struct {
 	imported adapters.Memo[[]adapters.Link]  // by directory
 	locked   adapters.Memo[lockfile]         // by path: a manifest may name another lockfile
 	names    memberNames
+	scripts  adapters.Scripts
 	seen     adapters.Machine[machine]
 }
 
 // New returns the adapter, id deno.
 func New(o adapters.Options) *Adapter {
-	a := &Adapter{Source: o.Source(), env: o.Env, manifest: adapters.Manifest{
+	a := &Adapter{Source: o.Source(), env: o.Env, scripts: o.Scripts, manifest: adapters.Manifest{
 		ProtocolVersion:  adapters.ProtocolVersion,
 		AdapterID:        id,
 		DisplayName:      id,

@@ -30,7 +30,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	if err != nil {
 		return adapters.TasksAnswer{}, err
 	}
-	r := recipes{project: p, tasks: tasks, inputs: above(f, p)}
+	r := recipes{project: p, tasks: tasks, inputs: above(f, p), names: a.scripts}
 	for _, t := range tasks {
 		if adapters.IsTaskName(t.Name) {
 			ans.Tasks = append(ans.Tasks, r.declared(t.Name, t))
@@ -40,8 +40,24 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	if !ans.Aggregate && !isPackage { // a package of Node.js has the tasks that it names
 		ans.Tasks = append(ans.Tasks, r.own(imports.In(f, isDerived))...)
 	}
+	if !ans.Aggregate {
+		ans.Warnings = r.names.Unmapped(r.scripts(f), ans.Tasks, nil)
+	}
 	ans.Reads = f.Reads()
 	return ans, nil
+}
+
+// scripts returns the places of the tasks of deno.json and of the scripts.
+func (r *recipes) scripts(f *adapters.Files) []adapters.Script {
+	var list []adapters.Script
+	for _, t := range r.tasks {
+		s := adapters.Script{Name: t.Name, File: f.Path("package.json"), Line: t.Line}
+		if r.Task(t.Name).Line > 0 {
+			s.File = r.Path
+		}
+		list = append(list, s)
+	}
+	return list
 }
 
 // withScripts returns the tasks of deno.json, and the scripts of package.json with other
@@ -67,6 +83,7 @@ type recipes struct {
 	*project
 	tasks  []denojson.Entry
 	inputs []string
+	names  adapters.Scripts
 }
 
 // declared returns the task of a name that runs a task of deno.json or a script.
@@ -88,13 +105,14 @@ func (r *recipes) declared(name string, t denojson.Entry) adapters.Task {
 // aliased returns a check, lint and test where only a script of package.json with another
 // name stands for it.
 func (r *recipes) aliased() (tasks []adapters.Task) {
-	for _, name := range []string{"check", "lint", "test"} {
+	for _, name := range adapters.Lifecycle() {
 		if r.has(name) {
 			continue
 		}
-		for _, alias := range adapters.ScriptAliases(name) {
+		for _, alias := range r.names.Aliases(name) {
 			i := slices.IndexFunc(r.tasks, func(e denojson.Entry) bool { return e.Name == alias })
-			if i >= 0 && r.Task(alias).Line == 0 {
+			named := slices.Contains(r.names[name], alias)
+			if i >= 0 && (named || r.Task(alias).Line == 0) && r.names.Stands(name, alias, r.tasks[i].Value) {
 				tasks = append(tasks, r.declared(name, r.tasks[i]))
 				break
 			}

@@ -30,6 +30,7 @@ type Adapter struct {
 	installs adapters.Memo[[]string]   // by scope
 	locked   adapters.Memo[lockReader] // by scope
 	names    packageNames
+	scripts  adapters.Scripts
 }
 
 // All returns the adapters of the family in the order of detection. They share the files that they
@@ -73,7 +74,7 @@ func newAdapter(s *project.Shelf, o adapters.Options, d dialect) *Adapter {
 	a.pins = pins.Reader{Shelf: s, Manager: d.manager, Download: o.AllowDownload}
 	asker := probe.New(o.Source(), o.Env.Strict(slices.Concat(a.manifest.PassEnv, a.manifest.SteeringEnv)...).With(a.manifest.SetEnv))
 	a.tools = tools.Tools{Shelf: s, Manager: d.manager, Env: o.Env, Asker: asker, Hint: d.hint, Follows: o.AllowDownload}
-	a.env = o.Env
+	a.env, a.scripts = o.Env, o.Scripts
 	return a
 }
 

@@ -4,11 +4,14 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/packagejson"
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/tsconfig"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
 // Tasks returns a recipe for each script of package.json. Those named build, check, lint
@@ -26,11 +29,14 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	if ans.Aggregate {
 		ans.Members = a.Members(f, p.Aggregate())
 	}
-	r := recipes{Project: p, dialect: &a.dialect, shared: a.sharedBy(f, p), ts: tsconfig.Read(f), files: f}
+	r := recipes{Project: p, dialect: &a.dialect, shared: a.sharedBy(f, p), ts: tsconfig.Read(f), files: f, names: a.scripts}
 	ans.Tasks = r.tasks()
 	tested := slices.ContainsFunc(ans.Tasks, func(t adapters.Task) bool { return t.Name == "test" })
 	if a.manager == project.Bun && !ans.Aggregate && p.Script("test").Line == 0 && !tested && hasTests(f) {
 		ans.Tasks = append(ans.Tasks, r.bunTest())
+	}
+	if !ans.Aggregate {
+		ans.Warnings = append(ans.Warnings, r.unmapped(ans.Tasks)...)
 	}
 	ans.Reads = f.Reads()
 	return ans, nil
@@ -43,6 +49,37 @@ type recipes struct {
 	shared  shared
 	ts      tsconfig.Config
 	files   *adapters.Files
+	names   adapters.Scripts
+}
+
+// unmapped reports scripts that look like lifecycle tasks and are none. Those that turbo runs count first.
+func (r *recipes) unmapped(tasks []adapters.Task) []diagnostics.Diagnostic {
+	var scripts []adapters.Script
+	for _, s := range r.Scripts {
+		scripts = append(scripts, adapters.Script{Name: s.Name, File: r.Project.Path, Line: s.Line})
+	}
+	return r.names.Unmapped(scripts, tasks, turboTasks(r.files, r.Scope()))
+}
+
+// turboTasks returns the names of the tasks in the turbo.json of a workspace. A malformed file has none:
+// turbo reports it.
+func turboTasks(f *adapters.Files, root string) []string {
+	path := filepath.Join(root, "turbo.json")
+	data, err := f.ReadIfExists(path)
+	if data == nil || err != nil {
+		return nil
+	}
+	doc, err := jsonfile.ParseLoose(path, data)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, table := range []string{"tasks", "pipeline"} {
+		for _, m := range doc.Get(table).Members() {
+			names = append(names, m.Name[strings.LastIndexByte(m.Name, '#')+1:])
+		}
+	}
+	return names
 }
 
 // tasks returns the scripts that can be tasks: each under its name, and those that stand for
@@ -59,12 +96,12 @@ func (r *recipes) tasks() []adapters.Task {
 	for _, s := range r.Scripts {
 		add(s.Name, s)
 	}
-	for _, name := range []string{"check", "lint", "test"} {
+	for _, name := range adapters.Lifecycle() {
 		if s := r.Script(name); s.Line > 0 && !adapters.IsStubTest(name, s.Value) {
 			continue
 		}
-		for _, alias := range adapters.ScriptAliases(name) {
-			if add(name, r.Script(alias)) {
+		for _, alias := range r.names.Aliases(name) {
+			if s := r.Script(alias); r.names.Stands(name, alias, s.Value) && add(name, s) {
 				break
 			}
 		}

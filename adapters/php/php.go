@@ -15,7 +15,7 @@ import (
 
 // identity is an ingredient of every key. It changes when a change to a recipe or a reader
 // of manifests changes what a task does.
-const identity = "builtin:2"
+const identity = "builtin:3"
 
 const (
 	manifestFile = "composer.json"
@@ -31,6 +31,7 @@ type Adapter struct {
 	manifests *adapters.Parsed[*composer.Manifest]
 	locks     *adapters.Parsed[*composer.Lock]
 	seen      adapters.Machine[machine]
+	scripts   adapters.Scripts
 }
 
 // New returns the adapter. Composer downloads no PHP, so AllowDownload has no effect.
@@ -40,6 +41,7 @@ func New(o adapters.Options) *Adapter {
 		manifest:  newManifest(),
 		manifests: adapters.NewParsed(composer.ParseManifest),
 		locks:     adapters.NewParsed(composer.ParseLock),
+		scripts:   o.Scripts,
 	}
 	pass := append(passEnv(), a.manifest.SteeringEnv...)
 	a.env = o.Env.Strict(pass...).With(a.manifest.SetEnv)

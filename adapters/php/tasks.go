@@ -27,8 +27,13 @@ func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, er
 	if _, err := a.pin(f, m); err != nil {
 		return adapters.TasksAnswer{}, err
 	}
-	r := &recipes{f: f, m: m}
+	r := &recipes{f: f, m: m, names: a.scripts}
 	answer.Tasks = r.tasks()
+	var scripts []adapters.Script
+	for _, s := range m.Scripts {
+		scripts = append(scripts, adapters.Script{Name: s.Name, File: f.Path(manifestFile)})
+	}
+	answer.Warnings = a.scripts.Unmapped(scripts, answer.Tasks, nil)
 	answer.Reads = f.Reads()
 	return answer, nil
 }
@@ -37,6 +42,8 @@ func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, er
 type recipes struct {
 	f *adapters.Files
 	m *composer.Manifest
+
+	names adapters.Scripts
 }
 
 // tasks returns the scripts with the name of a lifecycle task, recipes for tools that are
@@ -87,11 +94,11 @@ func aliases(lifecycle string) []string {
 }
 
 // script returns the script of a lifecycle task, without a name when there is none: that of its
-// own name, else the first of its aliases.
+// own name, else the first that the workspace names, else the first of its aliases.
 func (r *recipes) script(lifecycle string) composer.Script {
-	for _, name := range append([]string{lifecycle}, aliases(lifecycle)...) {
+	for _, name := range slices.Concat([]string{lifecycle}, r.names[lifecycle], aliases(lifecycle)) {
 		for _, s := range r.m.Scripts {
-			if s.Name == name {
+			if s.Name == name && (name == lifecycle || r.names.Stands(lifecycle, name, s.Body)) {
 				return s
 			}
 		}

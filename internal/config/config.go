@@ -56,6 +56,7 @@ type Workspace struct {
 	Include  []Glob // directories that are dishes in any case, relative to the root
 
 	Version tomlfile.At[string] // the versions of bento that the workspace works with, a range; "" for all
+	Scripts map[string][]string // names of scripts by the lifecycle task that they stand for
 
 	IgnoreKeys []string // keys of other tools, about which bento does not warn
 

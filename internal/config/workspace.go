@@ -48,7 +48,31 @@ type workspaceTable struct {
 	Exclude  []Glob              `toml:"exclude" also:"ignore" doc:"directories that bento does not discover"`
 	Include  []Glob              `toml:"include" also:"members,packages,projects" doc:"directories that are dishes in any case: include wins over exclude and over every rule of what bento finds. A glob is compared with the directory itself"`
 
+	Scripts scriptsTable `toml:"scripts" doc:"names of scripts that are a lifecycle task where a package has no script of the task's own name, before the usual names: check = [\"check:type\"]. An empty list silences the warning about scripts that look like the task"`
+
 	IgnoreKeys []tomlfile.At[string] `toml:"ignore_keys" doc:"keys of other tools, which have no effect: no warning names them"`
+}
+
+// scriptsTable is the schema of workspace.scripts.
+type scriptsTable struct {
+	Build []string `toml:"build" doc:"names of scripts that build, the first that a package has"`
+	Check []string `toml:"check" doc:"names of scripts that check, the first that a package has"`
+	Lint  []string `toml:"lint" doc:"names of scripts that lint, the first that a package has"`
+	Test  []string `toml:"test" doc:"names of scripts that test, the first that a package has"`
+}
+
+// byTask returns the names by task, without the tasks for which the file has no list.
+func (t scriptsTable) byTask() map[string][]string {
+	var out map[string][]string
+	for task, names := range map[string][]string{"build": t.Build, "check": t.Check, "lint": t.Lint, "test": t.Test} {
+		if names != nil {
+			if out == nil {
+				out = make(map[string][]string)
+			}
+			out[task] = names
+		}
+	}
+	return out
 }
 
 type defaultsTable struct {
@@ -116,6 +140,7 @@ func (w *Workspace) fill(f *tomlfile.File) []diagnostics.Diagnostic {
 		w.Discover = *raw.Workspace.Discover
 	}
 	w.Exclude, w.Include, w.Version = raw.Workspace.Exclude, raw.Workspace.Include, raw.Workspace.Version
+	w.Scripts = raw.Workspace.Scripts.byTask()
 	plugins, more := raw.Plugins.plugins()
 	more = append(more, plugins.misplaced(false)...)
 	w.Plugins, problems = plugins, append(problems, more...)

@@ -130,7 +130,7 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 		options.Notes = options.Modules
 	}
 	below, snapshot := clone.At(o.Root), new(adapters.Snapshot)
-	about := adapters.Options{Env: h.Environ, AllowDownload: cfg.Toolchain.AllowDownload, Clone: below, Snapshot: snapshot}
+	about := adapters.Options{Env: h.Environ, AllowDownload: cfg.Toolchain.AllowDownload, Scripts: cfg.Scripts, Clone: below, Snapshot: snapshot}
 	own := builtin.All(about)
 	defined, more := Defined(cfg.Adapters, own, about)
 	own, w.Problems = append(own, defined...), append(w.Problems, more...)

@@ -1,0 +1,30 @@
+package discovery
+
+import (
+	"slices"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// warned returns the warnings of the adapter about one dish, or those that dishes may share. A dish whose
+// tasks are written down needs no word about its scripts.
+func (d *Dish) warned(shared bool) diagnostics.Problems {
+	return slices.DeleteFunc(slices.Clone(d.warnings), func(p diagnostics.Diagnostic) bool {
+		written := p.Rule == adapters.RuleUnmapped && d.Config != nil && len(d.Config.Tasks) > 0
+		return written || (p.Alike != "") != shared
+	})
+}
+
+// reportShared adds the warnings that several dishes may share, with the names of the dishes.
+func (f *finder) reportShared() {
+	for _, d := range f.ws.Dishes {
+		list := d.warned(true)
+		for i := range list {
+			list[i].Dish = d.Name
+		}
+		if len(list) > 0 {
+			f.fail(list, d)
+		}
+	}
+}
