@@ -228,6 +228,9 @@ type Task struct {
 	// itself. Bento reads it to find out whether a script of a workspace's root only runs scripts of
 	// the members. It is never sent over the wire.
 	Body string `json:"-"`
+	// Instead are other commands that write the outputs to another place. If git does not ignore the
+	// outputs, the first one counts whose Path git ignores. They are never sent over the wire.
+	Instead []Alternative `json:"-"`
 	// Near are absolute paths outside of the dish that the command names. Bento looks there for files
 	// that it has left. They are never sent over the wire.
 	Near []string `json:"-"`
@@ -237,6 +240,13 @@ type Task struct {
 	// Server marks a task that runs until bento ends it. Its end with status 0 is still a success,
 	// because a script's name does not prove that it is a server. It is never sent over the wire.
 	Server bool `json:"-"`
+}
+
+// Alternative is another command of a task. Path, relative to the dish, is where its outputs lie.
+type Alternative struct {
+	Path    string
+	Run     string
+	Outputs []string
 }
 
 // Toolchain is a version that a project requires.

@@ -3,6 +3,8 @@ package golang
 import (
 	"bytes"
 	"context"
+	"go/parser"
+	"go/token"
 	"os"
 	"path"
 	"path/filepath"
@@ -66,6 +68,10 @@ func (a *Adapter) tasks(f *adapters.Files, p *project) ([]adapters.Task, error) 
 	list := lifecycle()
 	if count == 1 {
 		list[0] = a.single(f, list[0], executable(p, only))
+		if len(list[0].Outputs) > 0 && isCommand(f, only) {
+			// Else the next git add would add an executable beside the sources.
+			list[0].Instead = []adapters.Alternative{{Path: "bin/x", Run: "go build -o bin/ ./...", Outputs: []string{"bin/**"}}}
+		}
 	}
 	list = append(list, lint(f, p.mod)...)
 	list = append(list, scripts(f)...)
@@ -97,6 +103,28 @@ func (a *Adapter) single(f *adapters.Files, build adapters.Task, name string) ad
 	// own.
 	build.Outputs = []string{name + "/**"}
 	return build
+}
+
+// isCommand reports whether the package in dir is a command, by the first of its sources that is no test
+// and is not left out by a build constraint.
+func isCommand(f *adapters.Files, dir string) bool {
+	for _, e := range f.List(dir) {
+		if name := e.Name(); e.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || name[0] == '.' || name[0] == '_' {
+			continue
+		}
+		data, err := f.Read(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return false
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), "", data, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			return false // go build reports it
+		}
+		if !bytes.Contains(data[:file.Package-1], []byte("//go:build")) {
+			return file.Name.Name == "main"
+		}
+	}
+	return false
 }
 
 // executable returns the name that go build uses for the command in dir (DefaultExecName in
