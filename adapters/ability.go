@@ -79,6 +79,9 @@ type Link struct {
 	// Deep reports whether the dish also uses the private links of the target: it runs the target's
 	// tests.
 	Deep bool `json:"deep,omitempty"`
+	// As is the path under which sources import what is in the target, as Importer.Imports has it; ""
+	// for none.
+	As string `json:"-"`
 	// Loose reports whether files in Dir are used although no manifest names Dir as a package: the
 	// link does not make it a dish.
 	Loose bool `json:"-"`
@@ -103,7 +106,15 @@ type Embedder interface {
 	Embeds(dir, file string, data []byte) []Embed
 }
 
-// EmbedsFunc is the method of an Embedder.
+// Importer finds what the sources of a project import from other projects, so that bento knows which
+// directories of a linked project matter. The sources are those of Embedder.
+type Importer interface {
+	// Imports returns the imports of one file: Path is the path as the source has it, and Named is set
+	// where only the tests of the project import it. The answer depends only on the arguments.
+	Imports(dir, file string, data []byte) []Embed
+}
+
+// EmbedsFunc is the method of an Embedder, and of an Importer.
 type EmbedsFunc func(dir, file string, data []byte) []Embed
 
 // Embed is an inclusion of files in a source by their path.

@@ -92,6 +92,7 @@ type Dish struct {
 	named       bool     // see finder.name
 	answered    adapters.LinksAnswer
 	warnings    diagnostics.Problems // from its adapter, about its manifests
+	imports     *imports             // nil unless they matter
 	build       *Dish                // represents the dishes of one build; nil for a build of one dish
 }
 
@@ -125,6 +126,9 @@ func (d *Dish) OpenTo(reader *Dish) (globs []string, closed bool) {
 	if d.Adapter == nil || d.family() != reader.family() {
 		return nil, false
 	}
+	if _, ok := reader.Adapter.(adapters.Importer); ok {
+		return reader.imports.from(reader, d), true
+	}
 	return d.answered.Open, d.answered.Closed
 }
 
@@ -147,8 +151,9 @@ type Link struct {
 	// Cyclic marks an inferred link that closes a cycle; it does not order tasks.
 	Cyclic bool
 
-	deep   bool // the dish uses the private links of To, too
-	shared bool // see adapters.Link
+	deep   bool     // the dish uses the private links of To, too
+	as     []string // the paths under which sources import what is in To; "" is none
+	shared bool     // see adapters.Link
 	// inherited is true for a shared link of the root of the workspace.
 	inherited bool
 	pos       config.Pos

@@ -43,7 +43,16 @@ func (f *finder) findEmbeds() {
 	if len(projects) == 0 {
 		return
 	}
+	importers := f.importers()
+	for _, d := range importers {
+		find := d.Adapter.(adapters.Importer).Imports
+		projects = append(projects, embeds.Project{Path: d.Path, Adapter: d.Adapter, Embeds: find, Kind: "imports", Inner: inside(paths, d.Path)})
+	}
 	for i, list := range embeds.Find(embeds.Options{State: f.State, Tree: f.Tree, Clone: f.Clone}, projects) {
+		if i >= len(dishes) {
+			f.setImports(importers[i-len(dishes)], list)
+			continue
+		}
 		for _, e := range list {
 			if at, ok := relative(f.ws.Root, e.Path); ok {
 				if embed := f.embed(at, e); f.takesIn(dishes[i], &embed) {

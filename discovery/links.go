@@ -188,13 +188,13 @@ func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, l
 	}
 	if old := links.of(to); old != nil {
 		old.Dev, old.Private, old.deep = old.Dev && l.Dev, old.Private && l.Private, old.deep || l.Deep
-		old.shared = old.shared || l.Shared
+		old.shared, old.as = old.shared || l.Shared, append(old.as, l.As)
 		return
 	}
 	file := f.inWorkspace(l.File)
 	links.put(Link{
 		To: to, Kind: Inferred, Dev: l.Dev, Private: l.Private, Where: where(file, l.Line),
-		pos: config.Pos{File: file, Line: l.Line}, deep: l.Deep, shared: l.Shared,
+		pos: config.Pos{File: file, Line: l.Line}, deep: l.Deep, shared: l.Shared, as: []string{l.As},
 	})
 }
 

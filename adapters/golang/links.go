@@ -63,7 +63,7 @@ func (g *linker) replaced() {
 	}
 	for _, r := range replaces {
 		if r.Dir != g.p.dir && g.p.mod.MayNeed(r.Path) {
-			g.links = append(g.links, adapters.Link{Dir: r.Dir, File: r.File, Line: r.Line})
+			g.links = append(g.links, adapters.Link{Dir: r.Dir, File: r.File, Line: r.Line, As: r.Path})
 		}
 	}
 }
@@ -87,7 +87,7 @@ func isBelow(root, path string) bool {
 func (g *linker) used(uses []use) {
 	for _, u := range uses {
 		g.links = append(g.links, adapters.Link{
-			Package: packageName(g.p.work, u.mod.Name), File: u.file, Line: u.line, Dev: u.dev, Private: u.dev,
+			Package: packageName(g.p.work, u.mod.Name), As: u.mod.Name, File: u.file, Line: u.line, Dev: u.dev, Private: u.dev,
 		})
 	}
 }

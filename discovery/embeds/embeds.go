@@ -27,11 +27,11 @@ const (
 	littleText = 64 << 10
 )
 
-// Bounds of the read part of a source, and of the embeds of a project.
-const (
-	maxSource = 4 << 20
-	maxEmbeds = 10_000
-)
+// maxSource bounds the read part of a source.
+const maxSource = 4 << 20
+
+// MaxEmbeds bounds the embeds of a project: a longer list may lack some.
+const MaxEmbeds = 10_000
 
 // readAhead is the number of sources of a project that are read at once.
 const readAhead = 1024
@@ -48,6 +48,8 @@ type Project struct {
 	Path    string // relative to the root, "." is the root
 	Adapter adapters.Adapter
 	Embeds  adapters.EmbedsFunc
+	// Kind tells apart two projects of one directory and adapter with different functions.
+	Kind string
 	// Inner are the directories of the projects below, sorted. Files in them belong to those.
 	Inner []string
 }
@@ -76,7 +78,7 @@ func Find(o Options, projects []Project) [][]adapters.Embed {
 // id identifies a project and the adapter that reads its sources.
 func (p *Project) id() string {
 	m := p.Adapter.Manifest()
-	return p.Path + "\x00" + m.AdapterID + "\x00" + m.Identity
+	return p.Path + "\x00" + m.AdapterID + "\x00" + m.Identity + p.Kind
 }
 
 // finder is the state of one Find. It is safe for concurrent use.
@@ -106,7 +108,7 @@ func (f *finder) project(p Project) (r result) {
 	}
 	now, size := make(fileTable), int64(0)
 	for e, s := range f.sourcesOf(&p, before) {
-		if len(r.embeds) > maxEmbeds {
+		if len(r.embeds) > MaxEmbeds {
 			break
 		}
 		if s.settled {

@@ -1,0 +1,25 @@
+package golang_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/golang"
+)
+
+// TestImports: the imports of a source are those of other modules, and of a test they are marked.
+func TestImports(t *testing.T) {
+	const source = "package a\n\nimport (\n\t\"fmt\"\n\tx \"example.org/proto/gen\"\n)\n\nimport \"proto\"\n\nfunc f( {"
+	a := golang.New(adapters.Options{})
+	for file, test := range map[string]bool{"/w/a.go": false, "/w/a_test.go": true} {
+		want := []adapters.Embed{{Path: "example.org/proto/gen", File: file, Line: 5, Named: test}, {Path: "proto", File: file, Line: 8, Named: test}}
+		if diff := cmp.Diff(want, a.Imports("/w", file, []byte(source))); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if list := a.Imports("/w", "/w/a.go", []byte("no source")); list != nil {
+		t.Error(list)
+	}
+}
