@@ -1,6 +1,7 @@
 package adapters
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -41,9 +42,12 @@ func (s Scripts) Stands(lifecycle, name, body string) bool {
 // rewrites reports whether a command has a tool correct what it finds.
 func rewrites(body string) bool {
 	words := strings.Fields(body)
+	for i, word := range words {
+		words[i] = path.Base(word) // vendor/bin/pint
+	}
 	has := func(word string) bool { return slices.Contains(words, word) }
 	return has("--fix") || has("--write") || has("--apply") || has("phpcbf") ||
-		has("php-cs-fixer") && has("fix") && !has("--dry-run") || has("pint") && !has("--test")
+		has("php-cs-fixer") && has("fix") && !has("--dry-run") || has("pint") && !has("--test") || has("rector") && !has("--dry-run")
 }
 
 // IsServer reports whether scripts of that name run until their user ends them.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -275,6 +276,24 @@ echo 'Composer version 2.9.9 2026-01-01'
 	got, err := newPHP("PATH="+root+":/usr/bin:/bin").ToolchainFingerprint(t.Context(), root)
 	if want := "php 8.9.1\nCore 8.9.1\nComposer version 2.9.9 2026-01-01\n"; err != nil || got != want {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestFixingAlias: a script that rewrites sources stands for no lifecycle task, under whatever alias.
+func TestFixingAlias(t *testing.T) {
+	for body, stands := range map[string]bool{
+		"pint --test": true, "vendor/bin/pint --config x --test": true, "php-cs-fixer fix --dry-run --diff": true, "phpcs src": true, "rector process --dry-run": true, "php-cs-fixer check": true, "ecs check": true,
+		"pint": false, "vendor/bin/pint --config x": false, "php-cs-fixer fix": false, "phpcs && phpcbf": false, "rector": false, "ecs check --fix": false, "npx prettier --write .": false,
+	} {
+		root := adaptertest.Tree(t, "composer.json", `{"scripts": {"cs": "`+body+`", "build": "x"}}`)
+		has := slices.ContainsFunc(adaptertest.Tasks(t, newPHP(), root).Tasks, func(task adapters.Task) bool { return task.Name == "lint" })
+		if has != stands {
+			t.Errorf("%q stands for lint: %t, want %t", body, has, stands)
+		}
+	}
+	root := adaptertest.Tree(t, "composer.json", `{"scripts": {"lint": "pint"}}`)
+	if got := adaptertest.Task(t, newPHP(), root, "lint").Run; got != "composer run-script lint" { // its own name is the author's word
+		t.Error(got)
 	}
 }
 
