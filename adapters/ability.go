@@ -174,6 +174,20 @@ type Scope struct {
 	// Nothing reports that Dir needs no install.
 	Nothing bool  `json:"nothing,omitempty"`
 	Reads   Reads `json:"reads,omitempty"`
+	// Copied are directories whose files the install copies or compiles, or hands to scripts of the
+	// project: their content decides it like Files.
+	Copied []Copied `json:"-"`
+}
+
+// Copied is a directory whose files decide an install.
+type Copied struct {
+	Dir    string   // absolute
+	Except []string // directories (absolute) in it that do not count
+	// Ignored reports whether files that git ignores count, such as what a build has made.
+	Ignored bool
+	// Scripts reports whether the files count only because scripts of the project may read them:
+	// [install] inputs of its dish.toml narrows them.
+	Scripts bool
 }
 
 // InstallScope returns a's scope of dir. If a is no Scoper, the scope is dir itself, and the files

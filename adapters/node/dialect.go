@@ -21,6 +21,9 @@ type dialect struct {
 	// install returns the command of an install in dir. If locked, the command does not
 	// change the lockfile.
 	install func(f *adapters.Files, dir string, locked bool) ([]string, error)
+	// again returns the command of an install that replaces copies of packages, and runs the scripts of
+	// the project, although nothing seems to have changed. It is nil where every install does.
+	again func(argv []string) []string
 	// add returns the command that adds packages, without their names.
 	add    func(p *project.Project, dev bool) []string
 	eslint string // the command that runs eslint for diagnostics

@@ -32,13 +32,14 @@ func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 	if !left.plain {
 		s.Made = modules.Made(f, s.Dir, left.made)
 	}
+	basis := a.basisOf(f, p)
+	s.Files, s.Copied = basis.files, basis.copied
 	s.Nothing = !left.always && p.Space == nil && len(p.Dependencies) == 0
 	argv, err := a.installArgs(f, s.Dir)
 	if err != nil {
 		return adapters.Scope{}, err
 	}
 	s.Command = a.selection() + commandLine(argv)
-	s.Files = a.installFiles(f, p)
 	s.Reads = f.Reads()
 	return s, nil
 }
@@ -55,36 +56,42 @@ func (a *Adapter) selection() string {
 	return b.String()
 }
 
-// installFiles returns the files that decide the install of a package or workspace. Its
-// members share the list.
-func (a *Adapter) installFiles(f *adapters.Files, p *project.Project) []string {
-	files, _ := a.installs.Get(f, p.Scope(), func(f *adapters.Files) ([]string, error) {
+// deciding is what decides an install.
+type deciding struct {
+	files  []string
+	copied []adapters.Copied
+}
+
+// basisOf returns what decides the install of a package or workspace. Its members share it.
+func (a *Adapter) basisOf(f *adapters.Files, p *project.Project) deciding {
+	basis, _ := a.installs.Get(f, p.Scope(), func(f *adapters.Files) (deciding, error) {
 		dir := f.Dir()
 		root, err := a.Read(f, dir)
 		if err != nil {
-			return nil, err
+			return deciding{}, err
 		}
 		files := append([]string{filepath.Join(dir, project.File)}, a.deciding(f, dir)...)
 		space, err := a.SpaceAt(f, dir) // p.Space does not do: f has not noted its files
 		if err != nil {
-			return nil, err
+			return deciding{}, err
 		}
+		var members []string
 		if space != nil {
-			for _, member := range a.Members(f, space) {
-				files = append(files, filepath.Join(member, project.File))
+			members = a.Members(f, space)
+		}
+		for _, member := range members {
+			files = append(files, filepath.Join(member, project.File))
+		}
+		if root != nil {
+			for _, d := range root.Dependencies {
+				if target := fileTarget(dir, d.Value); target != "" {
+					files = append(files, manifestOf(target))
+				}
 			}
 		}
-		if root == nil {
-			return slices.Clip(files), nil
-		}
-		for _, d := range root.Dependencies {
-			if target := fileTarget(dir, d.Value); target != "" {
-				files = append(files, manifestOf(target))
-			}
-		}
-		return slices.Clip(files), nil
+		return deciding{slices.Clip(files), slices.Clip(a.copied(f, dir, members))}, nil
 	})
-	return files
+	return basis
 }
 
 // deciding returns the files besides manifests that decide the install in dir: the
@@ -167,6 +174,12 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 		return err
 	}
 	in := modules.Install{Source: a.Source, Dir: p.Scope(), Known: left.made, Mark: left.mark, Anew: req.Force, Claims: req.Claims, Log: log}
+	if copied := a.basisOf(f, p).copied; len(copied) > 0 {
+		in.Anew = in.Anew || slices.ContainsFunc(copied, func(c adapters.Copied) bool { return !c.Scripts })
+		if a.again != nil {
+			argv = a.again(argv)
+		}
+	}
 	if p.Space != nil {
 		in.Members = a.Members(f, p.Space)
 	}

@@ -27,7 +27,7 @@ type Adapter struct {
 	manifest adapters.Manifest
 	pins     pins.Reader
 	tools    tools.Tools
-	installs adapters.Memo[[]string]   // by scope
+	installs adapters.Memo[deciding]   // by scope
 	locked   adapters.Memo[lockReader] // by scope
 	names    packageNames
 	scripts  adapters.Scripts
@@ -63,7 +63,7 @@ func newAdapter(s *project.Shelf, o adapters.Options, d dialect) *Adapter {
 		DerivedPaths:    derivedPaths(),
 		EmbedsIn:        embedsIn(),
 		Parallel:        64,
-		Identity:        d.id + "/4",
+		Identity:        d.id + "/5",
 		Family:          "node",
 		Locks:           d.locks,
 		Runtime:         d.runtime(),
@@ -136,6 +136,7 @@ func derivedPaths() []string {
 func passEnv() []string {
 	return []string{
 		"npm_config_*", "NPM_CONFIG_*", "NPM_TOKEN", "NODE_AUTH_TOKEN", "COREPACK_*",
+		"PLAYWRIGHT_*", "PUPPETEER_*", "CYPRESS_*", "ELECTRON_*", "HUSKY", "SENTRYCLI_*",
 		"NVM_DIR", "FNM_*", "VOLTA_*", "NODENV_*", "ASDF_*", "MISE_*", "N_PREFIX",
 	}
 }

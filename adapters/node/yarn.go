@@ -2,6 +2,7 @@ package node
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
@@ -22,6 +23,12 @@ func yarnDialect(s *project.Shelf) dialect {
 		traces:   y.traces,
 		run:      runBy("yarn", "build", "test", "lint"),
 		install:  y.install,
+		again: func(argv []string) []string {
+			if slices.Contains(argv, "--non-interactive") { // yarn 1
+				return append(argv, "--force")
+			}
+			return argv
+		},
 		add: func(p *project.Project, dev bool) []string {
 			argv := []string{"yarn", "add"}
 			if dev {

@@ -30,6 +30,9 @@ func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, e
 	for _, p := range a.pathPackages(f, m) {
 		scope.Files = append(scope.Files, p.Path)
 	}
+	for _, p := range a.copied(f, m) {
+		scope.Copied = append(scope.Copied, adapters.Copied{Dir: p.Dir()})
+	}
 	slices.Sort(scope.Files)
 	scope.Files = slices.Compact(scope.Files)
 	scope.Reads = f.Reads()
@@ -50,11 +53,62 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 			return err
 		}
 	}
-	if err := a.run(ctx, req.Leave(), probe.Work{Argv: []string{"install", "--no-progress"}, Dir: req.DishDir, Env: req.Env}, log); err != nil || !req.Force {
+	if err := a.run(ctx, req.Leave(), probe.Work{Argv: []string{"install", "--no-progress"}, Dir: req.DishDir, Env: req.Env}, log); err != nil {
 		return err
 	}
-	// Composer takes an incomplete package for installed.
-	return a.run(ctx, req.Leave(), probe.Work{Argv: []string{"reinstall", "--no-progress", "*"}, Dir: req.DishDir, Env: req.Env}, log)
+	again := []string{"*"} // composer takes an incomplete package for installed
+	if !req.Force {
+		// It takes an old copy for installed, too.
+		if again = a.copies(f); len(again) == 0 {
+			return nil
+		}
+	}
+	argv := append([]string{"reinstall", "--no-progress", "--"}, again...)
+	return a.run(ctx, req.Leave(), probe.Work{Argv: argv, Dir: req.DishDir, Env: req.Env}, log)
+}
+
+// copies returns the names of the packages that an install copies from directories.
+func (a *Adapter) copies(f *adapters.Files) (names []string) {
+	m, err := a.manifests.Read(f, manifestFile)
+	if err != nil {
+		return nil // composer has reported it
+	}
+	for _, p := range a.copied(f, m) {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// copied returns the packages of path repositories that m requires, directly or through each other, and
+// that composer copies.
+func (a *Adapter) copied(f *adapters.Files, m *composer.Manifest) (list []*composer.Manifest) {
+	all := a.env.Get("COMPOSER_MIRROR_PATH_REPOS") == "1"
+	byName, copies := make(map[string]*composer.Manifest), make(map[string]bool)
+	for _, repo := range m.Repositories {
+		for _, dir := range expand(f, m.Dir(), repo.URL) {
+			p, err := a.manifests.Read(f, filepath.Join(dir, manifestFile))
+			if err != nil || p.Name == "" || byName[strings.ToLower(p.Name)] != nil {
+				continue
+			}
+			byName[strings.ToLower(p.Name)], copies[p.Dir()] = p, all || repo.Copy
+		}
+	}
+	seen := make(map[*composer.Manifest]bool)
+	var follow func(of *composer.Manifest)
+	follow = func(of *composer.Manifest) {
+		for _, r := range of.Requires {
+			p := byName[strings.ToLower(r.Name)]
+			if p == nil || seen[p] || p.Dir() == m.Dir() || of != m && r.Dev {
+				continue
+			}
+			if seen[p] = true; copies[p.Dir()] {
+				list = append(list, p)
+			}
+			follow(p)
+		}
+	}
+	follow(m)
+	return list
 }
 
 // fresh returns an error when the lockfile is older than composer.json or than the path

@@ -48,10 +48,28 @@ func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 			s.Files = append(s.Files, filepath.Join(l.path, name))
 		}
 	}
+	s.Copied = p.compiled(f, locals)
 	slices.Sort(s.Files)
 	s.Files = slices.Compact(s.Files)
 	s.Reads = f.Reads()
 	return s, nil
+}
+
+// compiled returns the projects that an install builds from their sources or copies: those with
+// extensions, and with poetry those that are not installed for development.
+func (p *project) compiled(f *adapters.Files, locals []local) (list []adapters.Copied) {
+	if p.canBuild() && p.Compiles(f) {
+		list = append(list, adapters.Copied{Dir: p.dir})
+	}
+	for _, l := range locals {
+		below := f.In(l.path)
+		other, err := pyproject.Read(below)
+		if p.poetry && !l.editable || err == nil && other.Compiles(below) {
+			list = append(list, adapters.Copied{Dir: l.path})
+		}
+		f.Note(below.Reads())
+	}
+	return list
 }
 
 // commands returns the arguments of each run of pip. Pinned files come before the project: pip

@@ -39,7 +39,7 @@ type Adapter struct {
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{
 		Source: o.Source(), env: o.Env, machine: interpreter.NewMachine(o), sources: make(map[string]chan struct{}),
-		manifest: environment.Manifest("python", "python/3"),
+		manifest: environment.Manifest("python", "python/4"),
 	}
 	m := &a.manifest
 	m.EmbedsIn = devtool.ManifestFiles()

@@ -56,7 +56,8 @@ func TestTasks(t *testing.T) {
 		{"pytest in a file", []string{"requirements.txt", "", "requirements/test.txt", "pytest"}, []adapters.Task{test}},
 		{"pytest of poetry", []string{"pyproject.toml", "[tool.poetry.group.dev.dependencies]\npytest='^8'\n"}, nil},
 		{"pytest is only configured", []string{"pyproject.toml", "[project]\n[tool.pytest.ini_options]\n"}, nil},
-		{"ruff is configured", []string{"requirements.txt", "", "ruff.toml", ""}, []adapters.Task{{Name: "lint", Run: ".venv/bin/ruff check --no-fix --no-fix-only ."}}},
+		{"ruff is configured, without a version", []string{"requirements.txt", "", "ruff.toml", ""}, nil},
+		{"ruff is configured", []string{"requirements.txt", "", "ruff.toml", "", ".pre-commit-config.yaml", "- repo: https://github.com/astral-sh/ruff-pre-commit\n  rev: v0.4.10\n"}, []adapters.Task{{Name: "lint", Run: ".venv/bin/ruff check --no-fix --no-fix-only ."}}},
 		{"ruff is declared, flake8 configured", []string{"requirements.txt", "ruff", ".flake8", "[flake8]"}, []adapters.Task{{Name: "lint", Run: ".venv/bin/ruff check --no-fix --no-fix-only ."}, format}},
 		{"poetry", []string{"poetry.lock", "", "pyproject.toml", buildSystem + "[tool.poetry.group.x]\noptional=true\n[tool.poetry.group.x.dependencies]\npytest='^8'\nruff='*'\n[tool.mypy]\n"},
 			[]adapters.Task{poetry, {Name: "lint", Run: ".venv/bin/ruff check --no-fix --no-fix-only ."}, test, format}},
@@ -67,7 +68,7 @@ func TestTasks(t *testing.T) {
 		{"runners that manage projects", []string{"pyproject.toml", "[tool.pdm.scripts]\n_.env='x'\nlint={cmd='x'}\nall={composite=['a']}\n[tool.hatch.envs.default.scripts]\nlint='y'\ncov=['a','b']\n"},
 			[]adapters.Task{script("lint", "pdm run lint", "x"), script("all", "pdm run all", "pdm run all"), script("cov", "hatch run cov", "a && b")}},
 		{"runners that are not asked for", []string{"requirements.txt", "pytest", "pyproject.toml", "[tool.poe.tasks]\na='x'\n"}, []adapters.Task{test}},
-		{"flake8", []string{"requirements.txt", "", "tox.ini", "[flake8]\nextend-exclude = a,\n  b\n"},
+		{"flake8", []string{"requirements.txt", "", "tox.ini", "[flake8]\nextend-exclude = a,\n  b\n", ".pre-commit-config.yaml", "- repo: https://github.com/pycqa/flake8\n  rev: 7.0.0\n"},
 			[]adapters.Task{{Name: "lint", Run: ".venv/bin/python -m flake8 --extend-exclude .venv,a,b"}}},
 		{"an old flake8", []string{"requirements.txt", "flake8==3.7.8"},
 			[]adapters.Task{{Name: "lint", Run: ".venv/bin/python -m flake8 --exclude '.venv,.svn,CVS,.bzr,.hg,.git,__pycache__,.tox,.eggs,*.egg'"}}},
@@ -169,8 +170,8 @@ func TestInstallScope(t *testing.T) {
 			"install six pytest", nil, false},
 		{"hashes", []string{"app/setup.py", "", "app/requirements.txt", "six==1 --hash=sha256:aa"},
 			"install --require-hashes -r requirements.txt && .venv/bin/python -m pip install --no-deps -e .", []string{"app/requirements.txt"}, false},
-		{"hashes, and tools without", []string{"app/requirements.txt", "six==1 --hash=sha256:aa", "app/requirements-dev.txt", "pytest", "app/ruff.toml", ""},
-			"install --require-hashes -r requirements.txt && .venv/bin/python -m pip install -r requirements-dev.txt ruff",
+		{"hashes, and tools without", []string{"app/requirements.txt", "six==1 --hash=sha256:aa", "app/requirements-dev.txt", "pytest", "app/ruff.toml", "required-version='0.5.1'", "app/.pre-commit-config.yaml", "- repo: https://github.com/astral-sh/ruff-pre-commit\n  rev: v0.5.1\n"},
+			"install --require-hashes -r requirements.txt && .venv/bin/python -m pip install -r requirements-dev.txt ruff==0.5.1",
 			[]string{"app/requirements-dev.txt", "app/requirements.txt"}, false},
 		{"pins before the project, which they name", []string{"app/pyproject.toml", buildSystem + "[project]\nname='click'\n[tool.pytest.ini_options]\n", "app/requirements/dev.txt", "click==8.1.8\npytest==8.3.0\n"},
 			"install -r requirements/dev.txt && .venv/bin/python -m pip install -e .", []string{"app/requirements/dev.txt"}, false},
@@ -202,6 +203,7 @@ func TestInstallScope(t *testing.T) {
 			}
 			if strings.HasPrefix(tt.command, "poetry") {
 				want.Command = "cd " + dir + " && python3 -m venv --without-pip .venv && " + tt.command
+				want.Copied = []adapters.Copied{{Dir: filepath.Join(root, "lib")}}
 			}
 			for _, name := range append([]string{"app/pyproject.toml", "app/setup.cfg", "app/setup.py"}, tt.more...) {
 				want.Files = append(want.Files, filepath.Join(root, name))

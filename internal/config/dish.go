@@ -29,9 +29,23 @@ type Dish struct {
 	Outputs          []Glob
 	DependsOn        []dependsOn
 	ForceIndependent bool               // its keys do not include its dependencies
+	Install          Install            // of its dependencies
 	Toolchain        Toolchain          // on top of the workspace's
 	Tasks            []Task             // in the order of the file
 	Options          map[string]Options // of plugins, by id
+}
+
+// Install is the table [install].
+type Install struct {
+	// Inputs are the files of the dish that its own install scripts read; nil means all.
+	Inputs  []Glob
+	PassEnv []string // NAME or PREFIX_*: variables that the install sees
+}
+
+// installTable is the schema of [install].
+type installTable struct {
+	Inputs  []Glob       `toml:"inputs" doc:"the files of the dish that its own scripts preinstall, install, postinstall and prepare read. Default: all. When one changes, bento installs again"`
+	PassEnv []envPattern `toml:"pass_env" doc:"variables that the install sees, as NAME or PREFIX_*"`
 }
 
 // NoLanguage is the language of a dish that has only the tasks in its dish.toml.
@@ -95,6 +109,7 @@ type dishTable struct {
 	Outputs          []Glob                        `toml:"outputs" doc:"the outputs of build"`
 	DependsOn        []dependsOn                   `toml:"depends_on" also:"dependson,deps,dependencies,needs,requires" doc:"other dishes. With via = \"outputs\" the keys hold their outputs, and the files that git tracks among those, instead of their sources"`
 	ForceIndependent bool                          `toml:"force_independent" default:"false" doc:"the keys of the dish leave its dependencies out"`
+	Install          installTable                  `toml:"install" doc:"the install of its dependencies"`
 	Toolchain        toolchainTable                `toml:"toolchain" also:"tools,engines,versions" doc:"goes before that of bento.toml"`
 	Plugins          tomlfile.Map[dishPluginTable] `toml:"plugins" doc:"options of the plugin with this id"`
 	Tasks            tomlfile.Map[taskTable]       `toml:"tasks" also:"scripts,targets,pipeline,commands" doc:"a task with the name of a recipe changes the recipe and inherits the keys that it does not set"`
@@ -156,6 +171,7 @@ func (d *Dish) fill(f *tomlfile.File, base Toolchain) []diagnostics.Diagnostic {
 	d.Name, d.Language = Text{raw.Name.Value, raw.Name.Pos}, Text{raw.Language.Value, raw.Language.Pos}
 	d.Inputs, d.Outputs = raw.Inputs, raw.Outputs
 	d.ForceIndependent = raw.ForceIndependent
+	d.Install = Install{raw.Install.Inputs, envNames(raw.Install.PassEnv)}
 	d.Toolchain = raw.Toolchain.over(base)
 	for _, dep := range raw.DependsOn {
 		if dep.Dish != "" {
@@ -177,6 +193,7 @@ func (d *Dish) fill(f *tomlfile.File, base Toolchain) []diagnostics.Diagnostic {
 	problems = append(problems, checkOutputs(d.Outputs)...)
 	problems = append(problems, tooMuch(d.Path, d.Inputs)...)
 	problems = append(problems, tooMuch(d.Path, d.Outputs)...)
+	problems = append(problems, tooMuch(d.Path, d.Install.Inputs)...)
 	for i := range raw.Tasks {
 		task, more := raw.Tasks[i].Value.task(d.Path, raw.Tasks[i].Name, raw.Tasks[i].Pos)
 		d.Tasks = append(d.Tasks, task)

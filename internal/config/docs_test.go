@@ -86,6 +86,8 @@ func rowName(file, path string) (name string, named bool) {
 		return last, len(parts) == 2 || len(parts) == 3 && parts[1] == "ready"
 	case path == "toolchain":
 		return "[toolchain]", true
+	case file == "dish" && table == "install":
+		return "[install] " + key, deep
 	default:
 		return path, !deep && path != "tasks" || strings.HasPrefix(table, "garnishes")
 	}

@@ -79,7 +79,7 @@ type defaultsTable struct {
 	Parallelism tomlfile.At[int] `toml:"parallelism" doc:"tasks at once, by default one a CPU; flag -j. With more than one, bento stores the outputs of a task while the next runs"`
 	FailFast    *bool            `toml:"fail_fast" default:"true" doc:"start no task after a failure; with the flag --keep-going, or false here, bento skips only the tasks that depend on the failed one"`
 	Env         choice[envModes] `toml:"env" default:"strict" doc:"strict: a task sees the variables of its tools and those that it names; inherit: it sees bento's whole environment"`
-	PassEnv     []envPattern     `toml:"pass_env" doc:"variables that every task sees, as NAME or PREFIX_*"`
+	PassEnv     []envPattern     `toml:"pass_env" doc:"variables that every task and install sees, as NAME or PREFIX_*"`
 }
 
 // envModes are the values of defaults.env.

@@ -29,6 +29,7 @@ type Env struct {
 	Inherit    bool               // tasks see all of Environ
 	Color      action.Color       // whether tasks print colours
 	Program    string             // identifies this build of bento
+	Installs   InstallSettings
 	Reporter   Reporter
 	// Executing is called before the execution of a task or an install. The files of hold must stay
 	// open until all its processes have ended, even if this process is killed. Executing may be nil.

@@ -31,7 +31,7 @@ const installTimeout = 30 * time.Minute
 // The state has two stamps if the install wrote a lockfile that changes the command of the next
 // install.
 const (
-	stampVersion = 1
+	stampVersion = 2
 	stampSize    = 32
 )
 
@@ -160,7 +160,7 @@ func (in *installer) environ(d *discovery.Dish) adapters.Environ {
 	m := d.Adapter.Manifest()
 	env := in.Environ
 	if !in.Inherit {
-		env = env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...)
+		env = env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv, in.Installs.passEnv(in.Root, d))...)
 	}
 	return env.With(m.SetEnv).With(map[string]string{state.Inside: in.chain().With(in.Root, installing(d))})
 }
@@ -234,18 +234,19 @@ func (in *installer) stamp(ctx context.Context, d *discovery.Dish, toolchain str
 	for _, name := range in.deciding(d) {
 		// Missing files are not in the stamp: a glob of members may also match files that a build
 		// makes.
-		if sum, err := sumOf(ctx, name); err == nil {
+		if sum, err := digestOf(ctx, name); err == nil {
 			w.String(name)
 			w.Raw(sum[:])
 		}
 	}
+	in.addCopied(ctx, &w, d)
 	sum := blake3.Sum256(w.Payload())
 	return string(sum[:])
 }
 
-// sumOf returns the digest of a regular file. It does not block on a named pipe, and returns the
+// digestOf returns the digest of a regular file. It does not block on a named pipe, and returns the
 // error of ctx even in the middle of a file.
-func sumOf(ctx context.Context, name string) (sum [32]byte, err error) {
+func digestOf(ctx context.Context, name string) (sum [32]byte, err error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return sum, err

@@ -21,16 +21,16 @@ func TestSumOf(t *testing.T) {
 	if err := errors.Join(os.WriteFile(plain, text, 0o600), syscall.Mkfifo(pipe, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if sum, err := sumOf(t.Context(), plain); sum != blake3.Sum256(text) || err != nil {
+	if sum, err := digestOf(t.Context(), plain); sum != blake3.Sum256(text) || err != nil {
 		t.Errorf("a file: %x, %v", sum, err)
 	}
 	for _, name := range []string{pipe, dir, "/dev/zero", filepath.Join(dir, "none")} {
-		if _, err := sumOf(t.Context(), name); err == nil {
+		if _, err := digestOf(t.Context(), name); err == nil {
 			t.Errorf("%s has a digest", name)
 		}
 	}
 	ctx := &ending{t.Context(), 2}
-	if _, err := sumOf(ctx, plain); !errors.Is(err, context.Canceled) || ctx.looks != -1 {
+	if _, err := digestOf(ctx, plain); !errors.Is(err, context.Canceled) || ctx.looks != -1 {
 		t.Errorf("interrupted: %v, %d looks left", err, ctx.looks)
 	}
 }

@@ -19,10 +19,11 @@ type Manifest struct {
 
 	Scripts        []Entry
 	Dependencies   []Dependency
-	Overrides      []Entry // resolutions and overrides whose value is a text
-	PackageManager Entry   // "npm@10.2.0+sha224.…"
-	Engines        []Entry // by tool
-	Volta          []Entry // by tool
+	Injected       []string // dependencies that are copied although they are members
+	Overrides      []Entry  // resolutions and overrides whose value is a text
+	PackageManager Entry    // "npm@10.2.0+sha224.…"
+	Engines        []Entry  // by tool
+	Volta          []Entry  // by tool
 	DevEngines     []DevEngine
 
 	// Workspaces are the globs of the members, nil when missing.
@@ -102,6 +103,11 @@ func ParseManifest(path string, data []byte) (*Manifest, error) {
 	for _, group := range []Group{Prod, Optional, Peer, Dev} {
 		for _, e := range r.texts(root, string(group)) {
 			m.Dependencies = append(m.Dependencies, Dependency{e, group})
+		}
+	}
+	for _, d := range root.Get("dependenciesMeta").Members() {
+		if d.Value.Get("injected").IsTrue() {
+			m.Injected = append(m.Injected, d.Name)
 		}
 	}
 	for _, v := range []*jsonfile.Value{root.Get("resolutions"), root.Get("overrides"), root.Get("pnpm", "overrides")} {

@@ -20,7 +20,13 @@ const (
 )
 
 // NPM is a .npmrc.
-type NPM struct{ EngineStrict bool }
+type NPM struct {
+	EngineStrict bool
+	// InstallLinks reports whether npm copies packages that are named by their directories.
+	InstallLinks bool
+	// Inject reports whether pnpm copies members into the node_modules of others.
+	Inject bool
+}
 
 // ReadNPM reads the .npmrc in dir.
 func ReadNPM(f *adapters.Files, dir string) (n NPM) {
@@ -30,8 +36,14 @@ func ReadNPM(f *adapters.Files, dir string) (n NPM) {
 	}
 	for line := range strings.Lines(string(data)) {
 		name, value, _ := strings.Cut(line, "=")
-		if strings.TrimSpace(name) == "engine-strict" {
-			n.EngineStrict = strings.TrimSpace(value) == "true"
+		is := strings.TrimSpace(value) == "true"
+		switch strings.TrimSpace(name) {
+		case "engine-strict":
+			n.EngineStrict = is
+		case "install-links":
+			n.InstallLinks = is
+		case "inject-workspace-packages":
+			n.Inject = is
 		}
 	}
 	return n
@@ -65,6 +77,8 @@ type PNPM struct {
 	Overrides map[string]string // replacements of packages
 	// EngineStrict makes pnpm enforce "engines".
 	EngineStrict bool
+	// Inject makes pnpm copy members into the node_modules of others.
+	Inject bool
 	// UseNode is the version of Node.js that pnpm would fetch for scripts.
 	UseNode     string
 	UseNodeLine int
@@ -84,6 +98,7 @@ func ReadPNPM(f *adapters.Files, dir string) (*PNPM, error) {
 	p := &PNPM{
 		UseNode: doc.Get("useNodeVersion").Text(), UseNodeLine: doc.Get("useNodeVersion").Line(),
 		EngineStrict: doc.Get("engineStrict").Text() == "true",
+		Inject:       doc.Get("injectWorkspacePackages").Text() == "true",
 	}
 	packages := doc.Get("packages")
 	if k := packages.Kind(); k == jsonfile.Object || k == jsonfile.String {

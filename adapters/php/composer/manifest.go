@@ -44,6 +44,7 @@ type Script struct {
 type PathRepository struct {
 	URL  string // a directory, or a pattern of directories, relative to the package
 	Line int
+	Copy bool // composer copies the packages in place of links
 }
 
 // Dir returns the directory of the package.
@@ -150,7 +151,7 @@ func (r *reader) repositories(root *jsonfile.Value) []PathRepository {
 			return
 		}
 		if url := r.text(repo, "url"); url != "" {
-			list = append(list, PathRepository{url, repo.Get("url").Line()})
+			list = append(list, PathRepository{url, repo.Get("url").Line(), repo.Get("options", "symlink").Literal() == "false"})
 		}
 	}
 	for _, repo := range v.Items() {

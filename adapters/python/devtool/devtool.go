@@ -18,7 +18,7 @@ type Tool struct {
 	Name       string // of the package
 	Configured bool   // a file of the project holds its settings
 	Declared   bool   // the project requires the package; set by the caller
-	Alone      bool   // a configuration is enough for a recipe: the tool needs no packages of the project
+	Alone      bool   // a configuration is enough for a recipe: it needs no packages of the project, and the repository names its version
 	Spec       string // the version that the configuration requires
 	Pinned     string // the versions that a requirement allows; set by the caller
 
@@ -59,10 +59,10 @@ func (list Tools) named(name string) Tool {
 }
 
 func ruff(f *adapters.Files, p *pyproject.Project) Tool {
-	t := Tool{Name: "ruff", Alone: true}
+	t := Tool{Name: "ruff"}
 	t.Configured = p.Table("tool", "ruff") || f.IsFile("ruff.toml") || f.IsFile(".ruff.toml")
 	t.Spec = specOf(p.Text("tool", "ruff", "required-version"))
-	return t
+	return t.pinned(f)
 }
 
 // specOf returns "==1.0" for a bare version.
@@ -76,7 +76,7 @@ func specOf(text string) string {
 // flake8 returns flake8 with the directories that the project excludes: the recipe excludes
 // one more.
 func flake8(f *adapters.Files, p *pyproject.Project) Tool {
-	t := Tool{Name: "flake8", Alone: true}
+	t := Tool{Name: "flake8"}
 	for _, name := range []string{"setup.cfg", "tox.ini", ".flake8"} {
 		data, err := f.ReadIfExists(name)
 		if err != nil {
@@ -87,6 +87,19 @@ func flake8(f *adapters.Files, p *pyproject.Project) Tool {
 			t.settings = strings.Join(strings.FieldsFunc(excluded, func(r rune) bool { return r == ',' || r <= ' ' }), ",")
 		}
 	}
+	return t.pinned(f)
+}
+
+// pinned sets Alone if the repository names the version of a configured tool: a tool that nobody requires
+// is never installed in whatever version is the newest today.
+func (t Tool) pinned(f *adapters.Files) Tool {
+	if !t.Configured {
+		return t
+	}
+	if t.Spec == "" {
+		t.Spec = hookVersion(f, t.Name)
+	}
+	t.Alone = t.Spec != ""
 	return t
 }
 

@@ -49,10 +49,10 @@ func (list Tools) check(bin string) string {
 func (list Tools) lint(bin, venv string) string {
 	ruff, flake8 := list.named("ruff"), list.named("flake8")
 	switch {
-	case ruff.Declared || ruff.Configured && !flake8.Declared:
+	case ruff.Declared || ruff.Configured && ruff.Alone && !flake8.Declared:
 		// The settings fix and fix-only would have it rewrite the sources.
 		return bin + "/ruff check --no-fix --no-fix-only ."
-	case flake8.Declared || flake8.Configured:
+	case flake8.Declared || flake8.Configured && flake8.Alone:
 		var excluded []string
 		for _, dir := range []string{venv, flake8.settings} {
 			if dir != "" {

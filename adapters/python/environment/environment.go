@@ -156,7 +156,7 @@ func isThere(path string) bool {
 func ForInstall(env adapters.Environ) adapters.Environ {
 	return Without(env,
 		"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_PYTHON", "VIRTUAL_ENV", "CONDA_PREFIX",
-		"UV_FROZEN", "UV_LOCKED", "UV_NO_SYNC", "UV_ACTIVE", "UV_PYTHON")
+		"UV_FROZEN", "UV_LOCKED", "UV_NO_EDITABLE", "UV_NO_SYNC", "UV_ACTIVE", "UV_PYTHON")
 }
 
 // Without returns env without some variables.

@@ -132,15 +132,26 @@ func sources(f *adapters.Files, table *tomlfile.Value) (paths, siblings []requir
 		v := table.Child(name)
 		for _, one := range oneOrMore(v) {
 			r := at(requirements.Requirement{Name: requirements.Normalize(name)}, v.KeyPos())
+			editable, said := flag(one.Child("editable"))
 			if one.Child("workspace") != nil && one.Child("workspace").Any() == true {
+				r.Editable = editable || !said
 				siblings = append(siblings, r)
 			} else if r.Path = localPath(f, one); r.Path != "" {
-				r.Text = r.Path
+				r.Text, r.Editable = r.Path, editable
 				paths = append(paths, r)
 			}
 		}
 	}
 	return paths, siblings
+}
+
+// flag returns a boolean, and whether it is set.
+func flag(v *tomlfile.Value) (value, said bool) {
+	if v == nil {
+		return false, false
+	}
+	value, said = v.Any().(bool)
+	return value, said
 }
 
 // oneOrMore returns the elements of an array, or else v itself: a package may have several

@@ -38,6 +38,9 @@ func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 			}
 		}
 	}
+	for _, b := range p.built(f) {
+		s.Copied = append(s.Copied, adapters.Copied{Dir: b.dir})
+	}
 	slices.Sort(s.Files)
 	s.Files = slices.Compact(s.Files)
 	s.Reads = f.Reads()
@@ -92,6 +95,10 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	defer req.Claims.End()
 	if made.Repair {
 		sync = append(sync, "--reinstall")
+	}
+	for _, b := range p.built(f) {
+		// uv looks at the manifest alone, here and in its cache.
+		sync = append(sync, "--reinstall-package="+b.name)
 	}
 	i := environment.Installer{Leave: req.Leave(), Dir: p.Dir, Env: env, Log: log}
 	if err := i.Run(ctx, sync); err != nil {

@@ -44,7 +44,7 @@ type Adapter struct {
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{
 		Source: o.Source(), env: o.Env, download: o.AllowDownload, machine: interpreter.NewMachine(o),
-		manifest: environment.Manifest("python-uv", "python-uv/2"),
+		manifest: environment.Manifest("python-uv", "python-uv/3"),
 	}
 	m := &a.manifest
 	m.EmbedsIn = devtool.ManifestFiles()
