@@ -15,6 +15,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/spf13/cobra"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/git"
 	"github.com/bentobuild/bento/internal/key"
@@ -68,12 +69,15 @@ func addRun(cmd *cobra.Command, sel *selection) {
 }
 
 // divide sorts the names of a selection into targets and tasks. A dish or bento has precedence over a task
-// of the same name, and a task over a directory. ./NAME is always a directory.
+// of the same name, and a task over a directory; build, check, lint and test are tasks first, as for bento run.
+// ./NAME is always a directory.
 func (sel *selection) divide(w *opened) error {
 	for _, name := range sel.names {
 		bare := !strings.ContainsRune(name, filepath.Separator) && !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, "...")
 		tasks, targets := w.allTasks(), w.names()
 		switch {
+		case slices.Contains(adapters.Lifecycle(), name) && slices.Contains(tasks, name):
+			sel.Tasks = append(sel.Tasks, name)
 		case name == "", !bare && !strings.Contains(name, ":"), matchesAny(name, targets):
 			sel.Targets = append(sel.Targets, name)
 		case strings.Contains(name, ":"), matchesAny(name, tasks):

@@ -17,7 +17,7 @@ type line struct {
 // orderByLine adds the order of the line to tasks, which the plan has. It is an order only.
 func (b *builder) orderByLine(tasks []*Task) {
 	l := line{named: b.line}
-	if len(l.named) < 2 {
+	if len(l.named) < 2 || len(tasks) == 0 { // no task: the problems say why
 		return
 	}
 	g := orderOf(tasks)
