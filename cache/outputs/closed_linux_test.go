@@ -30,6 +30,7 @@ func TestRestoreBelowAClosedDirectory(t *testing.T) {
 		"cannot be entered": {before: tree{"d": "444/"}, want: "d/a", stale: []string{"d"}},
 		"entered first":     {before: tree{"d": "600/"}, want: "d/e/a", stale: []string{"d"}},
 		"cannot be filled":  {before: tree{"d": "555/"}, want: "d/a", stale: []string{"d"}},
+		"in the way":        {before: tree{"d/e": "644/"}, want: "d", stale: []string{"d/e"}},
 		"of the user":       {before: tree{"d": "555/"}, want: "d/a", denied: true},
 	} {
 		cachetest.AsNobody(t, func() { // no subtest in it: that is another thread

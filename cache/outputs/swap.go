@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bentobuild/bento/cache"
@@ -88,6 +89,9 @@ func (r *restore) removeStale() error {
 			remove = r.work.RemoveDir
 		}
 		removed, err := remove(p)
+		if errors.Is(err, fs.ErrPermission) && r.belowWanted(p) {
+			continue // the directory is as the task has left it: empty, and closed to this user
+		}
 		if err != nil {
 			return fmt.Errorf("stale output %q: %w", p, err)
 		}
@@ -96,6 +100,13 @@ func (r *restore) removeStale() error {
 		}
 	}
 	return nil
+}
+
+// belowWanted reports whether p is below a directory that is itself an output.
+func (r *restore) belowWanted(p string) bool {
+	return slices.ContainsFunc(r.want, func(o cache.Output) bool {
+		return o.Kind == cache.Dir && strings.HasPrefix(p, o.Path+"/")
+	})
 }
 
 // chmodFile sets the mode of an otherwise correct file.
