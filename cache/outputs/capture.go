@@ -137,6 +137,9 @@ func special(m fs.FileMode) string {
 
 func (c *capture) file(d *Dir, name string, info rawfile.Info, o *cache.Output) error {
 	f, err := d.ReadFile(name, info)
+	if errors.Is(err, fs.ErrPermission) {
+		return cache.Refuse(o.Path, "its mode %04o does not let it be read; let the task leave it readable (chmod u+r)", info.Mode.Perm())
+	}
 	if err != nil {
 		return err
 	}

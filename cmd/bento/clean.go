@@ -49,6 +49,8 @@ type cleaned struct {
 	Left   []string `json:"left"`  // files that no recorded run has made
 	Files  int      `json:"files"`
 	Bytes  int64    `json:"bytes"`
+
+	made map[string]bool // what recorded runs have made, directories included
 }
 
 func (s *session) clean(ctx context.Context, sel selection, yes, dry bool) error {
@@ -122,6 +124,7 @@ func (w *opened) outputs(ctx context.Context, p *plan.Plan, dry bool) (cleaned, 
 		r.Recover(ctx, w.env.State)
 	}
 	made := w.recorded(p)
+	doc.made = made
 	for _, t := range p.Tasks {
 		if !t.Requested || len(t.Outputs) == 0 {
 			continue
@@ -186,7 +189,7 @@ func (doc cleaned) remove(ctx context.Context, root string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := outputs.Remove(root, p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := outputs.RemoveUnlocked(root, p, false, func(dir string) bool { return doc.made[dir] }); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			stuck++
 			first = cmp.Or(first, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
@@ -166,7 +167,15 @@ func unreadable(name string, err error) []diagnostics.Diagnostic {
 		d.Hint = diagnostics.MachineAdvice
 		return []diagnostics.Diagnostic{d}
 	}
-	return []diagnostics.Diagnostic{Pos{File: name}.Error(RuleUnreadable, "the file cannot be read: %v", err)}
+	d := Pos{File: name}.Error(RuleUnreadable, "the file cannot be read: %v", err)
+	switch {
+	case !errors.Is(err, fs.ErrPermission):
+	case filepath.IsAbs(name): // the user's own
+		d.Hint = "give the user who runs bento the right to read it, or set XDG_CONFIG_HOME or HOME to a directory of that user"
+	default:
+		d.Hint = "give the user who runs bento the right to read it"
+	}
+	return []diagnostics.Diagnostic{d}
 }
 
 // read reads a file of a workspace, or of the machine when c is nil, up to the size limit of the

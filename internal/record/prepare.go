@@ -33,9 +33,12 @@ func (x *Execution) Prepare() (err error) {
 		return err
 	}
 	if !t.Incremental && !x.Later {
-		x.removeLast()
+		err = x.removeLast()
 	}
-	if err := x.look(); err != nil {
+	if err == nil {
+		err = x.look()
+	}
+	if err != nil {
 		x.set = nil // the command does not start, so it has left none of these files
 		return err
 	}
@@ -47,7 +50,9 @@ func (x *Execution) Prepare() (err error) {
 
 // Clear removes the outputs of the last good run, which Prepare has left because of Later.
 func (x *Execution) Clear() error {
-	x.removeLast()
+	if err := x.removeLast(); err != nil {
+		return err
+	}
 	return x.look()
 }
 
@@ -57,31 +62,35 @@ func (x *Execution) Again() error {
 	if x.Ev.Task.Incremental || x.Later {
 		return nil
 	}
-	x.remove(x.Left())
+	if err := x.remove(x.Left()); err != nil {
+		return err
+	}
 	return x.look()
 }
 
 // removeLast removes the files that the last runs of the task have made.
-func (x *Execution) removeLast() {
-	x.remove(slices.Concat(x.Last.Outputs, x.Last.Left, x.Last.Astray))
+func (x *Execution) removeLast() error {
+	return x.remove(slices.Concat(x.Last.Outputs, x.Last.Left, x.Last.Astray))
 }
 
-// remove removes files among the outputs, and the directories that they leave empty.
-func (x *Execution) remove(paths []string) {
+// remove removes files among the outputs, and the directories that they leave empty. It returns a
+// *StuckError for the first one that it cannot remove.
+func (x *Execution) remove(paths []string) error {
 	all, made := withDirs(paths)
 	for _, p := range slices.Backward(all) {
 		// A file that is no longer an output, or has become a source, stays. So does a file that a
 		// dependency has just made: the task continues with it.
 		if x.set.Match(p) && !key.IsOwn(p) && !x.Tree.MayTrack(p) && !x.Before(p) {
 			// A directory stays unless it is empty now, and so does a file that a user has put in its
-			// place. If a file cannot be removed, the command replaces it.
-			remove := outputs.Remove
-			if !made[p] {
-				remove = outputs.RemoveDir
+			// place.
+			if err := outputs.RemoveUnlocked(x.Root, p, !made[p], x.mayUnlock); err != nil && made[p] {
+				if err = stuck(x.Root, p, err); err != nil {
+					return err
+				}
 			}
-			_ = remove(x.Root, p)
 		}
 	}
+	return nil
 }
 
 // look lists, before the command, the files at the paths of the outputs.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 	"syscall"
@@ -266,11 +267,16 @@ func (x *execution) unreadable(err error) {
 		x.result.Outcome, x.result.Reason, x.result.Message = Skipped, ReasonInterrupted, "ended by the interrupt"
 		return
 	}
-	reason := "output_unreadable"
-	if diagnostics.IsMachineFault(err) {
+	reason, message := "output_unreadable", err.Error()
+	switch {
+	case errors.As(err, new(*record.StuckError)):
+		reason = "output_stuck"
+	case diagnostics.IsMachineFault(err):
 		reason = ReasonMachine
+	case errors.Is(err, fs.ErrPermission):
+		message += "; let the task leave what it makes readable (chmod -R u+rX)"
 	}
-	x.fail(reason, err.Error())
+	x.fail(reason, message)
 }
 
 func (x *execution) fail(reason, message string) {

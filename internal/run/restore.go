@@ -3,6 +3,8 @@ package run
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"path"
 	"slices"
 	"time"
 
@@ -21,14 +23,36 @@ func (e *engine) restoreOutputs(ev *key.Evaluation, last *key.LastRun, others fu
 	place := record.Removable{
 		Task: t, Tree: e.tree, Others: others, Dishes: e.plan.Workspace.Dishes, Had: slices.Concat(last.Outputs, last.Left),
 	}
-	return e.restorer.Restore(ev.Record.With(e.env.Store), want, outputs.Options{
+	o := outputs.Options{
 		Stale:    place.Stale(want),
 		Yields:   place.Yields,
 		Fixed:    e.tree.Tracked,
 		Stop:     e.tree.Stop(),
 		Current:  e.keys.Current,
 		Restored: e.keys.Note,
-	})
+	}
+	stats, err := e.restorer.Restore(ev.Record.With(e.env.Store), want, o)
+	if errors.Is(err, fs.ErrPermission) && e.unlock(slices.Concat(record.Paths(want), place.Had)) {
+		stats, err = e.restorer.Restore(ev.Record.With(e.env.Store), want, o)
+	}
+	return stats, err
+}
+
+// unlock gives the user all rights on the directories among outputs, which a task has made read-only, and reports
+// whether one had not all. Restore sets their modes again.
+func (e *engine) unlock(paths []string) (changed bool) {
+	had, seen := make(map[string]bool, len(paths)), make(map[string]bool)
+	for _, p := range paths {
+		had[p] = true
+	}
+	slices.Sort(paths) // outer directories first
+	for _, p := range paths {
+		if dir := path.Dir(p); had[dir] && !seen[dir] {
+			seen[dir] = true
+			changed = outputs.Unlock(e.env.Root, p, func(dir string) bool { return had[dir] }) || changed
+		}
+	}
+	return changed
 }
 
 // restore restores the outputs of a hit. It may run in parallel with the engine; apply may not.
