@@ -11,7 +11,7 @@ import (
 // unlocked are the rights of the owner of a directory without which its entries cannot be replaced.
 const unlocked = 0o700
 
-// Unlock gives the user all rights on the directories around p, outermost first, that are outputs as is
+// Unlock sets all rights of the owner on the directories around p, outermost first, that are outputs as is
 // reports, so that p can be removed. Some tools make their directories read-only, such as the module cache of
 // Go. It reports whether it has changed the mode of one. It follows no link, and stops at an error.
 func Unlock(root, p string, is func(dir string) bool) (changed bool) {

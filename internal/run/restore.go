@@ -38,7 +38,7 @@ func (e *engine) restoreOutputs(ev *key.Evaluation, last *key.LastRun, others fu
 	return stats, err
 }
 
-// unlock gives the user all rights on the directories among outputs, which a task has made read-only, and reports
+// unlock sets all rights of the owner on the directories among outputs, which a task has made read-only, and reports
 // whether one had not all. Restore sets their modes again.
 func (e *engine) unlock(paths []string) (changed bool) {
 	had, seen := make(map[string]bool, len(paths)), make(map[string]bool)
