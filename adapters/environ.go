@@ -73,6 +73,19 @@ func (e Environ) Select(patterns ...string) Environ {
 	return out
 }
 
+// Below returns the variables whose names start with prefix. It shares the array of e.
+func (e Environ) Below(prefix string) Environ {
+	from, _ := slices.BinarySearchFunc(e, prefix, func(kv, prefix string) int {
+		name, _, _ := strings.Cut(kv, "=")
+		return strings.Compare(name, prefix)
+	})
+	to := from
+	for to < len(e) && strings.HasPrefix(e[to], prefix) {
+		to++
+	}
+	return e[from:to:to]
+}
+
 func matchName(pattern, name string) bool {
 	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
 		return strings.HasPrefix(name, prefix)

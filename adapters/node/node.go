@@ -146,6 +146,9 @@ func steeringEnv() []string {
 	return []string{
 		"NODE_ENV", "NODE_OPTIONS", "NODE_PATH", "NODE_PRESERVE_SYMLINKS",
 		"BABEL_ENV", "BROWSERSLIST", "BROWSERSLIST_ENV", "SOURCE_DATE_EPOCH",
+		// Frameworks write the variables with these prefixes into what they build.
+		"NEXT_PUBLIC_*", "VITE_*", "PUBLIC_*", "NUXT_*", "NITRO_*", "EXPO_PUBLIC_*", "REACT_APP_*", "GATSBY_*", "VUE_APP_*",
+		"STORYBOOK_*", "SANITY_STUDIO_*", "REDWOOD_ENV_*", "NG_APP_*",
 	}
 }
 

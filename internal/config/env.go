@@ -46,7 +46,7 @@ func badName(pos tomlfile.Pos, name, want string) []diagnostics.Diagnostic {
 	return []diagnostics.Diagnostic{pos.Error(RuleInvalid, "%q is no name of a variable, expected %s", name, want)}
 }
 
-// Vars is a task's env: names of variables that are ingredients, or a table of values.
+// Vars is a task's env: names of variables that are ingredients, as NAME or PREFIX_*, or a table of values.
 type envVars struct {
 	Names []string
 	Set   map[string]string
@@ -70,7 +70,8 @@ func (e *envVars) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.Diagn
 				problems = append(problems, elem.Expected("the name of a variable"))
 				continue
 			}
-			problems = append(problems, badName(elem.Pos(), name, "NAME")...)
+			var p envPattern
+			problems = append(problems, p.UnmarshalTOML(elem)...)
 			e.Names = append(e.Names, name)
 		}
 	case tomlfile.Table:

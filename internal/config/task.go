@@ -77,7 +77,7 @@ type taskTable struct {
 	WorkspaceOutputs *[]Glob                 `toml:"workspace_outputs" doc:"outputs, relative to the workspace root"`
 	Rewrites         *[]Glob                 `toml:"rewrites" doc:"inputs, or outputs of other tasks, that the task writes again, as formatters do; \"//x\" starts at the workspace. The result is stored if the content of the inputs is the same afterwards; the outputs of other tasks may get other content. Any other input that was written, replaced, moved or given another mode while the task ran keeps the result out of the cache, even if its content is the same (input_touched)"`
 	Leaves           []Glob                  `toml:"leaves" doc:"files that the task leaves where git ignores them and that nothing needs, such as caches of its tools; \"//x\" starts at the workspace. A build that leaves other files there, which are no outputs, is never stored"`
-	Env              envVars                 `toml:"env" also:"environment,vars,env_vars" doc:"variables that are passed or set, and part of the key"`
+	Env              envVars                 `toml:"env" also:"environment,vars,env_vars" doc:"variables that are passed, as NAME or PREFIX_*, or set: they are part of the key"`
 	PassEnv          []envPattern            `toml:"pass_env" also:"passthroughenv,env_passthrough" doc:"variables that are passed and are not part of the key, as NAME or PREFIX_*"`
 	DependsOn        []tomlfile.At[string]   `toml:"depends_on" also:"dependson,deps,needs,requires,after" doc:"\"gen\", \"lib:build\", \"^build\" (every linked dish)"`
 	Timeout          duration                `toml:"timeout" doc:"the task fails when it runs longer"`

@@ -297,7 +297,8 @@ func (m *moonRepo) setEnv(task *Task, own placed) {
 		}
 	}
 	if len(task.SetEnv) > 0 && len(task.Env) > 0 {
-		m.gap(task.at, "inputs", "a task sets variables or names them; %s stay out of the key", strings.Join(task.Env, ", "))
+		m.gap(task.at, "inputs", "a task sets variables or names them; %s stay out of the key, so the task is not stored", strings.Join(task.Env, ", "))
+		task.Cache = ptr(false)
 		task.PassEnv, task.Env = append(task.PassEnv, task.Env...), nil
 	}
 }

@@ -208,7 +208,7 @@ func (n *nxRepo) task(p nxProject, t nxTarget) {
 	}
 	cached, told := n.flag(t.get("cache"), "cache")
 	switch {
-	case task.Persistent:
+	case task.Persistent, task.Cache != nil: // an input is in no key
 	case told && !cached, !told && task.Run != "":
 		task.Cache = ptr(false)
 	case told && !isLifecycle(task.Name) && task.Run == "":

@@ -82,6 +82,18 @@ func (x *nxInputs) named(p placed, name string) {
 	}
 }
 
+// runtime handles an input that is the output of a command: a task that has one is not stored, unless the
+// command prints the version of a tool that is in the key anyway.
+func (x *nxInputs) runtime(p placed) {
+	words := strings.Fields(p.v.Text())
+	if len(words) == 2 && slices.Contains([]string{"node", "npm", "pnpm", "yarn", "bun", "deno"}, words[0]) && slices.Contains([]string{"-v", "--version"}, words[1]) {
+		x.gap(p, "inputs.runtime", "bento asks each language's own tool for its version; no other command is in a key")
+		return
+	}
+	x.gap(p, "inputs.runtime", "the output of a command is in no key, so the task is not stored")
+	x.task.Cache = ptr(false)
+}
+
 func (x *nxInputs) addObject(p placed) {
 	for _, m := range p.v.Members() {
 		v := placed{p.file, m.Value}
@@ -99,13 +111,14 @@ func (x *nxInputs) addObject(p placed) {
 		case "externalDependencies", "dependentTasksOutputFiles", "transitive", "dependencies", "projects":
 			// The lockfile, and the tasks that a task depends on, are in its key.
 		case "runtime":
-			x.gap(v, "inputs.runtime", "bento asks each language's own tool for its version; no other command is in a key")
+			x.runtime(v)
 		default:
 			x.gap(v, "inputs."+m.Name, "bento has no such input")
 		}
 	}
 	if len(x.task.SetEnv) > 0 && len(x.task.Env) > 0 {
-		x.gap(p, "inputs.env", "a task sets variables or names them; %s stay out of the key", strings.Join(x.task.Env, ", "))
+		x.gap(p, "inputs.env", "a task sets variables or names them; %s stay out of the key, so the task is not stored", strings.Join(x.task.Env, ", "))
+		x.task.Cache = ptr(false)
 		x.task.PassEnv, x.task.Env = append(x.task.PassEnv, x.task.Env...), nil
 	}
 }

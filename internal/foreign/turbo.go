@@ -76,7 +76,7 @@ func (t *turboRepo) topLevel(top placed) {
 	why := map[string]string{
 		"remoteCache": "a remote cache is a part of bento for later", "cacheDir": "[cache] dir of your own configuration, or $BENTO_CACHE_DIR, is the place of the cache",
 		"boundaries": "bento has no rules for links between dishes", "tags": "bento has no tags; bentos/NAME.toml names a selection of dishes",
-		"globalDotEnv": "name the files in env_files of each task", "experimentalUI": "bento shows its own",
+		"experimentalUI": "bento shows its own",
 	}
 	for _, m := range top.v.Members() {
 		p := placed{top.file, m.Value}
@@ -94,6 +94,14 @@ func (t *turboRepo) topLevel(top placed) {
 					t.global = append(t.global, text)
 				} else {
 					t.gap(g, m.Name, "%q is no glob of files in the workspace", g.v.Text())
+				}
+			}
+		case "globalDotEnv":
+			for _, f := range t.strings(p, m.Name) {
+				if text, ok := turboGlob(".", "$TURBO_ROOT$/"+escaped(f.v.Text())); ok {
+					t.global = append(t.global, text)
+				} else {
+					t.gap(f, m.Name, "%q is no path in the workspace", f.v.Text())
 				}
 			}
 		case "envMode":
@@ -221,7 +229,7 @@ func (t *turboRepo) apply() {
 
 // globalInputs adds the files that all tasks read to a dish with recipes.
 func (t *turboRepo) globalInputs(d Dish) {
-	if len(t.global) > 0 && len(d.Tasks) > 0 && d.Path != "." {
+	if len(t.global) > 0 && len(d.Tasks) > 0 {
 		t.table(d.Path).Inputs = slices.Clone(t.global)
 	}
 }
@@ -248,15 +256,14 @@ func (t *turboRepo) task(d Dish, name string, from turboTask) {
 		case "passThroughEnv":
 			task.PassEnv = append(task.PassEnv, t.passed(p, key)...)
 		case "dotEnv":
-			for _, f := range t.strings(p, key) {
-				task.EnvFiles = append(task.EnvFiles, f.v.Text())
-			}
+			t.dotEnv(d, p, &set)
 		default:
 			t.flags(task, key, p)
 		}
 	}
 	t.addEnv(task, t.env)
-	if p := from.keys["inputs"]; p.v != nil {
+	if from.keys["inputs"].v != nil || from.keys["dotEnv"].v != nil {
+		set.all = set.all || from.keys["inputs"].v == nil
 		if task.Inputs = set.list(); task.Inputs != nil {
 			task.Inputs = append(task.Inputs, t.global...)
 		}
@@ -321,6 +328,22 @@ func (t *turboRepo) inputs(d Dish, p placed, set *fileSet) {
 	}
 }
 
+// dotEnv adds files to the inputs of a task: Turborepo has them in its key, and sets no variables from them.
+func (t *turboRepo) dotEnv(d Dish, p placed, set *fileSet) {
+	for _, f := range t.strings(p, "dotEnv") {
+		if glob, ok := turboGlob(d.Path, escaped(f.v.Text())); ok {
+			set.add(glob)
+		} else {
+			t.gap(f, "dotEnv", "%q is no path in the workspace", f.v.Text())
+		}
+	}
+}
+
+// escaped returns a glob that matches only path.
+func escaped(path string) string {
+	return strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, "{", `\{`).Replace(path)
+}
+
 // turboGlob returns a glob of turbo.json in bento's form.
 func turboGlob(dir, text string) (string, bool) {
 	not := ""
@@ -342,9 +365,9 @@ func (t *turboRepo) addEnv(task *Task, names []placed) {
 		switch {
 		case strings.HasPrefix(name, "!"):
 			t.gap(p, "env", "%q excludes a variable; bento passes only those that are named", name)
-		case strings.ContainsAny(name, "*"):
-			task.PassEnv = append(task.PassEnv, name)
-			t.gap(p, "env", "%q is passed and not in the key, which holds variables by their names", name)
+		case strings.HasPrefix(name, "*") || strings.ContainsAny(strings.TrimSuffix(name, "*"), "*?\\"):
+			// Neither passed nor in the key: the result cannot depend on it.
+			t.gap(p, "env", "%q is not passed: bento passes variables as NAME or PREFIX_*", name)
 		case !slices.Contains(task.Env, name):
 			task.Env = append(task.Env, name)
 		}

@@ -13,6 +13,7 @@ type globs struct {
 	All       *tree.Set
 	rooted    *tree.Set // only those anchored at the workspace
 	negations *tree.Set // negated globs; nil for none
+	naming    *tree.Set // those that name ignored files; nil for none
 	own       *tree.Set // the outputs of the task itself
 	reach     *reach
 }
@@ -41,6 +42,9 @@ func newGlobs(t *plan.Task, reach *reach) (*globs, error) {
 	g := &globs{All: compile(t.Inputs), own: compile(own), reach: reach}
 	if g.rooted = g.All; len(rooted) < len(t.Inputs) {
 		g.rooted = compile(rooted)
+	}
+	if len(t.Naming) > 0 {
+		g.naming = compile(t.Naming)
 	}
 	if len(negations) > 0 {
 		g.negations = compile(negations)
@@ -73,6 +77,14 @@ func (g *globs) admitsUntracked(own, owner *ownership, p string) bool {
 		return !own.IsOutput(p) || g.names(own, p)
 	}
 	return !own.MayMake(p, owner) || g.names(own, p) || owner != own && g.names(owner, p)
+}
+
+// Hidden returns the ignored files that the globs name.
+func (g *globs) Hidden(tr *tree.Tree) ([]tree.Entry, error) {
+	if g.naming == nil {
+		return nil, nil
+	}
+	return tr.Hidden(g.naming)
 }
 
 // Makes reports whether p is an output of the task.

@@ -168,6 +168,11 @@ func (e *Evaluator) addExplicit(own *ownership, t *plan.Task, list []tree.Entry)
 	if err != nil {
 		return nil, err
 	}
+	hidden, err := globs.Hidden(e.tree)
+	if err != nil {
+		return nil, err
+	}
+	named = slices.Concat(named, hidden)
 	list = slices.Grow(list, len(named)+len(e.reach(t).Inputs)) // most are admitted
 	for _, entry := range named {
 		if globs.Admits(e.tree, own, entry.Path) {

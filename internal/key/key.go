@@ -113,8 +113,25 @@ func (e *Evaluator) addEnv(b *builder, t *plan.Task) {
 		b.Env("set "+name, t.SetEnv[name], true)
 	}
 	for _, name := range t.HashEnv {
+		if strings.HasSuffix(name, "*") {
+			e.addEnvLike(b, t, name)
+			continue
+		}
 		value, set := e.o.Environ.Lookup(name)
 		b.Env(name, value, set)
+	}
+}
+
+// addEnvLike adds the variables that a pattern PREFIX_* matches, without those that another element names.
+func (e *Evaluator) addEnvLike(b *builder, t *plan.Task, pattern string) {
+	for _, kv := range e.o.Environ.Below(strings.TrimSuffix(pattern, "*")) {
+		name, value, _ := strings.Cut(kv, "=")
+		named := func(other string) bool {
+			return other == name || other < pattern && strings.HasSuffix(other, "*") && strings.HasPrefix(name, other[:len(other)-1])
+		}
+		if !slices.ContainsFunc(t.HashEnv, named) {
+			b.Env(name, value, true)
+		}
 	}
 }
 

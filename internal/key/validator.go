@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/pack"
@@ -112,6 +113,9 @@ func (s *validatorMaker) task(t *plan.Task) rangeDigest {
 			return rangeDigest{}
 		}
 	}
+	if !s.addHidden(t) {
+		return rangeDigest{}
+	}
 	for _, at := range s.reach(t).outputs { // tracked outputs are inputs too
 		if Inside(at, t.Dish.Path) {
 			continue
@@ -152,6 +156,19 @@ func (s *validatorMaker) kind(at string) rangeKind {
 		return rangeIgnored
 	}
 	return rangePlain
+}
+
+// addHidden adds the ignored files that the globs of a task name.
+func (s *validatorMaker) addHidden(t *plan.Task) bool {
+	if len(t.Naming) == 0 {
+		return true
+	}
+	globs, err := s.globs(t)
+	if err != nil {
+		return false
+	}
+	hidden, err := globs.Hidden(s.tree)
+	return err == nil && !slices.ContainsFunc(hidden, func(e tree.Entry) bool { return !s.addIgnored(e.Path) })
 }
 
 // linked reports whether a link leads to a path that was not walked.

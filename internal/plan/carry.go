@@ -56,6 +56,7 @@ func (c *carrier) carryTo(t *Task) (edges []innerEdge) {
 	for _, d := range t.Sources {
 		l := c.loadOf(d)
 		t.Inputs = addFirst(t.Inputs, l.globs)
+		t.Naming = addFirst(t.Naming, l.globs)
 		t.OnDisk = addFirst(t.OnDisk, l.onDisk)
 		for _, m := range l.made {
 			if m.Dish.Path != t.Dish.Path && !t.dependsOn(m) {

@@ -99,6 +99,7 @@ type Task struct {
 	DefaultInputs bool     // all files of the dish that git does not ignore
 	Inputs        []string // globs in place of, or on top of, the default ones
 	Outputs       []Output
+	Naming        []string // those of Inputs that name ignored files by their last elements
 	OnDisk        []string // globs of further inputs, which may be ignored by git
 	Rewrites      []string // globs of inputs that it may write again with the same content
 	Leaves        []string // globs of caches that it leaves: no outputs, and in no key

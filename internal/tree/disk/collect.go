@@ -105,3 +105,34 @@ func (c *Collector) item(dir string, it *Item) error {
 	c.Entries = append(c.Entries, e)
 	return nil
 }
+
+// Files adds to list the files and links directly in dir for whose paths keep returns true, and nothing if dir
+// is gone.
+func (r *Root) Files(dir string, keep func(path string) bool, list []Entry) ([]Entry, error) {
+	reader := r.Reader()
+	if err := reader.Open(dir, 0); err != nil {
+		if Gone(err) {
+			return list, nil
+		}
+		return nil, fmt.Errorf("directory %q: %w", dir, Bare(err))
+	}
+	defer reader.Close()
+	if err := reader.List(); err != nil {
+		return nil, fmt.Errorf("directory %q: %w", dir, Bare(err))
+	}
+	for i := range reader.Items {
+		it := &reader.Items[i]
+		e := Entry{Path: path.Join(dir, string(reader.Name(it)))}
+		if it.Kind == Dir || !keep(e.Path) {
+			continue
+		}
+		switch err := reader.Stat(it, &e); {
+		case Gone(err):
+		case err != nil:
+			return nil, fmt.Errorf("%q: %w", e.Path, Bare(err))
+		case e.Kind != Dir:
+			list = append(list, e)
+		}
+	}
+	return list, nil
+}

@@ -160,6 +160,9 @@ func shapeOf(rest []string) (shape, string) {
 	return flatTail, unescape(last[1:])
 }
 
+// Match reports whether path, relative to the root, matches.
+func (g *Pattern) Match(path string) bool { return g.match(path) }
+
 func (g *Pattern) match(path string) bool {
 	below, ok := g.below(path)
 	if !ok {

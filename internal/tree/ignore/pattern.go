@@ -141,3 +141,37 @@ func (p *pattern) matchPath(path string, b *budget) bool {
 	path = path[p.literal:]
 	return p.possible(path) && wildmatch(p.text[p.literal:], path, true, b)
 }
+
+// wild are the characters of an element that may stand for others, in ignore files and in globs.
+const wild = `*?[]{}\`
+
+// MayIgnore reports whether a pattern may ignore a file whose name an element of a glob, without "/", matches.
+// It may return true wrongly, but never false.
+func (r *Rules) MayIgnore(element string) bool {
+	for ; r != nil; r = r.behind {
+		for i := range r.patterns {
+			p := &r.patterns[i]
+			if p.verdict == Ignored && !p.dirOnly && meet(p.text[strings.LastIndexByte(p.text, '/')+1:], element) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// meet reports whether the literal starts and ends of two elements allow a name that both match.
+func meet(a, b string) bool {
+	headA, tailA := ends(a)
+	headB, tailB := ends(b)
+	return (strings.HasPrefix(headA, headB) || strings.HasPrefix(headB, headA)) &&
+		(strings.HasSuffix(tailA, tailB) || strings.HasSuffix(tailB, tailA))
+}
+
+// ends returns the literal start and end of an element.
+func ends(element string) (head, tail string) {
+	i, j := strings.IndexAny(element, wild), strings.LastIndexAny(element, wild)
+	if i < 0 {
+		return element, element
+	}
+	return element[:i], element[j+1:]
+}
