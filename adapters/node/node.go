@@ -110,9 +110,10 @@ func writes() []string {
 
 // hooks returns the usual tools of scripts with these names.
 func hooks(d dialect) map[string]adapters.Hook {
-	compiles := adapters.Hook{Parser: "tsc"}
+	compiles, tests := adapters.Hook{Parser: "tsc"}, adapters.Hook{Parser: "js-test"}
 	return map[string]adapters.Hook{
-		"build": compiles, "check": compiles, "test": compiles,
+		"build": compiles, "check": compiles, "test": tests,
+		"test:unit": tests, "test-unit": tests, "unit": tests, "test:ci": tests, "vitest": tests, "jest": tests, "mocha": tests,
 		"typecheck": compiles, "type-check": compiles, "check-types": compiles, "types": compiles, "tsc": compiles,
 		"lint": {
 			Rerun:  adapters.Rerun{Kind: adapters.RerunReplace, Command: d.eslint},

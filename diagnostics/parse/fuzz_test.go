@@ -20,6 +20,7 @@ func FuzzGoBuild(f *testing.F)      { fuzz(f, "go-build") }
 func FuzzGoTest(f *testing.F)       { fuzz(f, "go-test") }
 func FuzzGolangci(f *testing.F)     { fuzz(f, "golangci-lint") }
 func FuzzJava(f *testing.F)         { fuzz(f, "gradle") }
+func FuzzJSTest(f *testing.F)       { fuzz(f, "js-test") }
 func FuzzJUnit(f *testing.F)        { fuzz(f, "junit") }
 func FuzzMypy(f *testing.F)         { fuzz(f, "mypy") }
 func FuzzPHPStan(f *testing.F)      { fuzz(f, "phpstan") }

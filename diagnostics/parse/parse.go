@@ -48,6 +48,7 @@ func parsers() map[string]func(*finder) {
 		"golangci-lint": parseGolangci,
 		"gradle":        parseJava,
 		"javac":         parseJava,
+		"js-test":       parseJSTest,
 		"junit":         parseJUnit,
 		"maven":         parseJava,
 		"mypy":          parseMypy,

@@ -22,9 +22,7 @@ func parsePHPUnit(f *finder) {
 		switch m := phpFailure.FindStringSubmatch(line); {
 		case m != nil:
 			at = diagnostics.Diagnostic{Severity: diagnostics.Error, Message: m[1] + ":"}
-		case phpSyntax.MatchString(line):
-			m := phpSyntax.FindStringSubmatch(line)
-			f.add(diagnostics.Diagnostic{File: m[2], Line: number(m[3]), Severity: diagnostics.Error, Message: m[1], Source: "php"})
+		case f.phpSyntax(line):
 		case at.Message == "" || line == "" || len(at.Message) > maxMessage:
 		case phpPlace.MatchString(line):
 			if m := phpPlace.FindStringSubmatch(line); f.ours(m[1]) {
@@ -60,5 +58,17 @@ func parsePHPStan(f *finder) {
 			}
 		}
 	}
+	for line := range linesOf(f.out.Stdout, f.out.Stderr) { // a script of "php -l" may be the check or the lint
+		f.phpSyntax(line)
+	}
 	f.gnuLines(gnuStyle{severity: diagnostics.Error})
+}
+
+// phpSyntax adds the error of PHP itself in a line, and reports whether it is one.
+func (f *finder) phpSyntax(line string) bool {
+	m := phpSyntax.FindStringSubmatch(line)
+	if m != nil {
+		f.add(diagnostics.Diagnostic{File: m[2], Line: number(m[3]), Severity: diagnostics.Error, Message: m[1], Source: "php"})
+	}
+	return m != nil
 }
