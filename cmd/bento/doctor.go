@@ -18,6 +18,7 @@ import (
 	"github.com/bentobuild/bento/internal/git"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/sandbox"
 	"github.com/bentobuild/bento/internal/workspace"
 )
@@ -102,6 +103,7 @@ func (s *session) doctor(ctx context.Context) error {
 		w.keepNames()
 		doc.Root = w.Root
 		p, problems := wholePlan(w)
+		problems = append(problems, run.UnmatchedInputs(p)...)
 		doc.checkWorkspace(w, problems)
 		doc.checkOwn(s, w.Config, nil)
 		doc.checkTools(ctx, w)

@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/run"
 )
 
 func planCommand(s *session) *cobra.Command {
@@ -61,6 +62,9 @@ func (s *session) printPlan(ctx context.Context, sel selection) error {
 	ev.Save()
 	found := ev.Preflight(ctx)
 	problems = diagnostics.Sorted(slices.Concat(problems, found.Problems, wholeLocks(w.Workspace.Workspace)))
+	if s.flags.verbose || s.flags.json {
+		problems = diagnostics.Sorted(slices.Concat(problems, run.UnmatchedInputs(p)))
+	}
 	report.WriteProblems(s.err, s.style, slices.Concat(problems, found.Advice(p.Tasks)))
 	if len(diagnostics.Errors(problems)) > 0 {
 		s.outcome = exitInput
