@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,9 +55,28 @@ func (e *engine) elsewhere(t *plan.Task) func(path string) bool {
 		}
 		return paths
 	})
+	homes := e.homesOf(t)
 	return func(path string) bool {
-		return others()[path] || slices.ContainsFunc(sets(), func(s *tree.Set) bool { return s.Match(path) })
+		return others()[path] || slices.ContainsFunc(homes, func(dir string) bool { return key.Inside(path, dir) }) || slices.ContainsFunc(sets(), func(s *tree.Set) bool { return s.Match(path) })
 	}
+}
+
+// homesOf returns the directories of the workspace, relative to it, that the environment names as a home, a
+// cache or a place for temporary files of the tools of t: CI often has them below the checkout.
+func (e *engine) homesOf(t *plan.Task) (dirs []string) {
+	names := []string{"HOME", "TMPDIR", "TMP", "TEMP", "XDG_*"}
+	if t.Dish.Adapter != nil {
+		names = append(names, t.Dish.Adapter.Manifest().PassEnv...)
+	}
+	for _, kv := range e.env.Environ.Select(names...) {
+		_, value, _ := strings.Cut(kv, "=")
+		for _, dir := range filepath.SplitList(value) {
+			if rel, err := filepath.Rel(e.env.Root, dir); err == nil && filepath.IsAbs(dir) && filepath.IsLocal(rel) && rel != "." {
+				dirs = append(dirs, filepath.ToSlash(rel))
+			}
+		}
+	}
+	return dirs
 }
 
 // toolsOf returns the paths that the tools of d make, and t does not make. t makes the usual outputs of
