@@ -109,7 +109,8 @@ type initialised struct {
 	Text         string                   `json:"text"`  // of bento.toml, "" if it exists
 	Files        []newFile                `json:"files"` // all files to write, with bento.toml
 
-	exists  bool // the directory is a workspace
+	exists  bool   // the directory is a workspace
+	wrapper string // the first file that has a wrapper of Gradle or Maven fetch its tool, or ""
 	from    []string
 	mapping *foreign.Mapping
 	paths   []string // files that may belong to other tools
@@ -233,6 +234,7 @@ func (doc *initialised) note(w *opened) (more bool) {
 		}
 	}
 	for _, e := range w.Tree.Entries() {
+		doc.noteWrapper(e)
 		if foreign.Is(e.Path) {
 			doc.paths = append(doc.paths, e.Path)
 		}
@@ -337,6 +339,10 @@ func (doc *initialised) toml() string {
 		b.WriteString("]\n")
 	}
 	b.WriteString(doc.defaults())
+	if doc.wrapper != "" {
+		b.WriteString("\n")
+	}
+	b.WriteString(doc.toolchain(comment))
 	return b.String()
 }
 
