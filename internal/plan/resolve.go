@@ -183,6 +183,7 @@ func escape(path string) string {
 
 // finish adds the settings that all tasks of the dish share.
 func (t *Task) finish(b *builder) {
+	t.Inputs = b.quoteLiterals(t.Dish, t.Inputs)
 	t.declared, t.Naming = t.Inputs, t.Inputs
 	if t.Tool != nil {
 		t.finishTool()

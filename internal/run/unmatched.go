@@ -51,11 +51,11 @@ func unmatched(p *plan.Plan, t *plan.Task) (list []diagnostics.Diagnostic) {
 
 // matchesSome reports whether a glob of t matches a file, may match an output of a task, or cannot be judged.
 func matchesSome(p *plan.Plan, t *plan.Task, glob string) bool {
-	set, err := tree.CompileSet(t.Dish.Path, []string{glob})
+	tr := p.Workspace.Tree
+	set, err := tree.CompileSet(t.Dish.Path, []string{plan.Literal(tr.Walked, t.Dish.Path, glob)})
 	if err != nil {
 		return true
 	}
-	tr := p.Workspace.Tree
 	for _, find := range []func(*tree.Set) ([]tree.Entry, error){tr.Select, tr.Hidden} {
 		if found, err := find(set); err != nil || len(found) > 0 {
 			return true
