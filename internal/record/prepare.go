@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -221,6 +222,10 @@ func (x *Execution) sortOutputs() (paths []string, err error) {
 	entries, err := x.Tree.Expand(x.set)
 	if err != nil {
 		return nil, err
+	}
+	if link := x.behindLink(); link != "" && x.Unsure == "" {
+		x.Unsure = fmt.Sprintf("outputs lie behind the link %q, and bento stores no files behind links", link)
+		x.Hint = "name the directory that the link leads to in outputs or workspace_outputs, or make it a directory"
 	}
 	for _, i := range x.set.Unmatched(entries) {
 		if _, plain := x.set.Plain(i); plain {
