@@ -60,8 +60,10 @@ type LinksAnswer struct {
 	Open []string `json:"-"`
 	// Closed reports whether the sources among Open read nothing else of the project, but for what
 	// Embeds finds. If not, only those of Open that a task makes say where others read.
-	Closed bool  `json:"-"`
-	Reads  Reads `json:"reads,omitempty"`
+	Closed bool `json:"-"`
+	// Names are what SourceImporter.SourceImports needs to know of the manifests.
+	Names []string `json:"-"`
+	Reads Reads    `json:"reads,omitempty"`
 }
 
 // Link is one dependency on another project, by directory or by a name that another dish
@@ -112,6 +114,19 @@ type Importer interface {
 	// Imports returns the imports of one file: Path is the path as the source has it, and Named is set
 	// where only the tests of the project import it. The answer depends only on the arguments.
 	Imports(dir, file string, data []byte) []Embed
+}
+
+// SourceImporter finds the files that the sources of a project import, so that a task that makes some of
+// them comes before the tasks that read these sources. bento asks it only where dish.toml declares files
+// that a task other than the build makes and that git does not track.
+type SourceImporter interface {
+	// ImportsIn returns the ends of the names of the sources: ".go".
+	ImportsIn() []string
+	// SourceImports returns the files that one file of the project in dir may import, there or not: each
+	// Embed has a Path and a Glob of files below it. names are those of LinksAnswer. Named is set where only
+	// the tests of the project import it. The answer depends only on the arguments, and keeps no part
+	// of data.
+	SourceImports(dir string, names []string, file string, data []byte) []Embed
 }
 
 // EmbedsFunc is the method of an Embedder, and of an Importer.

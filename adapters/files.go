@@ -230,6 +230,21 @@ func (f *Files) List(name string) []fs.DirEntry {
 	return entries
 }
 
+// Ignored reports whether git ignores a path of the workspace, of a directory if dir is set: a task may have
+// made it, and no recipe depends on that.
+func (f *Files) Ignored(name string, dir bool) bool {
+	path, root := f.Path(name), f.Root()
+	if root == "" || !f.snapshot.held() || !f.snapshot.view.Ignored(path, dir) {
+		return false
+	}
+	for above := filepath.Dir(path); ; above = filepath.Dir(above) {
+		f.Whole(filepath.Join(above, ".gitignore"))
+		if above == root || above == filepath.Dir(above) {
+			return true
+		}
+	}
+}
+
 // Up returns the path of the nearest file with this name in the directory or above it. The
 // search ends at a directory that holds .git or bento.toml.
 func (f *Files) Up(name string) (path string, ok bool) {

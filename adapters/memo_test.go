@@ -65,6 +65,7 @@ type disk struct{}
 
 func (disk) State(string, bool) (State, bool) { return State{}, false }
 func (disk) Now(string) (State, bool)         { return State{}, false }
+func (disk) Ignored(string, bool) bool        { return false }
 
 // TestMemoOfASnapshot checks that a value holds as long as its snapshot, and no longer.
 func TestMemoOfASnapshot(t *testing.T) {

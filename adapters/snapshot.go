@@ -26,6 +26,8 @@ type View interface {
 	// Now returns the state of a file as it is on the disk, with its Sum. It reads no file
 	// whose digest is known.
 	Now(path string) (s State, known bool)
+	// Ignored reports whether git ignores a path, of a directory if dir is set.
+	Ignored(path string, dir bool) bool
 }
 
 // Snapshot is the state of a workspace and of the machine from which all questions of one invocation

@@ -80,7 +80,10 @@ type Dish struct {
 	Lock      adapters.LockAnswer // from its lockfile
 	Links     []Link              // to other dishes, by their paths
 	Embeds    []Embed             // paths that its sources take in
-	Extra     []string            // directories that are no dishes and that it depends on, relative to the root
+	// Needs are the files that its sources import, of those that tasks other than builds make and git does not
+	// track. Named is set where only its tests import it.
+	Needs []Embed
+	Extra []string // directories that are no dishes and that it depends on, relative to the root
 
 	// Failure is the error of the adapter. The fields above are incomplete then.
 	Failure error

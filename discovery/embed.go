@@ -26,38 +26,50 @@ type Embed struct {
 	Missed  bool // see adapters.Embed
 }
 
-// findEmbeds sets the paths inside the workspace that the sources of each dish embed.
+// scan is a look at the sources of a dish.
+type scan struct {
+	of  embeds.Project
+	set func(list []adapters.Embed) // receives what was found
+}
+
+// findEmbeds sets what the sources of each dish embed and import inside the workspace.
 func (f *finder) findEmbeds() {
-	var projects []embeds.Project
-	var dishes []*Dish
+	if f.Clone == nil {
+		return
+	}
+	scans := slices.Concat(f.embedScans(), f.importScans(), f.neededScans())
+	if len(scans) == 0 {
+		return
+	}
 	paths := make([]string, len(f.ws.Dishes)) // sorted
 	for i, d := range f.ws.Dishes {
 		paths[i] = d.Path
 	}
-	for _, d := range f.ws.Dishes {
-		if e, ok := d.Adapter.(adapters.Embedder); ok && d.Failure == nil && f.Clone != nil {
-			projects = append(projects, embeds.Project{Path: d.Path, Adapter: d.Adapter, Embeds: e.Embeds, Inner: inside(paths, d.Path)})
-			dishes = append(dishes, d)
-		}
-	}
-	if len(projects) == 0 {
-		return
-	}
-	importers := f.importers()
-	for _, d := range importers {
-		find := d.Adapter.(adapters.Importer).Imports
-		projects = append(projects, embeds.Project{Path: d.Path, Adapter: d.Adapter, Embeds: find, Kind: "imports", Inner: inside(paths, d.Path)})
+	projects := make([]embeds.Project, len(scans))
+	for i, s := range scans {
+		projects[i] = s.of
+		projects[i].Inner = inside(paths, s.of.Path)
 	}
 	for i, list := range embeds.Find(embeds.Options{State: f.State, Tree: f.Tree, Clone: f.Clone}, projects) {
-		if i >= len(dishes) {
-			f.setImports(importers[i-len(dishes)], list)
-			continue
+		scans[i].set(list)
+	}
+}
+
+func (f *finder) embedScans() (list []scan) {
+	for _, d := range f.ws.Dishes {
+		if e, ok := d.Adapter.(adapters.Embedder); ok && d.Failure == nil {
+			of := embeds.Project{Path: d.Path, Adapter: d.Adapter, Embeds: e.Embeds, In: d.Adapter.Manifest().EmbedsIn}
+			list = append(list, scan{of, func(list []adapters.Embed) { f.setEmbeds(d, list) }})
 		}
-		for _, e := range list {
-			if at, ok := relative(f.ws.Root, e.Path); ok {
-				if embed := f.embed(at, e); f.takesIn(dishes[i], &embed) {
-					dishes[i].Embeds = append(dishes[i].Embeds, embed)
-				}
+	}
+	return list
+}
+
+func (f *finder) setEmbeds(d *Dish, list []adapters.Embed) {
+	for _, e := range list {
+		if at, ok := relative(f.ws.Root, e.Path); ok {
+			if embed := f.embed(at, e); f.takesIn(d, &embed) {
+				d.Embeds = append(d.Embeds, embed)
 			}
 		}
 	}

@@ -24,15 +24,16 @@ type imports struct {
 	reasons map[*Dish]bool // dishes with a link by which sources do not import
 }
 
-// importers returns the dishes whose imports matter: if a task of dish.toml that is no build makes
+// importScans looks for the imports that matter: if a task of dish.toml that is no build makes
 // files, they say who reads these. In most workspaces there is none.
-func (f *finder) importers() (list []*Dish) {
-	if f.Clone == nil || !slices.ContainsFunc(f.ws.Dishes, (*Dish).makesMore) {
+func (f *finder) importScans() (list []scan) {
+	if !slices.ContainsFunc(f.ws.Dishes, (*Dish).makesMore) {
 		return nil
 	}
 	for _, d := range f.ws.Dishes {
-		if _, ok := d.Adapter.(adapters.Importer); ok && d.Failure == nil {
-			list = append(list, d)
+		if a, ok := d.Adapter.(adapters.Importer); ok && d.Failure == nil {
+			of := embeds.Project{Path: d.Path, Adapter: d.Adapter, Embeds: a.Imports, Kind: "imports", In: d.Adapter.Manifest().EmbedsIn}
+			list = append(list, scan{of, func(list []adapters.Embed) { f.setImports(d, list) }})
 		}
 	}
 	return list

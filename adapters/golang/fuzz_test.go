@@ -44,6 +44,11 @@ func FuzzImports(f *testing.F) {
 			t.Fatal(err)
 		}
 		importsOf(adapters.NewFiles(dir), &gomod.Module{Name: "m"}, []member{{mod: &gomod.Module{Name: "x"}}})
+		for _, e := range New(adapters.Options{}).SourceImports("/w", []string{"x"}, "/w/sub/a.go", []byte(source)) {
+			if !strings.HasPrefix(e.Path+"/", "/w/") || e.Line < 1 {
+				t.Fatalf("%+v", e)
+			}
+		}
 	})
 }
 

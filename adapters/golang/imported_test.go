@@ -23,3 +23,26 @@ func TestImports(t *testing.T) {
 		t.Error(list)
 	}
 }
+
+// TestSourceImports: a source needs its own package and those of its module that it imports.
+func TestSourceImports(t *testing.T) {
+	const source = "package a\n\nimport (\n\t\"fmt\"\n\tx \"example.org/app/gen\"\n\t_ \"example.org/app\"\n\t_ \"example.org/application\"\n\t_ \"example.org/app/../../etc\"\n)\n"
+	a := golang.New(adapters.Options{})
+	type need struct {
+		Path  string
+		Named bool
+	}
+	for file, want := range map[string][]need{
+		"/w/sub/a.go":      {{"/w/sub", false}, {"/w/gen", false}, {"/w", false}},
+		"/w/sub/a_test.go": {{"/w/sub", true}, {"/w/gen", true}, {"/w", true}},
+		"/w/sub/_a.go":     nil,
+	} {
+		var got []need
+		for _, e := range a.SourceImports("/w", []string{"example.org/app"}, file, []byte(source)) {
+			got = append(got, need{e.Path, e.Named})
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", file, diff)
+		}
+	}
+}

@@ -31,7 +31,7 @@ func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, er
 		g.used(s.usedBy(f, p.dir, p.mod, p.work.File))
 		g.beyond(f.Root())
 	}
-	answer := adapters.LinksAnswer{Links: g.links}
+	answer := adapters.LinksAnswer{Links: g.links, Names: []string{p.mod.Name}}
 	if p.work != nil {
 		answer.Provides = []string{packageName(p.work, p.mod.Name)}
 	}

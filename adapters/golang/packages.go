@@ -82,9 +82,12 @@ func (t *tree) skips(name, path string) bool {
 }
 
 // packages counts the directories of m that hold Go files: none, one, which it returns, or
-// more. It ignores build constraints. A module with too many directories has more.
+// more. It ignores build constraints, and packages that git ignores. A module with too many directories has more.
 func packages(f *adapters.Files, m *gomod.Module) (count int, only string) {
-	done := newTree(f, m, shapeDirs).each(func(dir string, _ []string) bool {
+	done := newTree(f, m, shapeDirs).each(func(dir string, files []string) bool {
+		if !slices.ContainsFunc(files, func(name string) bool { return !f.Ignored(filepath.Join(dir, name), false) }) {
+			return true
+		}
 		count++
 		only = dir
 		return count < 2

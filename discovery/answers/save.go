@@ -13,7 +13,7 @@ import (
 // The answers are one file in the workspace's state.
 const (
 	memoryFile    = "answers"
-	memoryVersion = 12
+	memoryVersion = 13
 )
 
 // saved is the content of the file.

@@ -46,6 +46,12 @@ func (v *View) Now(path string) (s adapters.State, known bool) {
 	return v.behind(rel)
 }
 
+// Ignored implements adapters.View.
+func (v *View) Ignored(path string, dir bool) bool {
+	rel, inside := relative(v.files.Root(), path)
+	return inside && v.files.Ignored(rel, dir)
+}
+
 // behind returns the state of a file that is no entry of the tree, because git ignores it or it is behind
 // a link. The index knows it too.
 func (v *View) behind(rel string) (s adapters.State, known bool) {

@@ -50,6 +50,10 @@ type Project struct {
 	Embeds  adapters.EmbedsFunc
 	// Kind tells apart two projects of one directory and adapter with different functions.
 	Kind string
+	// In are the ends of the names of the sources.
+	In []string
+	// Basis is everything else that the results of Embeds depend on.
+	Basis string
 	// Inner are the directories of the projects below, sorted. Files in them belong to those.
 	Inner []string
 }
@@ -153,7 +157,7 @@ func (f *finder) sourcesOf(p *Project, before fileTable) iter.Seq2[*tree.Entry, 
 
 func (f *finder) source(p *Project, e *tree.Entry, before fileTable) (s source) {
 	var seen bool
-	s.id = idOf(e)
+	s.id = p.idOf(e)
 	if s.embeds, seen = before[s.id]; !seen {
 		s.embeds = f.scan(p, e.Path)
 	}
@@ -167,17 +171,17 @@ func (f *finder) digest(p *Project) (sum [32]byte, known bool) {
 	if f.State == nil {
 		return sum, false
 	}
-	suffixes := p.Adapter.Manifest().EmbedsIn
-	sources, known := f.Tree.StatDigest(p.Path, func(file string) bool { return endsIn(file, suffixes) })
+	sources, known := f.Tree.StatDigest(p.Path, func(file string) bool { return endsIn(file, p.In) })
 	var w pack.Writer
 	w.Raw(sources[:])
 	w.Strings(p.Inner)
+	w.String(p.Basis)
 	return blake3.Sum256(w.Payload()), known
 }
 
 // reads reports whether the adapter of the project finds embeds in a file.
 func (p *Project) reads(file string) bool {
-	return endsIn(file, p.Adapter.Manifest().EmbedsIn) && !p.passedOver(file) && !p.foreign(file)
+	return endsIn(file, p.In) && !p.passedOver(file) && !p.foreign(file)
 }
 
 // endsIn reports whether the name of a file has one of the suffixes.

@@ -29,6 +29,7 @@ func (lines) Manifest() *adapters.Manifest {
 type workspace struct {
 	root  string
 	inner []string // directories of other projects
+	basis string   // of the project
 	learn bool     // each find reads all files for their digests, and saves the index
 	reads atomic.Int64
 }
@@ -60,7 +61,7 @@ func (w *workspace) find(t *testing.T) []string {
 		return list
 	}
 	found := Find(Options{State: st, Tree: files, Clone: clone.At(w.root)}, []Project{{
-		Path: ".", Adapter: lines{}, Embeds: embeds, Inner: w.inner,
+		Path: ".", Adapter: lines{}, Embeds: embeds, Inner: w.inner, In: []string{".take"}, Basis: w.basis,
 	}})
 	if w.learn {
 		for _, e := range files.Entries() {
@@ -122,6 +123,19 @@ func TestSourcesAreReadOnce(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"/other"}, w.find(t)); diff != "" || w.reads.Load() != 0 {
 		t.Errorf("%d reads: %s", w.reads.Load(), diff)
+	}
+}
+
+// TestSourcesAreReadForAnotherBasis: embeds that were found with another basis are not reused.
+func TestSourcesAreReadForAnotherBasis(t *testing.T) {
+	t.Parallel()
+	w := &workspace{root: t.TempDir()}
+	w.write(t, ".bento/keep", "")
+	w.write(t, "a.take", "/x"+strings.Repeat(" ", littleText))
+	w.settled(t)
+	w.basis = "other"
+	if w.find(t); w.reads.Load() != 1 {
+		t.Errorf("%d reads", w.reads.Load())
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 const (
 	summaryName = "embeds"
 	filesName   = "sources/"
-	version     = 6
+	version     = 7
 )
 
 // of has the embeds of a project, valid while finder.digest returns this digest.
@@ -70,9 +70,10 @@ func (s summary) save(dir *state.Dir) {
 type fileID [16]byte
 
 // idOf returns the id of a source.
-func idOf(e *tree.Entry) fileID {
+func (p *Project) idOf(e *tree.Entry) fileID {
 	var w pack.Writer
 	w.String(e.Path)
+	w.String(p.Basis)
 	for _, v := range []int64{e.Size, e.Mtime, e.Ctime} {
 		w.Uint(uint64(v))
 	}

@@ -43,8 +43,9 @@ func (b *builder) takeIn() {
 			edges = append(edges, b.take(d, &d.Embeds[i], makers)...)
 		}
 	}
-	edges = append(edges, b.namedEdges()...)
-	b.dependOnMakers(slices.Concat(edges, b.carry(edges), b.generatedEdges()))
+	own, others := b.importEdges()
+	edges = slices.Concat(edges, b.namedEdges(), others)
+	b.dependOnMakers(slices.Concat(edges, b.carry(edges), b.generatedEdges(), own))
 }
 
 // dependOnMakers makes tasks depend on the outputs of the tasks that make files for them, except where

@@ -1,0 +1,109 @@
+package discovery
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/discovery/embeds"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// neededScans looks for the sources that import what tasks other than builds make. In most
+// workspaces dish.toml declares no such files, and no source is read.
+func (f *finder) neededScans() (list []scan) {
+	made, basis := f.made()
+	if len(made) == 0 {
+		return nil
+	}
+	for _, d := range f.ws.Dishes {
+		a, ok := d.Adapter.(adapters.SourceImporter)
+		if !ok || d.Failure != nil {
+			continue
+		}
+		find := func(dir, file string, data []byte) []adapters.Embed {
+			return slices.DeleteFunc(a.SourceImports(dir, d.answered.Names, file, data), func(e adapters.Embed) bool { return !f.isMade(e, made) })
+		}
+		list = append(list, scan{
+			of: embeds.Project{
+				Path: d.Path, Adapter: d.Adapter, Embeds: find, Kind: "needs", In: a.ImportsIn(),
+				Basis: basis + strings.Join(d.answered.Names, "\x00"),
+			},
+			set: func(list []adapters.Embed) { f.setNeeds(d, list) },
+		})
+	}
+	return list
+}
+
+// made returns the files that tasks of dish.toml make, without those of builds and those that git
+// tracks, and all their globs.
+func (f *finder) made() (made []*tree.Set, basis string) {
+	add := func(base string, globs *[]config.Glob) {
+		if globs == nil {
+			return
+		}
+		for _, g := range *globs {
+			if !f.ws.Untracked(base, g.Text) {
+				continue
+			}
+			if set, err := tree.CompileSet(base, []string{g.Text}); err == nil { // else config has reported it
+				made = append(made, set)
+				basis += base + "\x00" + g.Text + "\x00"
+			}
+		}
+	}
+	for _, d := range f.ws.Dishes {
+		if d.Config == nil {
+			continue
+		}
+		for i := range d.Config.Tasks {
+			if t := &d.Config.Tasks[i]; t.Name != "build" {
+				add(d.Path, t.Outputs)
+				add(".", t.WorkspaceOutputs)
+			}
+		}
+	}
+	return made, basis
+}
+
+// Untracked reports whether git tracks none of the files that an output of a dish at base names: it
+// ignores files like these, or tracks nothing where the glob begins.
+func (w *Workspace) Untracked(base, output string) bool {
+	if strings.HasPrefix(output, "!") {
+		return false
+	}
+	if rooted, ok := strings.CutPrefix(output, "//"); ok {
+		base, output = ".", rooted
+	}
+	if w.Tree == nil {
+		return true
+	}
+	at := output
+	if i := strings.IndexAny(output, `*?[{\`); i >= 0 {
+		at = output[:strings.LastIndexByte(output[:i], '/')+1]
+	}
+	at = filepath.ToSlash(filepath.Join(base, at))
+	like := filepath.ToSlash(filepath.Join(base, strings.NewReplacer("**", "x", "*", "x", "?", "x").Replace(output)))
+	return w.Tree.Ignored(like, false) || w.Tree.Ignored(at, true) || at != base && !w.Tree.Unsure() && !w.Tree.TracksBelow(at)
+}
+
+func (f *finder) isMade(e adapters.Embed, made []*tree.Set) bool {
+	at, ok := relative(f.ws.Root, e.Path)
+	if !ok {
+		return false
+	}
+	set, err := tree.CompileSet(at, []string{e.Glob})
+	return err == nil && slices.ContainsFunc(made, func(m *tree.Set) bool { return m.Overlaps(&set.Set) })
+}
+
+func (f *finder) setNeeds(d *Dish, list []adapters.Embed) {
+	for _, e := range list {
+		if at, ok := relative(f.ws.Root, e.Path); ok {
+			d.Needs = append(d.Needs, Embed{
+				Path: at, Glob: e.Glob, Pos: config.Pos{File: f.inWorkspace(e.File), Line: e.Line}, Owner: f.ws.Owner(at), Named: e.Named,
+			})
+		}
+	}
+}
