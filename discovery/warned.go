@@ -8,10 +8,10 @@ import (
 )
 
 // warned returns the warnings of the adapter about one dish, or those that dishes may share. A dish whose
-// tasks are written down needs no word about its scripts.
+// tasks are written down needs no word about its scripts and tests.
 func (d *Dish) warned(shared bool) diagnostics.Problems {
 	return slices.DeleteFunc(slices.Clone(d.warnings), func(p diagnostics.Diagnostic) bool {
-		written := p.Rule == adapters.RuleUnmapped && d.Config != nil && len(d.Config.Tasks) > 0
+		written := (p.Rule == adapters.RuleUnmapped || p.Rule == adapters.RuleUntested) && d.Config != nil && len(d.Config.Tasks) > 0
 		return written || (p.Alike != "") != shared
 	})
 }

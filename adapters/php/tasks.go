@@ -34,6 +34,7 @@ func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, er
 		scripts = append(scripts, adapters.Script{Name: s.Name, File: f.Path(manifestFile)})
 	}
 	answer.Warnings = a.scripts.Unmapped(scripts, answer.Tasks, nil)
+	answer.Warnings = append(answer.Warnings, a.scripts.Untested(answer.Tasks, r.untested)...)
 	answer.Reads = f.Reads()
 	return answer, nil
 }
@@ -148,6 +149,16 @@ func (r *recipes) tests() []adapters.Task {
 		return []adapters.Task{{Name: "test", Run: program + " --colors=never tests"}}
 	}
 	return nil
+}
+
+// untested returns a file of tests of PHPUnit.
+func (r *recipes) untested() adapters.Untested {
+	u := adapters.Untested{Runner: "phpunit/phpunit", Hint: `run "composer require --dev phpunit/phpunit"`}
+	if r.f.IsDir("tests") {
+		match := func(name string, isDir bool) bool { return !isDir && strings.HasSuffix(name, "Test.php") }
+		u.File, _ = adapters.Search{Levels: 4, Match: match}.In(r.f, r.f.Path("tests"))
+	}
+	return u
 }
 
 // style returns the recipe of a linter of style, and the command that fixes its findings.

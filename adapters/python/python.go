@@ -28,6 +28,7 @@ type Adapter struct {
 	asker    *probe.Asker
 	manifest adapters.Manifest
 	machine  *interpreter.Machine
+	scripts  adapters.Scripts
 
 	// sources are directories in which an install builds; two installs at once in one of
 	// them would conflict.
@@ -38,8 +39,8 @@ type Adapter struct {
 // New returns the adapter. It finds tools in o.Env and passes it to probes.
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{
-		Source: o.Source(), env: o.Env, machine: interpreter.NewMachine(o), sources: make(map[string]chan struct{}),
-		manifest: environment.Manifest("python", "python/4"),
+		Source: o.Source(), env: o.Env, machine: interpreter.NewMachine(o), scripts: o.Scripts, sources: make(map[string]chan struct{}),
+		manifest: environment.Manifest("python", "python/5"),
 	}
 	m := &a.manifest
 	m.EmbedsIn = devtool.ManifestFiles()

@@ -35,7 +35,11 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 		}
 		slices.Sort(t.ExtraInputs)
 	}
-	return adapters.TasksAnswer{Tasks: tasks, Wraps: p.Wraps(), Notes: p.notes(), Reads: f.Reads(), Warnings: p.warnings()}, nil
+	warnings := p.warnings()
+	if len(warnings) == 0 { // else that may be why pytest is missing
+		warnings = a.scripts.Untested(tasks, func() adapters.Untested { return p.tools.Untested(f) })
+	}
+	return adapters.TasksAnswer{Tasks: tasks, Wraps: p.Wraps(), Notes: p.notes(), Reads: f.Reads(), Warnings: warnings}, nil
 }
 
 func (p *project) build() []adapters.Task {

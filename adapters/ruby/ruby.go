@@ -26,11 +26,12 @@ type Adapter struct {
 	bundles  adapters.Memo[*bundle]
 	seen     adapters.Machine[machine]
 	said     probe.Memory
+	scripts  adapters.Scripts
 }
 
 // New returns the adapter. It finds tools in o.Env and passes it to probes.
 func New(o adapters.Options) *Adapter {
-	return &Adapter{Source: o.Source(), env: o.Env, download: o.AllowDownload, manifest: adapters.Manifest{
+	return &Adapter{Source: o.Source(), env: o.Env, download: o.AllowDownload, scripts: o.Scripts, manifest: adapters.Manifest{
 		ProtocolVersion: adapters.ProtocolVersion,
 		AdapterID:       "ruby",
 		DisplayName:     "ruby",
@@ -51,7 +52,7 @@ func New(o adapters.Options) *Adapter {
 		},
 		DerivedPaths: []string{".bundle/**", "vendor/bundle/**", "pkg/**", "coverage/**", ".yardoc/**", ".rspec_status"},
 		Parallel:     64,
-		Identity:     "ruby/3",
+		Identity:     "ruby/4",
 		PassEnv:      passEnv(),
 		SteeringEnv:  steeringEnv(),
 		SetEnv:       map[string]string{"BUNDLE_SILENCE_ROOT_WARNING": "1"},

@@ -56,6 +56,9 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 		}
 	}
 	ans.Tasks = append(ans.Tasks, p.scripts(rake, ans.Tasks)...)
+	if !ans.Aggregate && len(p.warnings()) == 0 { // else a gem may be required that bento does not see
+		ans.Warnings = append(ans.Warnings, a.scripts.Untested(ans.Tasks, func() adapters.Untested { return untested(f) })...)
+	}
 	p.finish(f, ans.Tasks)
 	ans.Reads = f.Reads()
 	return ans, nil
@@ -127,6 +130,23 @@ func (p *project) test(f *adapters.Files, rake *gemfile.Rakefile) adapters.Task 
 		t.Run = p.exec(plainTests)
 	}
 	return t
+}
+
+// untested returns a file of tests of RSpec or minitest.
+func untested(f *adapters.Files) (u adapters.Untested) {
+	for _, c := range []struct{ dir, gem, prefix, suffix string }{
+		{"spec", "rspec", "", "_spec.rb"}, {"test", "minitest", "", "_test.rb"}, {"test", "minitest", "test_", ".rb"},
+	} {
+		if u.File != "" || !f.IsDir(c.dir) {
+			continue
+		}
+		match := func(name string, isDir bool) bool {
+			return !isDir && strings.HasPrefix(name, c.prefix) && strings.HasSuffix(name, c.suffix)
+		}
+		u = adapters.Untested{Runner: c.gem, Hint: fmt.Sprintf("add %q to the Gemfile or the gemspec", c.gem)}
+		u.File, _ = adapters.Search{Levels: 4, Match: match}.In(f, f.Path(c.dir))
+	}
+	return u
 }
 
 // lint returns the recipe of the linter. No argument takes back what the file .rubocop says, so where that

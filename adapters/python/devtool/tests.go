@@ -9,11 +9,8 @@ import (
 	"github.com/bentobuild/bento/adapters/python/pyproject"
 )
 
-// The bounds of a search for tests.
-const (
-	maxDepth    = 3
-	maxSearched = 300 // directories
-)
+// levels is the number of levels of directories in which tests are looked for.
+const levels = 3
 
 // pytest returns pytest, and notes whether the project has tests: without a test pytest
 // fails.
@@ -45,36 +42,44 @@ func pytestConfig(f *adapters.Files) bool {
 // skips other projects below. It returns true when there are more directories than it
 // reads.
 func hasTests(f *adapters.Files) bool {
-	level := []string{f.Dir()}
-	searched := 0
-	for range maxDepth {
-		var next []string
-		for _, dir := range level {
-			if searched++; searched > maxSearched {
-				return true
-			}
-			for _, e := range f.List(dir) {
-				name := e.Name()
-				switch {
-				case !e.IsDir():
-					if strings.HasSuffix(name, ".py") && (strings.HasPrefix(name, "test_") || strings.HasSuffix(name, "_test.py")) {
-						return true
-					}
-				case name == "tests" || name == "test":
-					return true
-				case !passedOver(name) && !isProject(f, filepath.Join(dir, name)):
-					next = append(next, filepath.Join(dir, name))
-				}
-			}
-		}
-		level = next
+	path, full := adapters.Search{
+		Levels: levels,
+		Match: func(name string, isDir bool) bool {
+			return isDir && (name == "tests" || name == "test") || !isDir && isTest(name)
+		},
+		Skip: func(dir string) bool { return passedOver(filepath.Base(dir)) || isProject(f, dir) },
+	}.In(f, f.Dir())
+	return path != "" || full
+}
+
+// Untested returns a file of tests near the top of the project, if pytest is not declared.
+func (list Tools) Untested(f *adapters.Files) adapters.Untested {
+	if pytest := list.named("pytest"); pytest.Declared || pytest.settings == "" {
+		return adapters.Untested{}
 	}
-	return false
+	file, _ := adapters.Search{
+		Levels: levels + 1, // below a directory of tests
+		Match:  func(name string, isDir bool) bool { return !isDir && isTest(name) },
+		Skip: func(dir string) bool {
+			return passedOver(filepath.Base(dir)) || isProject(f, dir) || f.IsFile(filepath.Join(dir, "requirements.txt"))
+		},
+	}.In(f, f.Dir())
+	return adapters.Untested{File: file, Runner: "pytest", Hint: requirePytest}
+}
+
+// requirePytest is the hint for every manager, as people read it once for all projects. pip and poetry install into
+// an environment of the project's own: what a directory above requires counts only if a file of the project takes
+// it over.
+const requirePytest = `require pytest with "uv add --dev", "poetry add --group dev", or for pip in requirements-dev.txt ` +
+	`("-r ../requirements.txt" there takes over a file above)`
+
+// isTest reports whether pytest finds tests in a file of this name.
+func isTest(name string) bool {
+	return strings.HasSuffix(name, ".py") && (strings.HasPrefix(name, "test_") || strings.HasSuffix(name, "_test.py"))
 }
 
 func passedOver(name string) bool {
-	return strings.HasPrefix(name, ".") ||
-		slices.Contains([]string{"__pycache__", "node_modules", "venv", "build", "dist", "docs", "site-packages"}, name)
+	return slices.Contains([]string{"__pycache__", "node_modules", "venv", "build", "dist", "docs", "site-packages"}, name)
 }
 
 func isProject(f *adapters.Files, dir string) bool {

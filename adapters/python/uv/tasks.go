@@ -37,6 +37,9 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 			ans.Tasks[i].NoInstall = strings.HasPrefix(ans.Tasks[i].Run, "uv build ")
 		}
 	}
+	if !ans.Aggregate {
+		ans.Warnings = a.scripts.Untested(ans.Tasks, func() adapters.Untested { return p.member().Tools.Untested(f) })
+	}
 	f.Whole(filepath.Join(p.Dir, lockName))
 	ans.Reads = f.Reads()
 	return ans, nil

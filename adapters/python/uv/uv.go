@@ -37,14 +37,15 @@ type Adapter struct {
 	workspaces adapters.Memo[*uvworkspace.Workspace]
 	bases      adapters.Machine[string] // by workspace
 	said       probe.Memory
+	scripts    adapters.Scripts
 	locks      adapters.Memo[*lockfile.UV]
 }
 
 // New returns the adapter. It finds tools in o.Env and passes it to probes.
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{
-		Source: o.Source(), env: o.Env, download: o.AllowDownload, machine: interpreter.NewMachine(o),
-		manifest: environment.Manifest("python-uv", "python-uv/3"),
+		Source: o.Source(), env: o.Env, download: o.AllowDownload, machine: interpreter.NewMachine(o), scripts: o.Scripts,
+		manifest: environment.Manifest("python-uv", "python-uv/4"),
 	}
 	m := &a.manifest
 	m.EmbedsIn = devtool.ManifestFiles()

@@ -1,0 +1,85 @@
+package adapters
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// RuleUntested is the rule of tests that no task runs.
+const RuleUntested = "tests_without_task"
+
+// Untested is a file of tests in a project without the task test.
+type Untested struct {
+	File   string // absolute
+	Runner string // the package that runs such tests, and that the project does not require
+	Hint   string // how to require it
+}
+
+// Untested returns a warning about the tests that find returns, if tasks lack the task test. It returns none if
+// find returns no File, or if the workspace wants no script for the task.
+func (s Scripts) Untested(tasks []Task, find func() Untested) []diagnostics.Diagnostic {
+	if names, decided := s["test"]; decided && len(names) == 0 {
+		return nil
+	}
+	if slices.ContainsFunc(tasks, func(t Task) bool { return t.Name == "test" }) {
+		return nil
+	}
+	u := find()
+	if u.File == "" {
+		return nil
+	}
+	return []diagnostics.Diagnostic{{
+		File: u.File, Severity: diagnostics.Warning, Rule: RuleUntested, Source: diagnostics.Source,
+		Message: fmt.Sprintf("no task runs these tests, as their project does not require %s", u.Runner),
+		Alike:   fmt.Sprintf("have tests and no task test, as they do not require %s", u.Runner),
+		Hint:    u.Hint + ", or write the task test in dish.toml; [workspace] scripts.test = [] in bento.toml means that none is wanted",
+	}}
+}
+
+// Search is a bounded search by name.
+type Search struct {
+	Levels int                                // of directories that are listed
+	Match  func(name string, isDir bool) bool // ends the search
+	Skip   func(dir string) bool              // reports whether a directory is passed over; nil: none is. Hidden ones always are
+}
+
+// maxListed is the maximal number of directories that a Search lists.
+const maxListed = 300
+
+// In returns the path of the first entry of dir or below it that matches, the upper levels first, or "". It stops,
+// with full set, before it lists more than 300 directories. It follows no links.
+func (s Search) In(f *Files, dir string) (path string, full bool) {
+	level, listed := []string{dir}, 0
+	for range s.Levels {
+		var next []string
+		for _, dir := range level {
+			if listed++; listed > maxListed {
+				return "", true
+			}
+			entries := f.List(dir)
+			at := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return s.Match(e.Name(), e.IsDir()) })
+			if at >= 0 {
+				return filepath.Join(dir, entries[at].Name()), false
+			}
+			next = append(next, s.below(dir, entries)...)
+		}
+		level = next
+	}
+	return "", false
+}
+
+// below returns the directories among entries that the search goes into.
+func (s Search) below(dir string, entries []fs.DirEntry) (dirs []string) {
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && (s.Skip == nil || !s.Skip(path)) {
+			dirs = append(dirs, path)
+		}
+	}
+	return dirs
+}
