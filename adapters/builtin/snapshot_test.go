@@ -13,6 +13,8 @@ import (
 // counting is a View that knows nothing and counts the questions.
 type counting struct{ looks int }
 
+func (v *counting) Ignored(string, bool) bool { return false }
+
 func (v *counting) State(string, bool) (adapters.State, bool) {
 	v.looks++
 	return adapters.State{}, false

@@ -17,6 +17,7 @@ type diskView struct{}
 
 func (diskView) State(string, bool) (s adapters.State, known bool) { return s, false }
 func (diskView) Now(string) (s adapters.State, known bool)         { return s, false }
+func (diskView) Ignored(string, bool) bool                         { return false }
 
 // TestMembersWithoutLockfile: after an install, the members of a workspace without a lockfile are asked
 // again, and do not each list all of them.

@@ -73,12 +73,13 @@ var table = []row{
 	{"adapters/builtin", []string{"adapters", "adapters/*"}},
 	// The only package that starts processes for adapters: one table has all questions.
 	{"internal/probe", []string{"adapters", "internal/bounds", "internal/proc", "internal/tomlfile", "internal/pattern"}},
+	{"internal/specifier", []string{"adapters"}}, // shared by node and deno: imports of modules by their path
 	// What tests of adapters share runs recipes, too.
 	{"adapters/adaptertest", []string{"adapters", "diagnostics", "internal/proc", "internal/sampling"}},
 	// A family, and the formats that it reads. Families do not know each other,
 	// which TestFamiliesApart checks.
-	{"adapters/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/probe", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern", "internal/semver"}},
-	{"adapters/*/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/probe", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern", "internal/semver"}},
+	{"adapters/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/probe", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern", "internal/semver", "internal/specifier"}},
+	{"adapters/*/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/probe", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern", "internal/semver", "internal/specifier"}},
 
 	// 3
 	{"plugin", []string{"plugin/methods", "plugin/signature", "plugin/wire", "adapters", "diagnostics"}},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/pattern"
+	"github.com/bentobuild/bento/internal/specifier"
 )
 
 // Bounds of what In and Of read.
@@ -100,16 +101,16 @@ func find(file, text string) []Import {
 	var list []Import
 	seen := make(map[string]bool)
 	line, counted := 1, 0
-	for from, to := range specifiers(text) {
-		specifier := text[from:to]
-		if seen[specifier] {
+	for from, to := range specifier.All(text) {
+		name := text[from:to]
+		if seen[name] {
 			continue
 		}
-		seen[specifier] = true
+		seen[name] = true
 		line += strings.Count(text[counted:from], "\n")
 		counted = from
 		list = append(list, Import{
-			Specifier: specifier, File: file, Line: line,
+			Specifier: name, File: file, Line: line,
 			Test: IsTest(file),
 		})
 	}

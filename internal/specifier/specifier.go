@@ -1,4 +1,5 @@
-package imports
+// Package specifier finds what modules of JavaScript and TypeScript import.
+package specifier
 
 import (
 	"strings"
@@ -8,11 +9,11 @@ import (
 // maxSpecifier is the largest number of characters of a specifier.
 const maxSpecifier = 1000
 
-// specifiers yields the start and the end of each specifier in a source: quoted text of one line
+// All yields the start and the end of each specifier in a source: quoted text of one line
 // after from, import or require, and in comments that name the types of an import. It also yields
 // other text of this form. It searches only for quotes: a regular expression would read every
 // character.
-func specifiers(text string) func(yield func(from, to int) bool) {
+func All(text string) func(yield func(from, to int) bool) {
 	return func(yield func(from, to int) bool) {
 		for at := 0; ; {
 			i := strings.IndexAny(text[at:], `"'`)
