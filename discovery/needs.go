@@ -1,7 +1,7 @@
 package discovery
 
 import (
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 
@@ -37,9 +37,15 @@ func (f *finder) neededScans() (list []scan) {
 	return list
 }
 
+// madeFiles are the files of one output, which are at a path or below it.
+type madeFiles struct {
+	at  string // relative to the root
+	set *tree.Set
+}
+
 // made returns the files that tasks of dish.toml make, without those of builds and those that git
 // tracks, and all their globs.
-func (f *finder) made() (made []*tree.Set, basis string) {
+func (f *finder) made() (made []madeFiles, basis string) {
 	add := func(base string, globs *[]config.Glob) {
 		if globs == nil {
 			return
@@ -49,7 +55,7 @@ func (f *finder) made() (made []*tree.Set, basis string) {
 				continue
 			}
 			if set, err := tree.CompileSet(base, []string{g.Text}); err == nil { // else config has reported it
-				made = append(made, set)
+				made = append(made, madeFiles{beginOf(base, g.Text), set})
 				basis += base + "\x00" + g.Text + "\x00"
 			}
 		}
@@ -80,23 +86,48 @@ func (w *Workspace) Untracked(base, output string) bool {
 	if w.Tree == nil {
 		return true
 	}
-	at := output
-	if i := strings.IndexAny(output, `*?[{\`); i >= 0 {
-		at = output[:strings.LastIndexByte(output[:i], '/')+1]
-	}
-	at = filepath.ToSlash(filepath.Join(base, at))
-	like := filepath.ToSlash(filepath.Join(base, strings.NewReplacer("**", "x", "*", "x", "?", "x").Replace(output)))
+	at := beginOf(base, output)
+	like := path.Join(base, strings.NewReplacer("**", "x", "*", "x", "?", "x").Replace(output))
 	return w.Tree.Ignored(like, false) || w.Tree.Ignored(at, true) || at != base && !w.Tree.Unsure() && !w.Tree.TracksBelow(at)
 }
 
-func (f *finder) isMade(e adapters.Embed, made []*tree.Set) bool {
+// beginOf returns the path, relative to the root, at or below which all files of a glob are.
+func beginOf(base, glob string) string {
+	if rooted, ok := strings.CutPrefix(glob, "//"); ok {
+		base, glob = ".", rooted
+	}
+	if i := strings.IndexAny(glob, `*?[{\`); i >= 0 {
+		glob = glob[:strings.LastIndexByte(glob[:i], '/')+1]
+	}
+	return path.Join(base, glob)
+}
+
+// isMade reports whether a task makes files that a source may import.
+func (f *finder) isMade(e adapters.Embed, made []madeFiles) bool {
 	at, ok := relative(f.ws.Root, e.Path)
 	if !ok {
 		return false
 	}
-	set, err := tree.CompileSet(at, []string{e.Glob})
-	return err == nil && slices.ContainsFunc(made, func(m *tree.Set) bool { return m.Overlaps(&set.Set) })
+	var set *tree.Set
+	for _, m := range made {
+		if !isAt(at, m.at) && !isAt(m.at, at) {
+			continue
+		}
+		if set == nil {
+			var err error
+			if set, err = tree.CompileSet(at, []string{e.Glob}); err != nil {
+				return false
+			}
+		}
+		if m.set.Overlaps(&set.Set) {
+			return true
+		}
+	}
+	return false
 }
+
+// isAt reports whether a path is dir or below it.
+func isAt(p, dir string) bool { return dir == "." || p == dir || strings.HasPrefix(p, dir+"/") }
 
 func (f *finder) setNeeds(d *Dish, list []adapters.Embed) {
 	for _, e := range list {

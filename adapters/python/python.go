@@ -64,6 +64,14 @@ func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 	return devtool.Upward(dir, file, data)
 }
 
+// ImportsIn implements adapters.SourceImporter.
+func (a *Adapter) ImportsIn() []string { return devtool.SourceFiles() }
+
+// SourceImports implements adapters.SourceImporter: modules of the project itself.
+func (a *Adapter) SourceImports(dir string, _ []string, file string, data []byte) []adapters.Embed {
+	return devtool.Imported(dir, file, data)
+}
+
 // NewUV returns the adapter of uv, id python-uv.
 func NewUV(o adapters.Options) *uv.Adapter { return uv.New(o) }
 

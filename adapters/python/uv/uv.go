@@ -116,6 +116,14 @@ func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 	return devtool.Upward(dir, file, data)
 }
 
+// ImportsIn implements adapters.SourceImporter.
+func (a *Adapter) ImportsIn() []string { return devtool.SourceFiles() }
+
+// SourceImports implements adapters.SourceImporter: modules of the project itself.
+func (a *Adapter) SourceImports(dir string, _ []string, file string, data []byte) []adapters.Embed {
+	return devtool.Imported(dir, file, data)
+}
+
 // member returns the member of the project's directory, or else the root, which is no
 // member without a package.
 func (p *project) member() *uvworkspace.Member {
