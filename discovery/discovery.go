@@ -180,6 +180,10 @@ type Options struct {
 	// function and waits.
 	Later func(write func())
 
+	// Made returns the files with one of these names that the last runs of tasks have made, by path. It may
+	// be nil.
+	Made func(names map[string]bool) map[string]bool
+
 	// Loaded is called with the content of each dish.toml, before an adapter is asked; may be nil.
 	Loaded func([]*config.Dish)
 
@@ -241,6 +245,7 @@ type finder struct {
 	unknown  int            // paths of bentos without a dish, so far
 
 	derivedOf map[*Dish]*tree.Set // see derivedIn
+	made      map[string]bool     // see madeByTask
 	named     map[project]bool    // projects that the manifest of a dish names
 	left      map[project]*site   // projects that were left out
 	included  func(path string) bool

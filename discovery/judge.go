@@ -94,14 +94,35 @@ func (f *finder) bar(s *site) {
 // derived reports whether the tools of a dish above make the directory (node_modules, where git
 // does not ignore it).
 func (f *finder) derived(s *site) bool {
+	if len(s.markers) == 0 {
+		return false
+	}
 	for dir := range above(s.path) {
 		for _, d := range f.ws.byPath[dir] {
-			if d.Adapter != nil && f.derivedIn(d).Match(s.marker) && !f.Tree.Tracked(s.marker) {
+			if d.Adapter != nil && f.derivedIn(d).Match(s.markers[0]) && !f.Tree.Tracked(s.markers[0]) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// madeByTask reports whether tasks have made all files that make the directory a site. A clone does not have
+// them, and whether a dish exists does not depend on what has run.
+func (f *finder) madeByTask(s *site) bool {
+	if f.Made == nil || s.hasFile || f.included(s.path) {
+		return false
+	}
+	if f.made == nil {
+		names := make(map[string]bool)
+		for _, s := range f.all {
+			for _, m := range s.markers {
+				names[path.Base(m)] = true
+			}
+		}
+		f.made = f.Made(names)
+	}
+	return len(f.made) > 0 && len(s.markers) > 0 && !slices.ContainsFunc(s.markers, func(m string) bool { return !f.made[m] || f.Tree.Tracked(m) })
 }
 
 // TestDataNames returns the patterns of names of directories for test data.

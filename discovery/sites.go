@@ -24,7 +24,7 @@ type site struct {
 	config  *config.Dish // content of dish.toml
 	// ask are the adapters that may detect it, by index in the registry.
 	ask      []int
-	marker   string // the file that made it a site
+	markers  []string // the files that made it a site
 	projects []int  // the adapters for which a name of Manifest.Projects is in the directory, likewise
 
 	barred    adapters.NestedAnswer // set if no adapter is asked
@@ -127,8 +127,8 @@ func (s *site) add(adapter int, marker string) {
 	if !slices.Contains(s.ask, adapter) {
 		s.ask = append(s.ask, adapter)
 	}
-	if s.marker == "" {
-		s.marker = marker
+	if !slices.Contains(s.markers, marker) {
+		s.markers = append(s.markers, marker)
 	}
 }
 
@@ -151,6 +151,7 @@ func (f *finder) choose(byPath map[string]*site) {
 			paths = append(paths, dir)
 		}
 	}
+	f.all = slices.DeleteFunc(f.all, f.madeByTask)
 	slices.SortFunc(f.all, func(a, b *site) int { return byPlace(a.path, b.path) })
 	f.pending = slices.Clone(f.all)
 	slices.Sort(paths)

@@ -264,6 +264,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 	})
 	env.State, env.Store, env.Inherit, env.Snapshot = ws.State, ws.Store, ws.Config.Defaults.InheritEnv, ws.Snapshot
 	env.Installs = run.SettingsOfInstalls(ws.Config.Defaults.PassEnv, ws.Dishes)
+	env.History = ws.History
 	env.Toolchains = key.OpenToolchains(ws.State, state.OpenShared(s.host().AnswersDir(at.root)))
 	w := &opened{Workspace: ws, env: env, dir: inside(at.root, at.cwd)}
 	w.Problems = append(w.Problems, w.absentSubmodules(w.Problems)...)

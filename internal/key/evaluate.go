@@ -142,6 +142,7 @@ type Options struct {
 	Force      bool             // nothing is a hit
 	Program    string           // identifies this build of bento; state that another build saved is ignored
 	Warn       func(diagnostics.Diagnostic)
+	History    *History // as the caller has read it; nil: New reads it
 	// Lacks returns the program that a task starts by name and that PATH lacks, "" for none.
 	Lacks func(*plan.Task) string
 }
@@ -160,7 +161,9 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 		provenances: newProvenanceReader(o.Store),
 	}
 	var opening sync.WaitGroup
-	opening.Go(func() { e.history = OpenHistory(o.State) })
+	if e.history = o.History; e.history == nil {
+		opening.Go(func() { e.history = OpenHistory(o.State) })
+	}
 	opening.Go(func() { e.memo = newMemo(&o, p) })
 	var err error
 	e.ownerships, err = newOwnerships(p.Workspace, p.TasksOf)

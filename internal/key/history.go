@@ -103,6 +103,28 @@ func (m *History) Of(t *plan.Task) *LastRun {
 // callers need not look at every task of the dish.
 func (m *History) HasByProducts(d *discovery.Dish) bool { return m.byProducts[d.Path] > 0 }
 
+// Made returns the files with one of the names that the last runs of tasks have made, as outputs or
+// by-products, by path.
+func (m *History) Made(names map[string]bool) map[string]bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	made := make(map[string]bool)
+	note := func(p string) {
+		if names[p[strings.LastIndexByte(p, '/')+1:]] {
+			made[p] = true
+		}
+	}
+	for _, r := range m.tasks {
+		for _, p := range r.Outputs {
+			note(p)
+		}
+		for _, b := range r.ByProducts {
+			note(b.Path)
+		}
+	}
+	return made
+}
+
 // put replaces the last run of the task id.
 func (m *History) put(id string, r *LastRun) {
 	m.mu.Lock()

@@ -99,8 +99,10 @@ func (e *engine) node(t *plan.Task) *node { return e.nodes[t.Index] }
 
 // Evaluator returns the evaluator of a plan.
 func (e *Env) Evaluator(p *plan.Plan, force bool) (*key.Evaluator, error) {
+	history := e.History
+	e.History = nil
 	return key.New(key.Options{
-		Root: e.Root, Store: e.Store, State: e.State, Toolchains: e.Toolchains, Environ: e.Environ, Inherit: e.Inherit,
+		History: history, Root: e.Root, Store: e.Store, State: e.State, Toolchains: e.Toolchains, Environ: e.Environ, Inherit: e.Inherit,
 		Force: force, Program: e.Program, Warn: e.Warn, Lacks: e.commands().Lacks,
 	}, p)
 }

@@ -23,6 +23,7 @@ type Env struct {
 	Root       string // of the workspace, absolute, without links
 	Store      cache.Store
 	State      *state.Dir
+	History    *key.History // as it was read when the workspace was opened, for the first evaluation; may be nil
 	Toolchains *key.Toolchains
 	Environ    adapters.Environ   // the environment that bento was started with
 	Snapshot   *adapters.Snapshot // the files that the adapters read; an install changes them

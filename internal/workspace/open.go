@@ -19,6 +19,7 @@ import (
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 	"github.com/bentobuild/bento/plugin/adapter"
@@ -48,6 +49,7 @@ type Workspace struct {
 	Snapshot *adapters.Snapshot // the source of the answers of adapters
 	Store    cache.Store
 	Plugins  *adapter.Set
+	History  *key.History // of the tasks, as it was read before the search for dishes
 	Problems []diagnostics.Diagnostic // of the user's files, sorted
 
 	tools  *Tools         // nil if no task uses one
@@ -114,6 +116,7 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 		files, err = tree.Walk(ctx, o.Root, &tree.Options{State: w.State, Out: out})
 		return err
 	})
+	walk.Go(w.readHistory)
 	memory := config.OpenParseCache(w.State, Program())
 	if o.Exclude != nil {
 		memory = nil // the saved configuration has only the exclusions of bento.toml
@@ -156,7 +159,7 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 	o.walked(ctx, files)
 	find = discovery.Options{
 		Tree: files, Clone: below, Snapshot: snapshot, Config: cfg, Memory: memory, Candidates: candidates, Failures: w.Plugins.Failures(),
-		Registry: adapters.NewRegistry(append(own, w.Plugins.Adapters()...)...),
+		Registry: adapters.NewRegistry(append(own, w.Plugins.Adapters()...)...), Made: w.History.Made,
 	}
 	find.Loaded = func(dishes []*config.Dish) { settings.load(cfg, dishes) }
 	if memory != nil {
@@ -164,6 +167,12 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 		find.Basis = func() string { return h.settings(Program(), w.State, cfg) }
 	}
 	return find, nil
+}
+
+// readHistory reads the history of the tasks.
+func (w *Workspace) readHistory() error {
+	w.History = key.OpenHistory(w.State)
+	return nil
 }
 
 // walked calls First if the workspace has no index yet, and reads ahead if the caller needs all dishes.
