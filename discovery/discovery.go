@@ -245,7 +245,7 @@ type finder struct {
 	unknown  int            // paths of bentos without a dish, so far
 
 	derivedOf map[*Dish]*tree.Set // see derivedIn
-	made      map[string]bool     // see madeByTask
+	madeFiles map[string]bool     // see madeByTask
 	named     map[project]bool    // projects that the manifest of a dish names
 	left      map[project]*site   // projects that were left out
 	included  func(path string) bool

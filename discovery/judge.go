@@ -113,16 +113,16 @@ func (f *finder) madeByTask(s *site) bool {
 	if f.Made == nil || s.hasFile || f.included(s.path) {
 		return false
 	}
-	if f.made == nil {
+	if f.madeFiles == nil {
 		names := make(map[string]bool)
 		for _, s := range f.all {
 			for _, m := range s.markers {
 				names[path.Base(m)] = true
 			}
 		}
-		f.made = f.Made(names)
+		f.madeFiles = f.Made(names)
 	}
-	return len(f.made) > 0 && len(s.markers) > 0 && !slices.ContainsFunc(s.markers, func(m string) bool { return !f.made[m] || f.Tree.Tracked(m) })
+	return len(f.madeFiles) > 0 && len(s.markers) > 0 && !slices.ContainsFunc(s.markers, func(m string) bool { return !f.madeFiles[m] || f.Tree.Tracked(m) })
 }
 
 // TestDataNames returns the patterns of names of directories for test data.
