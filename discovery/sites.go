@@ -25,7 +25,7 @@ type site struct {
 	// ask are the adapters that may detect it, by index in the registry.
 	ask      []int
 	markers  []string // the files that made it a site
-	projects []int  // the adapters for which a name of Manifest.Projects is in the directory, likewise
+	projects []int    // the adapters for which a name of Manifest.Projects is in the directory, likewise
 
 	barred    adapters.NestedAnswer // set if no adapter is asked
 	decisions []*decision           // nil until it is decided

@@ -49,7 +49,7 @@ type Workspace struct {
 	Snapshot *adapters.Snapshot // the source of the answers of adapters
 	Store    cache.Store
 	Plugins  *adapter.Set
-	History  *key.History // of the tasks, as it was read before the search for dishes
+	History  *key.History             // of the tasks, as it was read before the search for dishes
 	Problems []diagnostics.Diagnostic // of the user's files, sorted
 
 	tools  *Tools         // nil if no task uses one
