@@ -212,11 +212,11 @@ type maker struct {
 func newMakers(tasks []*Task) *makers {
 	m := &makers{}
 	for _, t := range tasks {
-		if t.script || t.Persistent || t.Interactive {
+		if t.Persistent || t.Interactive {
 			continue
 		}
 		for _, o := range t.Outputs {
-			if !strings.HasPrefix(o.Glob, "!") {
+			if !strings.HasPrefix(o.Glob, "!") && (!t.script || o.Declared) {
 				m.list = append(m.list, maker{prefix: prefixOf(t.Dish.Path, o.Glob), task: t, output: o.Glob})
 			}
 		}

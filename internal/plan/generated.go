@@ -66,11 +66,11 @@ func (m *maker) isGenerator(d *discovery.Dish) bool {
 func (b *builder) generated() generated {
 	where := make(generated)
 	for _, t := range b.tasks {
-		if t.script || t.Persistent || t.Interactive {
+		if t.Persistent || t.Interactive {
 			continue
 		}
 		for _, o := range t.Outputs {
-			if strings.HasPrefix(o.Glob, "!") || t.Lifecycle && !o.Declared {
+			if strings.HasPrefix(o.Glob, "!") || (t.Lifecycle || t.script) && !o.Declared {
 				continue
 			}
 			m := maker{prefix: prefixOf(t.Dish.Path, o.Glob), task: t, output: o.Glob, pos: o.Pos}

@@ -11,14 +11,14 @@ import (
 // importEdges returns the edges from tasks to the tasks that make files that the sources of their dishes
 // import: those to tasks of the own directory, and those to others.
 func (b *builder) importEdges() (own, others []innerEdge) {
-	var all *makers
+	var all *importMakers
 	seen := make(map[innerEdge]bool)
 	for _, d := range b.ws.Dishes {
 		for i := range d.Needs {
 			if all == nil {
-				all = newMakers(b.importable())
+				all = &importMakers{builder: b, makers: newMakers(b.importable()), known: make(map[string][]*Task)}
 			}
-			for _, e := range b.needEdges(d, &d.Needs[i], all) {
+			for _, e := range all.edges(d, &d.Needs[i]) {
 				switch {
 				case seen[e]:
 				case e.build.Dish.Path == d.Path:
@@ -33,22 +33,39 @@ func (b *builder) importEdges() (own, others []innerEdge) {
 	return own, others
 }
 
-// needEdges returns the edges for one import.
-func (b *builder) needEdges(d *discovery.Dish, e *discovery.Embed, all *makers) (edges []innerEdge) {
+// importMakers finds the tasks that make what sources import. Many sources import the same.
+type importMakers struct {
+	*builder
+	makers *makers
+	known  map[string][]*Task
+}
+
+// edges returns the edges for one import.
+func (m *importMakers) edges(d *discovery.Dish, e *discovery.Embed) (edges []innerEdge) {
+	for _, t := range m.of(e) {
+		edges = append(edges, m.importEdgesTo(d, e, t)...)
+	}
+	return edges
+}
+
+func (m *importMakers) of(e *discovery.Embed) (tasks []*Task) {
 	at := "//" + escape(e.Path) + "/" + e.Glob
 	if e.Path == "." {
 		at = "//" + e.Glob
 	}
-	set, err := glob.Compile("", []string{at})
-	if err != nil {
-		return nil // no tool finds such a file
+	tasks, known := m.known[at]
+	if known {
+		return tasks
 	}
-	for _, m := range all.of(e.Path, set) {
-		if b.ws.Untracked(m.task.Dish.Path, m.output) {
-			edges = append(edges, b.importEdgesTo(d, e, m.task)...)
+	if set, err := glob.Compile("", []string{at}); err == nil { // else no tool finds such a file
+		for _, x := range m.makers.of(e.Path, set) {
+			if m.ws.Untracked(x.task.Dish.Path, x.output) {
+				tasks = append(tasks, x.task)
+			}
 		}
 	}
-	return edges
+	m.known[at] = tasks
+	return tasks
 }
 
 // importable returns the tasks that dish.toml has make files, without builds.
