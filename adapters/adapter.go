@@ -229,7 +229,8 @@ type Task struct {
 	// the members. It is never sent over the wire.
 	Body string `json:"-"`
 	// Instead are other commands that write the outputs to another place. If git does not ignore the
-	// outputs, the first one counts whose Path git ignores. They are never sent over the wire.
+	// outputs, the first one counts whose Path git ignores. One without a Path writes none, and counts in a
+	// repository of git that ignores no Path before it. They are never sent over the wire.
 	Instead []Alternative `json:"-"`
 	// Near are absolute paths outside of the dish that the command names. Bento looks there for files
 	// that it has left. They are never sent over the wire.
@@ -242,7 +243,7 @@ type Task struct {
 	Server bool `json:"-"`
 }
 
-// Alternative is another command of a task. Path, relative to the dish, is where its outputs lie.
+// Alternative is another command of a task. Path, relative to the dish, is where its outputs lie, "" if it has none.
 type Alternative struct {
 	Path    string
 	Run     string

@@ -6,18 +6,21 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/config"
 )
 
 // chooseOutputs replaces the commands of recipes whose outputs git does not ignore by others whose outputs
-// it ignores.
+// it ignores, or that have none. It leaves those alone whose outputs the author of dish.toml names.
 func (f *finder) chooseOutputs() {
 	for _, d := range f.ws.Dishes {
 		for i := range d.Tasks {
 			t := &d.Tasks[i]
-			if len(t.Instead) == 0 || slices.ContainsFunc(t.Outputs, func(g string) bool { return f.ignores(d, strings.TrimSuffix(g, "/**")) }) {
+			if len(t.Instead) == 0 || d.namesOutputs(t.Name) || slices.ContainsFunc(t.Outputs, func(g string) bool { return f.ignores(d, strings.TrimSuffix(g, "/**")) }) {
 				continue
 			}
-			at := slices.IndexFunc(t.Instead, func(a adapters.Alternative) bool { return f.ignores(d, a.Path) })
+			at := slices.IndexFunc(t.Instead, func(a adapters.Alternative) bool {
+				return a.Path == "" && f.Tree.InRepository() || a.Path != "" && f.ignores(d, a.Path)
+			})
 			if at < 0 {
 				continue
 			}
@@ -25,6 +28,16 @@ func (f *finder) chooseOutputs() {
 			d.Tasks[i].Run, d.Tasks[i].Outputs = t.Instead[at].Run, t.Instead[at].Outputs
 		}
 	}
+}
+
+// namesOutputs reports whether dish.toml names the outputs of a task: then its command makes them as before.
+func (d *Dish) namesOutputs(task string) bool {
+	if d.Config == nil {
+		return false
+	}
+	return task == "build" && len(d.Config.Outputs) > 0 || slices.ContainsFunc(d.Config.Tasks, func(t config.Task) bool {
+		return t.Name == task && (t.Outputs != nil || t.WorkspaceOutputs != nil)
+	})
 }
 
 // ignores reports whether git ignores a file at p, relative to d.

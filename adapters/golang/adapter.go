@@ -15,7 +15,7 @@ import (
 
 // identity is an ingredient of every key. It changes when a change to a recipe or a reader
 // of manifests changes what a task does.
-const identity = "builtin:3"
+const identity = "builtin:4"
 
 // Adapter is the adapter "go".
 type Adapter struct {

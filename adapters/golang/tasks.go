@@ -70,7 +70,9 @@ func (a *Adapter) tasks(f *adapters.Files, p *project) ([]adapters.Task, error) 
 		list[0] = a.single(f, list[0], executable(p, only))
 		if len(list[0].Outputs) > 0 && isCommand(f, only) {
 			// Else the next git add would add an executable beside the sources.
-			list[0].Instead = []adapters.Alternative{{Path: "bin/x", Run: "go build -o bin/ ./...", Outputs: []string{"bin/**"}}}
+			list[0].Instead = []adapters.Alternative{
+				{Path: "bin/" + strings.TrimSuffix(list[0].Outputs[0], "/**"), Run: "go build -o bin/ ./...", Outputs: []string{"bin/**"}}, {Run: discard},
+			}
 		}
 	}
 	list = append(list, lint(f, p.mod)...)
@@ -86,6 +88,9 @@ func (a *Adapter) tasks(f *adapters.Files, p *project) ([]adapters.Task, error) 
 	return list, nil
 }
 
+// discard compiles and links every package, and writes nothing into the sources.
+const discard = "go build -o " + os.DevNull + " ./..."
+
 // single returns the build of a module with one package. For a command, go build writes an
 // executable of this name, and fails when another file has it.
 func (a *Adapter) single(f *adapters.Files, build adapters.Task, name string) adapters.Task {
@@ -96,7 +101,7 @@ func (a *Adapter) single(f *adapters.Files, build adapters.Task, name string) ad
 		name += ".exe"
 	}
 	if f.IsDir(name) || f.IsFile(name) && !isObject(f.Whole(name)) {
-		build.Run = "go build -o " + os.DevNull + " ./..."
+		build.Run = discard
 		return build
 	}
 	// As a pattern: go build writes no executable for a library or with a build mode of its

@@ -60,7 +60,7 @@ func TestPromptOfInit(t *testing.T) {
 		{"C-c", "", "130"}, {"n", "bento init --gitignore adds to .gitignore", "0"}, {"y", "changed .gitignore", "0"},
 	} {
 		p.run("rm -f bento.toml; " + git + " init -q; " + bin + " init; echo code $?; exec cat")
-		p.untilText("git does not ignore \"/a/a\"", "[y/N]")
+		p.untilText("git does not ignore \"/a/bin/\"", "[y/N]")
 		p.keys(answer.key)
 		if answer.key != "C-c" {
 			p.keys("Enter")

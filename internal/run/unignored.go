@@ -65,8 +65,8 @@ func place(t *plan.Task, o plan.Output) (dir string, ok bool) {
 }
 
 // IgnoreLines returns the lines for the .gitignore at the root of the workspace that cover the
-// outputs of all recipes of a plan which git neither ignores nor has files in. There are none outside
-// of a repository, or while git's list cannot be read. makes reports whether a task makes its outputs.
+// outputs of all recipes of a plan which git neither ignores nor has files in, and those with which a recipe
+// would have outputs that it discards otherwise. There are none outside of a repository, or while git's list cannot be read. makes reports whether a task makes its outputs.
 func IgnoreLines(p *plan.Plan, files *tree.Tree, makes func(*plan.Task) bool) (lines []string) {
 	if !files.InRepository() || files.Unsure() {
 		return nil
@@ -77,9 +77,28 @@ func IgnoreLines(p *plan.Plan, files *tree.Tree, makes func(*plan.Task) bool) (l
 				lines = append(lines, line)
 			}
 		}
+		for _, o := range discarded(t) {
+			if line, ok := ignoreLine(t, o, files); ok && t.Lifecycle {
+				lines = append(lines, line+"/")
+			}
+		}
 	}
 	slices.Sort(lines)
 	return slices.Compact(lines)
+}
+
+// discarded returns the outputs that the recipe of t would have if git ignored them.
+func discarded(t *plan.Task) (list []plan.Output) {
+	for _, recipe := range t.Dish.Tasks {
+		last := len(recipe.Instead) - 1
+		if last < 1 || recipe.Name != t.Name || recipe.Instead[last].Path != "" || recipe.Instead[last].Run != t.Run {
+			continue
+		}
+		for _, glob := range recipe.Instead[0].Outputs {
+			list = append(list, plan.Output{Glob: glob})
+		}
+	}
+	return list
 }
 
 // ignoreLine returns the line for an output. Of several directories that a task may make, only those
