@@ -157,7 +157,7 @@ anything = true
 		`error invalid_value b/dish.toml:23:9: "A=B" is no name of a variable, expected NAME`,
 		`error wrong_type b/dish.toml:23:26: tasks.u.env.C is an integer, expected a string`,
 		`error wrong_type b/dish.toml:25:8: tasks.v.run[0] is an integer, expected a string`,
-		`error invalid_value b/dish.toml:26:8: "A=B" is no name of a variable, expected NAME`,
+		`error invalid_value b/dish.toml:26:8: "A=B" is no name of a variable, expected a name or PREFIX_*`,
 		`error wrong_type b/dish.toml:26:15: tasks.v.env[1] is an integer, expected the name of a variable`,
 		`warning unsupported_key b/dish.toml:27:3: garnishes has no effect in bento (write a task, [tasks.NAME], which others name in depends_on)`,
 		`warning unsupported_key b/dish.toml:30:2: serve has no effect in bento (write [tasks.dev] with run and persistent = true; bento watch restarts it after changes)`,
