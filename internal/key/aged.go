@@ -21,7 +21,7 @@ const editing = int64(2 * time.Second)
 // to, that have got new content since the last execution, with a time before it. The files of ev were read.
 func (e *Evaluator) Aged(ctx context.Context, ev *Evaluation) (paths []string) {
 	last, latest := e.history.Of(ev.Task), e.history.Latest()
-	if latest == 0 || !ev.Known {
+	if latest == 0 || !ev.Known || ev.Task.Tool != nil { // a tool of bento keeps nothing that it could compare, and may be one of the files
 		return nil
 	}
 	since := last.At

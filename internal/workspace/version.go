@@ -28,6 +28,8 @@ func (h *Host) wrongVersion(root string, cfg *config.Workspace) error {
 	switch {
 	case err == nil:
 		problems = h.compare(problems, strings.TrimSpace(string(text)), at)
+	case diagnostics.IsMachineFault(err):
+		return err
 	case !errors.Is(err, fs.ErrNotExist):
 		at.Message, at.Hint = fmt.Sprintf("it cannot be read: %v", err), "write one line with a version, such as 0.2.1, or remove the file"
 		problems = append(problems, refusal("invalid_version", at))
