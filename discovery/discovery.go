@@ -122,6 +122,15 @@ func (d *Dish) PackageName() string {
 	return name[strings.LastIndexByte(name, ':')+1:]
 }
 
+// ImportPath returns the name under which sources import the packages of d, such as the path of a Go module, "" if
+// it is unknown.
+func (d *Dish) ImportPath() string {
+	if len(d.answered.Names) == 0 {
+		return ""
+	}
+	return d.answered.Names[0]
+}
+
 // OpenTo returns globs, relative to d, of the files of d that the tools of reader, which is linked to
 // d, may read there. Nil means that this is unknown. If closed is false, it is known only where a task
 // makes all of them: sources may read more.

@@ -20,13 +20,40 @@ func parseGoBuild(f *finder) {
 		if e, ok := goEventOf(line); ok {
 			line = strings.TrimRight(e.Output, "\n")
 		}
-		b.line(strings.TrimPrefix(line, "vet: "))
+		b.line(line)
 	}
 	b.flush()
 }
 
-func goBuild(f *finder) *gnu {
-	return &gnu{finder: f, style: gnuStyle{severity: diagnostics.Error, fold: true}}
+// goCompiler reads the messages of the compilers that go calls.
+type goCompiler struct {
+	gnu
+	dir string // of the package, relative to the module, with "/" at the end; "" if it is unknown
+}
+
+func goBuild(f *finder) *goCompiler {
+	return &goCompiler{gnu: gnu{finder: f, style: gnuStyle{severity: diagnostics.Error, fold: true}}}
+}
+
+// line reads a line. "# import/path [import/path.test]" and "# [import/path]" begin the messages about a package.
+func (b *goCompiler) line(line string) {
+	line = strings.TrimPrefix(line, "vet: ")
+	if header, ok := strings.CutPrefix(line, "# "); ok {
+		b.flush()
+		pkg, _, _ := strings.Cut(header, " ")
+		b.dir = packageDir(b.finder.out.Module, strings.Trim(pkg, "[]"))
+	}
+	b.gnu.line(line)
+	b.last.File = b.placed(b.last.File)
+}
+
+// placed returns a file relative to the module. The compiler of C runs in the directory of the package, and go
+// corrects the paths of Go files alone.
+func (b *goCompiler) placed(file string) string {
+	if file == "" || strings.HasSuffix(file, ".go") || absolute(slashed(file)) || strings.HasPrefix(file, b.dir) {
+		return file
+	}
+	return b.dir + file
 }
 
 func goEventOf(line string) (goEvent, bool) {
@@ -40,7 +67,7 @@ func goEventOf(line string) (goEvent, bool) {
 // goTests sorts the output of a run of tests by the test that wrote it.
 type goTests struct {
 	finder   *finder
-	build    *gnu // errors of the compiler
+	build    *goCompiler
 	building bool // the lines are output of the compiler
 
 	packages []string
@@ -93,7 +120,7 @@ func (g *goTests) event(e goEvent) {
 	}
 	switch e.Action {
 	case "build-output":
-		g.build.line(strings.TrimPrefix(strings.TrimRight(e.Output, "\n"), "vet: "))
+		g.build.line(strings.TrimRight(e.Output, "\n"))
 	case "output":
 		g.log(e.Package, e.Test).text.WriteString(Unescaped(e.Output))
 	case "fail":
@@ -119,7 +146,7 @@ func (g *goTests) line(line string) {
 		return
 	}
 	if g.building {
-		g.build.line(strings.TrimPrefix(line, "vet: "))
+		g.build.line(line)
 		return
 	}
 	if m := goTestEnd.FindStringSubmatch(line); m != nil {

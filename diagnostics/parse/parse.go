@@ -18,7 +18,7 @@ type Output struct {
 	Dir            string // absolute, of the dish: relative paths start here
 	Root           string // absolute, of the workspace
 	Base           string // optional, absolute: where the tool's relative paths start instead, such as the root of a cargo workspace
-	Module         string // optional, for go-test: import path of Dir; else the common path of the packages in the output
+	Module         string // optional, for go-build and go-test: import path of Dir; else go-test takes the common path of the packages in the output
 	Tool           string // optional: Source of the diagnostics where the parser does not know the tool; else the parser's name
 }
 

@@ -1,6 +1,9 @@
 package parse
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 const goVerbose = `=== RUN   TestA
     a_test.go:3: only a log
@@ -30,6 +33,26 @@ func TestGoTest(t *testing.T) {
 	check(t, "go-test", alone, `svc/api/a_test.go:12: go error [] "TestB: after"`) // nothing says where the module ends
 	alone.Module = "example.test/m"
 	check(t, "go-test", alone, want[1])
+}
+
+// TestCgo: the compiler of C names files relative to the package that go compiles with it.
+func TestCgo(t *testing.T) {
+	for _, sample := range []string{"go-build.cgo", "go-build.cgo-vet", "go-build.cgo-json", "go-test.cgo", "go-test.cgo-json"} {
+		parser, _, _ := strings.Cut(sample, ".")
+		o := lint(string(read(t, "testdata/"+sample+".txt")))
+		o.Module = "example.com/c"
+		got := show(run(t, parser, o))
+		for _, want := range []string{
+			`svc/api/a.go:4:11: go error [] "nosuch.h: No such file or directory"`,
+			`svc/api/c/add.c:4:19: go warning [-Wint-conversion]`, `svc/api/c/add.c:5:20: go error [] "‘c’ undeclared`,
+			`svc/api/d/d.go:6:42: go error`, `svc/api/e/e.go:4:30: go error`, `svc/api/sub/b.go:8:20: go error`,
+			`svc/api/h/in/h.h:1:23: go error`,
+		} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %s in\n%s", sample, want, got)
+			}
+		}
+	}
 }
 
 func TestGoTestPanic(t *testing.T) {
