@@ -69,10 +69,10 @@ func inBounds(t *testing.T, list []diagnostics.Diagnostic) {
 		if i > 0 && diagnostics.Compare(list[i-1], d) >= 0 {
 			t.Errorf("not sorted, or twice: %v", d)
 		}
-		if d.File == "" || d.Message == "" || d.Source == "" || rank(d.Severity) < 0 {
+		if d.Message == "" || d.Source == "" || rank(d.Severity) < 0 {
 			t.Errorf("something is missing: %+v", d)
 		}
-		if d.Line < 1 || d.Col < 0 || d.EndLine < 0 || d.EndCol < 0 || (d.EndLine == 0) != (d.EndCol == 0) {
+		if outside := d.File == ""; outside != (d.Line == 0) || d.Line < 0 || outside && d.Col+d.EndLine != 0 || d.Col < 0 || d.EndLine < 0 || d.EndCol < 0 || (d.EndLine == 0) != (d.EndCol == 0) {
 			t.Errorf("impossible place: %+v", d)
 		}
 		if len(d.Message) > maxMessage || len(d.Hint) > maxMessage || len(d.Rule) > maxName || len(d.Source) > maxName || len(d.File) > maxPath {
