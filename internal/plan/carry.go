@@ -23,6 +23,7 @@ type carrier struct {
 // load is what a link carries.
 type load struct {
 	globs  []string // relative to the root; a negated one applies to those before it
+	naming bool     // globs may name ignored files by their last elements
 	onDisk []string // globs of files that may be ignored
 	made   []*Task
 }
@@ -56,7 +57,9 @@ func (c *carrier) carryTo(t *Task) (edges []innerEdge) {
 	for _, d := range t.Sources {
 		l := c.loadOf(d)
 		t.Inputs = addFirst(t.Inputs, l.globs)
-		t.Naming = addFirst(t.Naming, l.globs)
+		if l.naming {
+			t.Naming = addFirst(t.Naming, l.globs)
+		}
 		t.OnDisk = addFirst(t.OnDisk, l.onDisk)
 		for _, m := range l.made {
 			if m.Dish.Path != t.Dish.Path && !t.dependsOn(m) {
@@ -108,7 +111,7 @@ func (l *load) with(o *load) *load {
 	if l == nil || l == o {
 		return o
 	}
-	all := &load{globs: addFirst(l.globs, o.globs), onDisk: addFirst(l.onDisk, o.onDisk), made: l.made}
+	all := &load{globs: addFirst(l.globs, o.globs), naming: l.naming || o.naming, onDisk: addFirst(l.onDisk, o.onDisk), made: l.made}
 	for _, m := range o.made {
 		if !slices.Contains(all.made, m) {
 			all.made = append(slices.Clip(all.made), m)
@@ -143,6 +146,7 @@ func (c *carrier) ownOf(d *discovery.Dish) {
 		}
 	}
 	add(c.embedded[d]...)
+	l.naming = c.mayName(".", l.globs)
 	c.own[d] = l
 }
 
@@ -180,8 +184,8 @@ func (c *carrier) carries(d *discovery.Dish, g string) bool {
 		return true
 	}
 	at := prefixOf(d.Path, g)
-	if last := path.Base(g); strings.Trim(last, "*") == "" && (c.ws.Tree == nil || !c.ws.Tree.Ignored(at, true)) {
-		return false
+	if t := c.ws.Tree; t != nil && !t.Ignored(at, false) && !t.Ignored(at, true) && !c.mayName(d.Path, []string{g}) {
+		return false // its files are sources of d
 	}
 	set, err := glob.Compile(d.Path, []string{g})
 	if err != nil {
@@ -201,4 +205,23 @@ func anchor(d *discovery.Dish, g string) string {
 		return g
 	}
 	return "//" + path.Join(escape(d.Path), g)
+}
+
+// mayName reports whether one of globs, relative to base, may name ignored files by its last element. A glob
+// without wildcards, or that ends in "**", does not.
+func (b *builder) mayName(base string, globs []string) bool {
+	return slices.ContainsFunc(globs, func(g string) bool {
+		last := path.Base(g)
+		if strings.HasPrefix(g, "!") || strings.Trim(last, "*") == "" || literal(g) {
+			return false
+		}
+		at := prefixOf(base, g)
+		key := at + "\x00" + last
+		may, known := b.naming[key]
+		if !known {
+			may = b.ws.Tree == nil || b.ws.Tree.MayHide(at, last)
+			b.naming[key] = may
+		}
+		return may
+	})
 }

@@ -17,7 +17,11 @@ func Literal(exists func(path string) bool, dish, glob string) string {
 		front, text, base = front+"//", rest, "."
 	}
 	for end := len(text); end > 0; end = strings.LastIndexByte(text[:end], '/') {
-		if start := text[:end]; strings.ContainsAny(start, "*?[{") && exists(path.Join(base, start)) {
+		start := text[:end]
+		if last := start[strings.LastIndexByte(start, '/')+1:]; strings.Trim(last, "*") == "" {
+			continue // nobody names a file so
+		}
+		if strings.ContainsAny(start, "*?[{") && exists(path.Join(base, start)) {
 			return front + escape(start) + text[end:]
 		}
 	}

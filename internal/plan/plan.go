@@ -297,6 +297,7 @@ type builder struct {
 	taken    map[*discovery.Dish][]Taken
 	embedded map[*discovery.Dish][]string // globs of files that sources take in and that no task makes
 	carrier  *carrier
+	naming   map[string]bool // by prefix and last element of a glob: see mayName
 	nest     Nest
 	inner    map[*discovery.Dish][]*discovery.Dish // by dish: the result of Counted
 	line     [][]*Task                             // by name of the request: its tasks
@@ -311,6 +312,7 @@ func newBuilder(ws *discovery.Workspace) *builder {
 		byName: make(map[string]*discovery.Dish, len(ws.Dishes)),
 		blamed: make(map[string]bool),
 		taken:  make(map[*discovery.Dish][]Taken),
+		naming: make(map[string]bool),
 
 		embedded: make(map[*discovery.Dish][]string),
 		nest:     Nested(ws.Dishes),

@@ -184,7 +184,9 @@ func escape(path string) string {
 // finish adds the settings that all tasks of the dish share.
 func (t *Task) finish(b *builder) {
 	t.Inputs = b.quoteLiterals(t.Dish, t.Inputs)
-	t.declared, t.Naming = t.Inputs, t.Inputs
+	if t.declared = t.Inputs; b.mayName(t.Dish.Path, t.Inputs) {
+		t.Naming = t.Inputs
+	}
 	if t.Tool != nil {
 		t.finishTool()
 		return

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/internal/tree/disk"
@@ -30,6 +31,32 @@ func (t *Tree) Hidden(s *Set) ([]Entry, error) {
 		}
 	}
 	return sortEntries(list), nil
+}
+
+// MayHide reports whether Hidden may find files for a glob: prefix is its part without wildcards, a directory
+// relative to the root, and last its last element. It reads no directory.
+func (t *Tree) MayHide(prefix, last string) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	top := t.top.Find(prefix)
+	if top.Path != prefix {
+		return false
+	}
+	may := make(map[*ignore.Rules]bool)
+	var visit func(n *dirNode) bool
+	visit = func(n *dirNode) bool {
+		if n.Only {
+			return false
+		}
+		rules := t.rulesIn(n)
+		is, known := may[rules]
+		if !known {
+			is = rules.MayIgnore(last)
+			may[rules] = is
+		}
+		return is || slices.ContainsFunc(n.Dirs, visit)
+	}
+	return visit(top)
 }
 
 // hidden returns the ignored files whose names the last element of p may match.
