@@ -28,7 +28,7 @@ func tool(t *testing.T, dir string, argv ...string) string {
 
 func TestBundler(t *testing.T) {
 	adaptertest.Drive(t, "ruby", "bundle")
-	t.Parallel()
+	// Not parallel: an install of another test would end the children that this one starts by itself.
 	root := adaptertest.Fixture(t, "ruby")
 	tool(t, root, "bundle", "lock", "--local")
 	env := adaptertest.Env()
