@@ -7,15 +7,14 @@
 package cache
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"time"
-
-	"github.com/bentobuild/bento/cache/diskstore"
 )
 
 // ErrMiss reports that a store does not have the entry.
-var ErrMiss = diskstore.ErrAbsent
+var ErrMiss = errors.New("not in the cache")
 
 // Store keeps records and blobs. Its methods may be called concurrently. After an error other than ErrMiss
 // the store cannot be used, and the build continues without it.

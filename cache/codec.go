@@ -9,7 +9,6 @@ import (
 
 	"github.com/zeebo/blake3"
 
-	"github.com/bentobuild/bento/cache/diskstore"
 	"github.com/bentobuild/bento/internal/pack"
 )
 
@@ -18,8 +17,9 @@ import (
 // the format changes recordMagic and the directory of the store.
 const (
 	recordMagic = "bentor\x00\x03"
-	maxRecord   = diskstore.MaxRecord - 32 // in bytes, without the checksum
-	minOutput   = 4                        // least size of an encoded output in bytes
+	maxRecord   = 64 << 20 // in bytes, without the checksum
+	sumSize     = 32       // of the checksum, in bytes
+	minOutput   = 4        // least size of an encoded output in bytes
 	maxHost     = 255
 )
 
@@ -91,10 +91,10 @@ func recordSum(key Key, b []byte) [32]byte {
 // decodeRecord decodes the bytes that EncodeRecord returned for key. It returns an error for any
 // other bytes, and uses no more memory than a small multiple of their size.
 func decodeRecord(key Key, data []byte) (*Record, error) {
-	if len(data) > maxRecord+32 || len(data) < len(recordMagic)+32 || string(data[:len(recordMagic)]) != recordMagic {
+	if len(data) > maxRecord+sumSize || len(data) < len(recordMagic)+sumSize || string(data[:len(recordMagic)]) != recordMagic {
 		return nil, errRecord
 	}
-	body, sum := data[:len(data)-32], data[len(data)-32:]
+	body, sum := data[:len(data)-sumSize], data[len(data)-sumSize:]
 	if want := recordSum(key, body); !bytes.Equal(sum, want[:]) {
 		return nil, errors.New("the checksum of the record does not match")
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // TestFormatIsPinned: a bento must not take records of another version for damage. If this test fails, the
-// format has changed. Then change the directory of the store (formatDir of cache/diskstore) and the magic
+// format has changed. Then change the directory of the store (formatDir) and the magic
 // of records first, and the digest here last.
 func TestFormatIsPinned(t *testing.T) {
 	r := &Record{

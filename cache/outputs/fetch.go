@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/cache/diskstore"
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
@@ -97,7 +96,7 @@ func (r *restore) fetch(c *copier, o *cache.Output, f *rawfile.File) error {
 	}
 	defer src.Close()
 	var to io.Writer = f
-	blob, ours := src.(*diskstore.Blob)
+	blob, ours := src.(*cache.Blob)
 	if ours {
 		blob.Unverified() // to verifies the digest
 		if o.Size >= cloneSize && cloned(f, blob, o.Size) {
@@ -121,7 +120,7 @@ func (r *restore) fetch(c *copier, o *cache.Output, f *rawfile.File) error {
 }
 
 // cloned makes f share the blocks of a blob of the right size, and reports whether it did.
-func cloned(f *rawfile.File, blob *diskstore.Blob, size int64) bool {
+func cloned(f *rawfile.File, blob *cache.Blob, size int64) bool {
 	plain := blob.File()
 	if plain == nil {
 		return false

@@ -29,12 +29,12 @@ var table = []row{
 	{"internal/testlog", nil},                            // a program of its own: it reads the output of go test
 	{"internal/owndir", []string{"internal/rawfile", "internal/owner"}}, // bento's own directories
 	{"internal/pack", nil}, // fields and values as bytes, for every stored format
-	{"cache", []string{"cache/diskstore", "internal/pack"}},
 	{"internal/dag", nil},
 	{"internal/parallel", nil}, // several workers
 	{"internal/proc", nil},
 	{"internal/owner", nil},                     // whose files are acted on
 	{"internal/clone", []string{"diagnostics"}}, // the workspace's files, behind no link that leads out
+	{"cache", []string{"internal/owndir", "internal/owner", "internal/pack", "internal/rawfile"}},
 	{"internal/state", []string{"internal/killpoint", "internal/owner", "internal/owndir", "internal/rawfile", "internal/git", "internal/pack", "internal/stat"}}, // git tracks no file of it
 	{"internal/archtest", nil},
 	{"internal/stat", nil},                              // the parts of a stat that fs.FileInfo lacks
@@ -58,9 +58,8 @@ var table = []row{
 	{"internal/sandbox", []string{"internal/proc"}},
 	{"cache/remote", []string{"cache"}},
 	{"cache/cachetest", []string{"cache"}},
-	{"diagnostics/*", []string{"diagnostics", "internal/pattern"}},                         // the parsers
-	{"cache/diskstore", []string{"internal/rawfile", "internal/owndir", "internal/owner"}}, // files of the store, below it
-	{"cache/outputs", []string{"cache", "cache/diskstore", "internal/rawfile"}},            // workspace and store, both ways
+	{"diagnostics/*", []string{"diagnostics", "internal/pattern"}}, // the parsers
+	{"cache/outputs", []string{"cache", "internal/rawfile"}},       // workspace and store, both ways
 	{"cache/*", []string{"cache"}},
 
 	// 2

@@ -1,4 +1,4 @@
-package diskstore
+package cache
 
 import (
 	"errors"
@@ -30,14 +30,14 @@ func TestHashedBlobs(t *testing.T) {
 			if err != nil || string(got) != string(data) {
 				t.Errorf("%d bytes of %s: got %d bytes, %v", size, name, len(got), err)
 			}
-			if packed := b.File() == nil; packed != (name == "text" && size > blockSize) {
+			if packed := b.(*Blob).File() == nil; packed != (name == "text" && size > blockSize) {
 				t.Errorf("%d bytes of %s: compressed %v", size, name, packed)
 			}
 			b.Close()
 		}
 	}
 	var wrong *DigestError
-	if err := s.Add([32]byte{1}, Hash(text[:sampleSize])); !errors.As(err, &wrong) || s.HasBlob([32]byte{1}) {
+	if err := s.Add(Digest{1}, Hash(text[:sampleSize])); !errors.As(err, &wrong) || s.HasBlob(Digest{1}) {
 		t.Errorf("a wrong digest: %v, want a DigestError and no blob", err)
 	}
 }

@@ -1,4 +1,4 @@
-package diskstore
+package cache
 
 import (
 	"os"
@@ -6,28 +6,26 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/zeebo/blake3"
 )
 
-func opened(t *testing.T, dir string, blobs ...string) *Store {
+func opened(t *testing.T, dir string, blobs ...string) *Disk {
 	t.Helper()
-	s, err := New(dir, Options{})
+	s, err := Open(dir, &Options{Bounds: Bounds{MaxSize: 1 << 30, MaxAge: time.Hour}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
 	for _, text := range blobs {
-		if err := s.Add(blake3.Sum256([]byte(text)), strings.NewReader(text)); err != nil {
+		if err := s.Add(Sum([]byte(text)), strings.NewReader(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return s
 }
 
-func counted(t *testing.T, s *Store) int64 {
+func counted(t *testing.T, s *Disk) int64 {
 	t.Helper()
-	if err := s.PruneToBounds(t.Context(), Bounds{MaxSize: 1 << 30, MaxAge: time.Hour}, noNeeds); err != nil {
+	if err := s.PruneToBounds(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	tally, ok := s.readTally()
@@ -36,8 +34,6 @@ func counted(t *testing.T, s *Store) int64 {
 	}
 	return tally.size
 }
-
-func noNeeds([32]byte, []byte, func([32]byte)) error { return nil }
 
 // TestNewStoreIsNotListed checks that the process that makes a store counts the bytes that it has added. A
 // store of another process, or one beside an older format, is listed.
@@ -79,7 +75,7 @@ func TestNewStoreIsNotListed(t *testing.T) {
 // TestAhead checks that the directories of a record exist before the record is written. A store in which
 // nothing can be made reports that at the write.
 func TestAhead(t *testing.T) {
-	key := [32]byte{0xab, 1}
+	key := Key{0xab, 1}
 	s := opened(t, filepath.Join(t.TempDir(), "cache"))
 	s.Ahead(key)
 	for _, dir := range []string{tmpDir, nameOf(records) + "/ab"} {
@@ -87,7 +83,7 @@ func TestAhead(t *testing.T) {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
-	if err := s.WriteRecord(key, []byte("record")); err != nil {
+	if err := s.Record(key, &Record{}); err != nil {
 		t.Error(err)
 	}
 
@@ -97,7 +93,7 @@ func TestAhead(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Ahead(key)
-	if err := s.WriteRecord(key, []byte("record")); err == nil {
+	if err := s.Record(key, &Record{}); err == nil {
 		t.Error("a record was written below a file")
 	}
 }

@@ -1,4 +1,4 @@
-package diskstore
+package cache
 
 import (
 	"context"
@@ -29,18 +29,19 @@ const (
 	slackShare = 20
 )
 
-// PruneToBounds prunes the store to b. It costs almost nothing unless the added bytes pass the bound, or the
-// last listing is older than recount. When another goroutine runs it, that goroutine does the work
-// of both.
-func (s *Store) PruneToBounds(ctx context.Context, b Bounds, needs Needs) error {
-	if b == (Bounds{}) {
+// PruneToBounds prunes the store to the bounds of its Options, and a large store to somewhat below them. It
+// costs almost nothing unless the bytes that all processes have added pass the bound, or the last listing is
+// older than recount. When another goroutine runs it, that goroutine does the work of both. Call it after
+// each result and at the end of a run.
+func (s *Disk) PruneToBounds(ctx context.Context) error {
+	if s.bounds == (Bounds{}) {
 		return nil
 	}
 	for first := true; first || s.added.Load() > 0; first = false {
 		if !s.keeping.CompareAndSwap(false, true) {
 			return nil
 		}
-		err := s.keepOnce(ctx, b, needs)
+		err := s.keepOnce(ctx)
 		s.keeping.Store(false)
 		if err != nil {
 			return err
@@ -49,14 +50,15 @@ func (s *Store) PruneToBounds(ctx context.Context, b Bounds, needs Needs) error 
 	return nil
 }
 
-// Crowded reports whether PruneToBounds is worth a call: the bytes that this process added and did not write
+// Crowded reports whether PruneToBounds should be called at once: the bytes that this process added and did not write
 // to the tally are many, or pass the bound.
-func (s *Store) Crowded(b Bounds) bool {
-	added, total := s.added.Load(), s.total.Load()
-	return added > 0 && (added >= tellSize || total == 0 || b.MaxSize > 0 && added+total > b.MaxSize)
+func (s *Disk) Crowded() bool {
+	most, added, total := s.bounds.MaxSize, s.added.Load(), s.total.Load()
+	return s.bounds != (Bounds{}) && added > 0 && (added >= tellSize || total == 0 || most > 0 && added+total > most)
 }
 
-func (s *Store) keepOnce(ctx context.Context, b Bounds, needs Needs) error {
+func (s *Disk) keepOnce(ctx context.Context) error {
+	b := s.bounds
 	unlock, err := s.lockPruning(ctx)
 	if err != nil {
 		return err
@@ -75,7 +77,7 @@ func (s *Store) keepOnce(ctx context.Context, b Bounds, needs Needs) error {
 		s.total.Store(t.size)
 		return nil
 	}
-	if _, err = s.prune(ctx, b, b.MaxSize-b.MaxSize/slackShare, needs); err != nil {
+	if _, err = s.prune(ctx, b, b.MaxSize-b.MaxSize/slackShare); err != nil {
 		s.added.Add(added)
 	}
 	return err
@@ -83,7 +85,7 @@ func (s *Store) keepOnce(ctx context.Context, b Bounds, needs Needs) error {
 
 // isNew reports whether this process made the store, the store has no other format, and this is the first
 // call. Then other processes count everything that this process did not add itself.
-func (s *Store) isNew() bool {
+func (s *Disk) isNew() bool {
 	f := s.newest.Load()
 	if f == nil || !f.fresh.Swap(false) {
 		return false
@@ -107,7 +109,7 @@ func (t tally) due(b Bounds, now time.Time) bool {
 }
 
 // readTally returns the tally, if it exists.
-func (s *Store) readTally() (t tally, ok bool) {
+func (s *Disk) readTally() (t tally, ok bool) {
 	b, ok := s.noted(tallyFile, 16)
 	if !ok || len(b) != 16 {
 		return t, false
@@ -119,7 +121,7 @@ func (s *Store) readTally() (t tally, ok bool) {
 
 // noteTally writes the tally. Without a tally, also in a store without entries, PruneToBounds lists the
 // store again.
-func (s *Store) noteTally(t tally) {
+func (s *Disk) noteTally(t tally) {
 	s.total.Store(t.size)
 	b := binary.LittleEndian.AppendUint64(nil, uint64(t.size))
 	s.note(tallyFile, binary.LittleEndian.AppendUint64(b, uint64(t.listed.UnixNano())))

@@ -1,4 +1,4 @@
-package diskstore
+package cache
 
 import (
 	"context"
@@ -24,7 +24,7 @@ type stock struct {
 
 // stock opens the directories of all existing formats. It skips directories that bento did not
 // make.
-func (s *Store) stock() (*stock, error) {
+func (s *Disk) stock() (*stock, error) {
 	base, err := s.open(false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &stock{}, nil
@@ -60,6 +60,16 @@ func numberOf(name string) int {
 		return -1
 	}
 	return int(n)
+}
+
+// older returns the formats older than the current one.
+func (st *stock) older() (list []*format) {
+	for _, f := range st.others {
+		if numberOf(filepath.Base(f.Path())) < numberOf(formatDir) {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 func (st *stock) close() {
@@ -113,7 +123,7 @@ const (
 
 // lockPruning waits for another process that prunes, at most lockWait: two at a time do no harm. It
 // returns the error of ctx.
-func (s *Store) lockPruning(ctx context.Context) (unlock func(), err error) {
+func (s *Disk) lockPruning(ctx context.Context) (unlock func(), err error) {
 	var file *rawfile.File
 	var own bool
 	err = s.with(false, func(f *format) (err error) {
@@ -142,8 +152,8 @@ func (s *Store) lockPruning(ctx context.Context) (unlock func(), err error) {
 	return func() { file.Close() }, nil
 }
 
-// FormatDirs returns the directories of this format and of the earlier ones below dir, a slash-separated
-// path, even if they do not exist.
+// FormatDirs returns the directories below dir, a slash-separated path, in which a cache of
+// this format or of an earlier one keeps everything, even if they do not exist.
 func FormatDirs(dir string) (list []string) {
 	for n := 1; n <= numberOf(formatDir); n++ {
 		list = append(list, dir+"/v"+strconv.Itoa(n))

@@ -1,4 +1,4 @@
-package diskstore
+package cache
 
 import (
 	"encoding/hex"
@@ -16,9 +16,6 @@ import (
 	"github.com/bentobuild/bento/internal/owner"
 	"github.com/bentobuild/bento/internal/rawfile"
 )
-
-// RefusedError has the reason why a directory is not used as a cache.
-type RefusedError = owndir.RefusedError
 
 // The two kinds of files. Each has its own directory.
 const (
@@ -116,7 +113,7 @@ func (f *format) temp(make bool) (*owndir.Dir, func(), error) {
 
 // with calls do with the directory of the current format. It returns fs.ErrNotExist when the
 // directory is missing and make is false.
-func (s *Store) with(make bool, do func(*format) error) error {
+func (s *Disk) with(make bool, do func(*format) error) error {
 	defer runtime.KeepAlive(s) // the finalizer of s closes the directories
 	f, err := s.current(make)
 	if err == nil && make {
@@ -128,8 +125,9 @@ func (s *Store) with(make bool, do func(*format) error) error {
 	return do(f)
 }
 
-// Ahead opens the directories that WriteRecord needs for key, and makes missing ones.
-func (s *Store) Ahead(key [32]byte) {
+// Ahead opens the directories that Record needs for key, and makes missing ones, so that Record takes less
+// time. It reports no error: Record does.
+func (s *Disk) Ahead(key Key) {
 	_ = s.with(true, func(f *format) error {
 		for _, enter := range []func() (*owndir.Dir, func(), error){
 			func() (*owndir.Dir, func(), error) { return f.temp(true) },
@@ -147,7 +145,7 @@ func (s *Store) Ahead(key [32]byte) {
 
 // current returns the current format. After a first look, a missing directory costs one call of the
 // system for each file.
-func (s *Store) current(make bool) (*format, error) {
+func (s *Disk) current(make bool) (*format, error) {
 	if f := s.newest.Load(); f != nil {
 		return f, nil
 	}
@@ -171,7 +169,7 @@ func (s *Store) current(make bool) (*format, error) {
 	return f, nil
 }
 
-func (s *Store) openCurrent(make bool) (*format, error) {
+func (s *Disk) openCurrent(make bool) (*format, error) {
 	base, err := s.open(make)
 	if err != nil {
 		return nil, err
@@ -181,7 +179,7 @@ func (s *Store) openCurrent(make bool) (*format, error) {
 }
 
 // in calls do with the directory of a file and the name of the file in it.
-func (s *Store) in(kind int, sum [32]byte, make bool, do func(dir *owndir.Dir, name string) error) error {
+func (s *Disk) in(kind int, sum [32]byte, make bool, do func(dir *owndir.Dir, name string) error) error {
 	return s.with(make, func(f *format) error {
 		dir, done, err := f.shard(kind, sum[0], make)
 		if err != nil {
@@ -195,7 +193,7 @@ func (s *Store) in(kind int, sum [32]byte, make bool, do func(dir *owndir.Dir, n
 }
 
 // open opens the directory that contains all formats.
-func (s *Store) open(make bool) (*owndir.Dir, error) {
+func (s *Disk) open(make bool) (*owndir.Dir, error) {
 	if root, rel, ok := owndir.Within(s.root, s.base); ok {
 		trusted := owner.Of(root)
 		top, err := owndir.Open(root, &trusted)
@@ -221,14 +219,14 @@ func (s *Store) open(make bool) (*owndir.Dir, error) {
 		return d, nil
 	}
 	d.Close()
-	var refused *RefusedError
+	var refused *DirError
 	if errors.As(err, &refused) {
 		refused.Hint = "the owner of a cache controls what is restored from it; set $BENTO_CACHE_DIR to another directory, or to this one if you trust its owner"
 	}
 	return nil, err
 }
 
-// openFormat opens the directory of a format. It returns a *RefusedError for a directory that is no
+// openFormat opens the directory of a format. It returns a *DirError for a directory that is no
 // format.
 func openFormat(base *owndir.Dir, name string, k *kept, make bool) (*format, error) {
 	d, err := base.Enter(name, make)
@@ -243,7 +241,7 @@ func openFormat(base *owndir.Dir, name string, k *kept, make bool) (*format, err
 	return f, nil
 }
 
-// check returns a *RefusedError unless bento made the directory. It recognizes directories from
+// check returns a *DirError unless bento made the directory. It recognizes directories from
 // before madeFile by their content.
 func (f *format) check() error {
 	for _, name := range []string{nameOf(records), nameOf(blobs), tmpDir} {
@@ -287,7 +285,7 @@ func (f *format) mark() error {
 	return file.Close()
 }
 
-// only returns a *RefusedError for a directory with names other than the known ones.
+// only returns a *DirError for a directory with names other than the known ones.
 func (f *format) only(name string, known func(string) bool) error {
 	dir := f.Dir
 	if name != "" {
@@ -305,7 +303,7 @@ func (f *format) only(name string, known func(string) bool) error {
 	}
 	for _, e := range entries {
 		if !known(e.Name()) {
-			return &RefusedError{
+			return &DirError{
 				Path: dir.Path(), Reason: "it contains \"" + e.Name() + "\", which is no file of a cache", Wanted: "a cache that bento has made, or no such directory",
 				Hint: "set $BENTO_CACHE_DIR to another directory",
 			}
@@ -330,7 +328,7 @@ func isShard(name string) bool {
 
 // CheckWritable returns the error of making a file in the store if it is known beforehand. It makes
 // nothing.
-func (s *Store) CheckWritable() error {
+func (s *Disk) CheckWritable() error {
 	for at := s.base; ; at = filepath.Dir(at) {
 		dir, err := rawfile.OpenDir(at)
 		if errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at) {

@@ -1,4 +1,4 @@
-package diskstore
+package cache
 
 import (
 	"bytes"
@@ -12,13 +12,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Needs calls each with the digest of every blob that a record needs. data is the content of the
-// record under key. It returns an error when data is no record.
-type Needs func(key [32]byte, data []byte, each func(d [32]byte)) error
-
 // inventory lists all files of a store, and which records need which blobs.
 type inventory struct {
-	files   []File
+	files   []entry
 	records []holding // of the current format
 	now     time.Time
 	opened  time.Time // when this process opened the store
@@ -34,16 +30,16 @@ type holding struct {
 
 // claim is a record with the digests of its blobs, as read.
 type claim struct {
-	file  File
-	needs [][32]byte
+	file  entry
+	needs []Digest
 }
 
 // takeInventory lists the store and reads its records. It lists all blobs first. A process writes a
 // record, then touches its blobs. So either the record of a listed blob is listed too, or the blob has a
 // later time than the listed one.
-func (s *Store) takeInventory(ctx context.Context, st *stock, needs Needs) (*inventory, error) {
+func (s *Disk) takeInventory(ctx context.Context, st *stock) (*inventory, error) {
 	inv := &inventory{opened: s.opened}
-	var files [kinds][shards][]File
+	var files [kinds][shards][]entry
 	var claims [shards][]claim
 	err := eachShard(ctx, st.parts(blobs), func(shard int) (err error) {
 		files[blobs][shard], err = st.list(ctx, nil, blobs, shard)
@@ -55,7 +51,7 @@ func (s *Store) takeInventory(ctx context.Context, st *stock, needs Needs) (*inv
 	err = eachShard(ctx, st.parts(records), func(shard int) (err error) {
 		files[records][shard], err = st.list(ctx, nil, records, shard)
 		if err == nil {
-			claims[shard], err = s.claims(ctx, files[records][shard], needs)
+			claims[shard], err = s.claims(ctx, files[records][shard])
 		}
 		return err
 	})
@@ -64,11 +60,11 @@ func (s *Store) takeInventory(ctx context.Context, st *stock, needs Needs) (*inv
 	}
 	at := make(map[[32]byte]int)
 	for _, f := range slices.Concat(slices.Concat(files[blobs][:]...), slices.Concat(files[records][:]...)) {
-		if f.Record && !f.other {
+		if f.record && !f.other {
 			continue // a claim
 		}
 		if !f.other {
-			at[f.Sum] = len(inv.files)
+			at[f.sum] = len(inv.files)
 		}
 		inv.files = append(inv.files, f)
 	}
@@ -103,24 +99,21 @@ func eachShard(ctx context.Context, there [shards]bool, do func(shard int) error
 
 // claims reads the records among files. It removes damaged records and skips records removed
 // meanwhile. It returns the error of ctx.
-func (s *Store) claims(ctx context.Context, files []File, needs Needs) (list []claim, err error) {
+func (s *Disk) claims(ctx context.Context, files []entry) (list []claim, err error) {
 	for _, f := range files {
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
 		}
-		if !f.Record || f.other {
+		if !f.record || f.other {
 			continue
 		}
-		data, modified, err := s.ReadRecord(f.Sum, MaxRecord)
+		r, modified, err := s.read(f.sum)
 		if err != nil {
 			continue
 		}
 		f.used, f.modified = modified, modified
 		c := claim{file: f}
-		if err := needs(f.Sum, data, func(d [32]byte) { c.needs = append(c.needs, d) }); err != nil {
-			_ = s.DropRecord(f.Sum, err)
-			continue
-		}
+		r.blobs(func(d Digest) { c.needs = append(c.needs, d) })
 		list = append(list, c)
 	}
 	return list, nil
@@ -128,7 +121,7 @@ func (s *Store) claims(ctx context.Context, files []File, needs Needs) (list []c
 
 // hold adds a record. It looks up blobs that were stored after their shard was listed. A record that was
 // not listed may need such a blob, too. So a blob stays if the time of its listing is unknown.
-func (s *Store) hold(inv *inventory, at map[[32]byte]int, c *claim) {
+func (s *Disk) hold(inv *inventory, at map[[32]byte]int, c *claim) {
 	h := holding{record: len(inv.files), whole: true}
 	inv.files = append(inv.files, c.file)
 	for _, d := range c.needs {
@@ -151,7 +144,7 @@ func (s *Store) hold(inv *inventory, at map[[32]byte]int, c *claim) {
 }
 
 // blobFile returns the entry of a blob, if it exists.
-func (s *Store) blobFile(d [32]byte) (file File, ok bool) {
+func (s *Disk) blobFile(d [32]byte) (file entry, ok bool) {
 	_ = s.with(false, func(f *format) error {
 		dir, done, err := f.shard(blobs, d[0], false)
 		if err != nil {
@@ -161,7 +154,7 @@ func (s *Store) blobFile(d [32]byte) (file File, ok bool) {
 		for _, suffix := range []string{"", compressed} {
 			info, err := dir.Stat(hex.EncodeToString(d[1:]) + suffix)
 			if err == nil && info.Mode.IsRegular() {
-				file, ok = File{in: f, Sum: d, suffix: suffix, size: blocks(info.Size), used: info.Modified, modified: info.Modified}, true
+				file, ok = entry{in: f, sum: d, suffix: suffix, size: blocks(info.Size), used: info.Modified, modified: info.Modified}, true
 				return nil
 			}
 		}
@@ -184,7 +177,7 @@ const clockSkew = time.Minute
 func (inv *inventory) countUses(uses map[[32]byte]time.Time) {
 	for _, h := range inv.records {
 		f := &inv.files[h.record]
-		if at, ok := uses[f.Sum]; ok && (at.After(f.modified) || inv.ahead(f.modified)) {
+		if at, ok := uses[f.sum]; ok && (at.After(f.modified) || inv.ahead(f.modified)) {
 			f.used = at
 		}
 	}
@@ -222,7 +215,7 @@ func (inv *inventory) groups() []group {
 	}
 	slices.SortFunc(all, func(a, b group) int {
 		x, y := &inv.files[a.record], &inv.files[b.record]
-		return cmp.Or(b.used.Compare(a.used), y.modified.Compare(x.modified), bytes.Compare(x.Sum[:], y.Sum[:]))
+		return cmp.Or(b.used.Compare(a.used), y.modified.Compare(x.modified), bytes.Compare(x.sum[:], y.sum[:]))
 	})
 	return all
 }
@@ -258,7 +251,7 @@ func (inv *inventory) hopeless(g *group, b Bounds) bool {
 	switch {
 	case !g.whole, b.MaxAge > 0 && age > b.MaxAge:
 		return true
-	case !f.Record && !f.other && age > unrecordedAge:
+	case !f.record && !f.other && age > unrecordedAge:
 		return true
 	case b.MaxSize <= 0:
 		return false

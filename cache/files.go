@@ -1,4 +1,4 @@
-package diskstore
+package cache
 
 import (
 	"encoding/hex"
@@ -11,20 +11,20 @@ import (
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// openFile opens a regular file. It returns ErrAbsent for anything else.
-func (s *Store) openFile(kind int, sum [32]byte, suffix string) (f *rawfile.File, info rawfile.Info, err error) {
+// openFile opens a regular file. It returns ErrMiss for anything else.
+func (s *Disk) openFile(kind int, sum [32]byte, suffix string) (f *rawfile.File, info rawfile.Info, err error) {
 	err = s.in(kind, sum, false, func(dir *owndir.Dir, name string) (err error) {
 		f, info, err = dir.Open(name + suffix)
 		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		err = ErrAbsent
+		err = ErrMiss
 	}
 	return f, info, err
 }
 
 // stat returns the information about a file.
-func (s *Store) stat(kind int, sum [32]byte, suffix string) (info rawfile.Info, err error) {
+func (s *Disk) stat(kind int, sum [32]byte, suffix string) (info rawfile.Info, err error) {
 	err = s.below(kind, sum, suffix, func(all *owndir.Dir, path string) (err error) {
 		info, err = all.Stat(path)
 		return err
@@ -33,7 +33,7 @@ func (s *Store) stat(kind int, sum [32]byte, suffix string) (info rawfile.Info, 
 }
 
 // touch sets the last use of a file, if permitted, and reports whether the file exists.
-func (s *Store) touch(kind int, sum [32]byte, suffix string, now time.Time) (there bool) {
+func (s *Disk) touch(kind int, sum [32]byte, suffix string, now time.Time) (there bool) {
 	_ = s.below(kind, sum, suffix, func(all *owndir.Dir, path string) error {
 		if there = all.Touch(path, now); !there {
 			return fs.ErrNotExist
@@ -46,7 +46,7 @@ func (s *Store) touch(kind int, sum [32]byte, suffix string, now time.Time) (the
 // below calls do with the directory of all shards and the path of a file in it. It opens no shard. Open
 // shards for many files would fill the table of descriptors. While the kernel enlarges the table, a
 // process with several threads waits 10 ms and more.
-func (s *Store) below(kind int, sum [32]byte, suffix string, do func(all *owndir.Dir, path string) error) error {
+func (s *Disk) below(kind int, sum [32]byte, suffix string, do func(all *owndir.Dir, path string) error) error {
 	return s.with(false, func(f *format) error {
 		all, done, err := f.kind(kind, false)
 		if err != nil {
@@ -69,7 +69,7 @@ func (s *Store) below(kind int, sum [32]byte, suffix string, do func(all *owndir
 	})
 }
 
-func (s *Store) remove(kind int, sum [32]byte, suffix string) error {
+func (s *Disk) remove(kind int, sum [32]byte, suffix string) error {
 	return s.in(kind, sum, false, func(dir *owndir.Dir, name string) error { return dir.Remove(name + suffix) })
 }
 
@@ -80,7 +80,7 @@ type draft struct {
 }
 
 // create makes a file in tmp.
-func (s *Store) create() (*draft, error) {
+func (s *Disk) create() (*draft, error) {
 	d, err := s.tryCreate()
 	if errors.Is(err, fs.ErrNotExist) { // the cache was removed since it was opened
 		s.newest.Store(nil)
@@ -89,7 +89,7 @@ func (s *Store) create() (*draft, error) {
 	return d, err
 }
 
-func (s *Store) tryCreate() (d *draft, err error) {
+func (s *Disk) tryCreate() (d *draft, err error) {
 	err = s.with(true, func(f *format) error {
 		dir, done, err := f.temp(true)
 		if err != nil {
@@ -112,7 +112,7 @@ const justNow = 20 * time.Millisecond
 
 // publish moves a written file to its place and sets its last use. If err is not nil, writing has failed,
 // and publish removes the file. It also removes the file on an error of its own.
-func (s *Store) publish(d *draft, to place, used time.Time, err error) error {
+func (s *Disk) publish(d *draft, to place, used time.Time, err error) error {
 	info, e := d.Stat()
 	if e == nil {
 		s.added.Add(blocks(info.Size)) // counted first, in case the process is killed
@@ -133,7 +133,7 @@ func (s *Store) publish(d *draft, to place, used time.Time, err error) error {
 
 // note replaces one of the store's own files, or removes the old file if that fails. It makes no file in a
 // store without entries.
-func (s *Store) note(name string, data []byte) {
+func (s *Disk) note(name string, data []byte) {
 	if _, err := s.current(false); err != nil {
 		return
 	}
@@ -148,13 +148,13 @@ func (s *Store) note(name string, data []byte) {
 }
 
 // forget removes one of the store's own files.
-func (s *Store) forget(name string) {
+func (s *Disk) forget(name string) {
 	_ = s.with(false, func(f *format) error { return f.Remove(name) })
 }
 
 // noted returns the content of such a file, of at most limit bytes. It ignores a larger file, and a file
 // with a second hard link, which any user may have made.
-func (s *Store) noted(name string, limit int) (data []byte, ok bool) {
+func (s *Disk) noted(name string, limit int) (data []byte, ok bool) {
 	err := s.with(false, func(f *format) error {
 		file, info, err := f.Open(name)
 		if err != nil {
@@ -176,14 +176,14 @@ type place struct {
 	suffix string
 }
 
-func (s *Store) moveTo(tmp *owndir.Dir, d *draft, to place) error {
+func (s *Disk) moveTo(tmp *owndir.Dir, d *draft, to place) error {
 	return s.in(to.kind, to.sum, true, func(dir *owndir.Dir, name string) error {
 		return tmp.Move(d.name, dir, name+to.suffix)
 	})
 }
 
 // end closes a written file and calls move to move it out of tmp.
-func (s *Store) end(d *draft, err error, move func(f *format, tmp *owndir.Dir) error) error {
+func (s *Disk) end(d *draft, err error, move func(f *format, tmp *owndir.Dir) error) error {
 	if e := d.Close(); err == nil {
 		err = e
 	}

@@ -1,4 +1,4 @@
-package diskstore
+package cache
 
 import (
 	"bytes"
@@ -35,10 +35,10 @@ const (
 )
 
 // DigestError reports that the content of a blob does not match its digest.
-type DigestError struct{ Want, Got [32]byte }
+type DigestError struct{ Want, Got Digest }
 
 func (e *DigestError) Error() string {
-	return fmt.Sprintf("blob %x: its content has the digest %x", e.Want, e.Got)
+	return fmt.Sprintf("blob %s: its content has the digest %s", e.Want, e.Got)
 }
 
 // Hashed reads bytes whose digest is known, so that Add does not compute it again. The bytes do not
@@ -46,24 +46,24 @@ func (e *DigestError) Error() string {
 type Hashed struct {
 	bytes.Reader
 	data []byte
-	sum  [32]byte
+	sum  Digest
 }
 
-// Hash returns a reader of data, with its digest.
+// Hash returns a reader of data, which does not change while it is read, with its digest.
 func Hash(data []byte) *Hashed {
-	h := &Hashed{data: data, sum: blake3.Sum256(data)}
+	h := &Hashed{data: data, sum: Sum(data)}
 	h.Reset(data)
 	return h
 }
 
 // Sum returns the digest of all bytes.
-func (h *Hashed) Sum() [32]byte { return h.sum }
+func (h *Hashed) Sum() Digest { return h.sum }
 
-// Add stores the content of r. If the digest of the content is not d, it returns a *DigestError and stores
+// Add implements Store. If the digest of the content is not d, it returns a *DigestError and stores
 // nothing. If the store has the blob already, Add does not read r, and notes a use of the blob. After the
 // first damaged entry in this process it verifies the stored blob first.
-func (s *Store) Add(d [32]byte, r io.Reader) error {
-	if s.TouchBlob(d) && (!s.damaged.Load() || s.isWhole(d)) {
+func (s *Disk) Add(d Digest, r io.Reader) error {
+	if s.touchBlob(d) && (!s.damaged.Load() || s.isWhole(d)) {
 		return nil
 	}
 	switch h, ok := r.(*Hashed); {
@@ -87,14 +87,15 @@ func (s *Store) Add(d [32]byte, r io.Reader) error {
 	return s.addLarge(d, head[:], r)
 }
 
-// TouchBlob sets the last use of a blob to now, if permitted, and reports whether the blob exists.
-func (s *Store) TouchBlob(d [32]byte) bool {
+// touchBlob sets the last use of a blob to now, if permitted, so that a running Prune keeps it, and reports
+// whether it exists.
+func (s *Disk) touchBlob(d Digest) bool {
 	now := s.now()
 	return s.touch(blobs, d, "", now) || s.touch(blobs, d, compressed, now)
 }
 
 // isWhole reads a blob and removes it when it is damaged.
-func (s *Store) isWhole(d [32]byte) bool {
+func (s *Disk) isWhole(d Digest) bool {
 	b, err := s.Open(d)
 	if err != nil {
 		return false
@@ -104,8 +105,8 @@ func (s *Store) isWhole(d [32]byte) bool {
 	return err == nil
 }
 
-// HasBlob reports whether the store has a blob.
-func (s *Store) HasBlob(d [32]byte) bool {
+// HasBlob reports whether the store has a blob, without reading it.
+func (s *Disk) HasBlob(d Digest) bool {
 	info, err := s.stat(blobs, d, "")
 	if errors.Is(err, fs.ErrNotExist) {
 		info, err = s.stat(blobs, d, compressed)
@@ -114,7 +115,7 @@ func (s *Store) HasBlob(d [32]byte) bool {
 }
 
 // addSmall stores a blob from memory.
-func (s *Store) addSmall(d [32]byte, h *Hashed) error {
+func (s *Disk) addSmall(d Digest, h *Hashed) error {
 	if h.sum != d {
 		return &DigestError{Want: d, Got: h.sum}
 	}
@@ -140,7 +141,7 @@ func (s *Store) addSmall(d [32]byte, h *Hashed) error {
 }
 
 // addHashed stores a larger blob from memory, which it compresses once.
-func (s *Store) addHashed(d [32]byte, h *Hashed) error {
+func (s *Disk) addHashed(d Digest, h *Hashed) error {
 	if h.sum != d {
 		return &DigestError{Want: d, Got: h.sum}
 	}
@@ -160,7 +161,7 @@ func (s *Store) addHashed(d [32]byte, h *Hashed) error {
 }
 
 // addLarge stores a blob whose first bytes, head, were read already.
-func (s *Store) addLarge(d [32]byte, head []byte, r io.Reader) error {
+func (s *Disk) addLarge(d Digest, head []byte, r io.Reader) error {
 	f, err := s.create()
 	if err != nil {
 		return err
@@ -181,7 +182,7 @@ func (s *Store) addLarge(d [32]byte, head []byte, r io.Reader) error {
 }
 
 // writeCompressed writes the frame, then the header with the size.
-func (s *Store) writeCompressed(f *rawfile.File, r io.Reader) error {
+func (s *Disk) writeCompressed(f *rawfile.File, r io.Reader) error {
 	if _, err := f.Write(make([]byte, zHeader)); err != nil {
 		return err
 	}
@@ -199,7 +200,7 @@ func (s *Store) writeCompressed(f *rawfile.File, r io.Reader) error {
 }
 
 // compresses reports whether zstd saves enough of data.
-func (s *Store) compresses(data []byte) bool {
+func (s *Disk) compresses(data []byte) bool {
 	enc := s.encoder()
 	defer s.encoders.Put(enc)
 	return pays(len(data), len(enc.EncodeAll(data, make([]byte, 0, len(data)))))
@@ -211,7 +212,7 @@ func pays(size, packed int) bool {
 	return saved > size/10 && saved >= blockSize/2
 }
 
-func (s *Store) encoder() *zstd.Encoder {
+func (s *Disk) encoder() *zstd.Encoder {
 	if enc, ok := s.encoders.Get().(*zstd.Encoder); ok {
 		return enc
 	}
@@ -221,7 +222,7 @@ func (s *Store) encoder() *zstd.Encoder {
 	return enc
 }
 
-func (s *Store) decoder() *zstd.Decoder {
+func (s *Disk) decoder() *zstd.Decoder {
 	if dec, ok := s.decoders.Get().(*zstd.Decoder); ok {
 		return dec
 	}
@@ -235,18 +236,18 @@ func appendHeader(b []byte, magic string, size int64) []byte {
 	return binary.LittleEndian.AppendUint64(append(b, magic...), uint64(size))
 }
 
-func hashed(h *blake3.Hasher) (sum [32]byte) {
+func hashed(h *blake3.Hasher) (sum Digest) {
 	h.Sum(sum[:0])
 	return sum
 }
 
-// Open returns a blob, or ErrAbsent.
-func (s *Store) Open(d [32]byte) (*Blob, error) {
+// Open implements Store. The reader is a *Blob.
+func (s *Disk) Open(d Digest) (io.ReadCloser, error) {
 	f, _, err := s.openFile(blobs, d, "")
 	if err == nil {
 		return &Blob{store: s, digest: d, file: f, src: f, left: math.MaxInt64}, nil
 	}
-	if !errors.Is(err, ErrAbsent) {
+	if !errors.Is(err, ErrMiss) {
 		return nil, err
 	}
 	f, _, err = s.openFile(blobs, d, compressed)
@@ -264,8 +265,8 @@ func (s *Store) Open(d [32]byte) (*Blob, error) {
 // Blob reads a blob. Its last Read returns io.EOF when the content matches the digest, or else a
 // *DamageError.
 type Blob struct {
-	store  *Store
-	digest [32]byte
+	store  *Disk
+	digest Digest
 	file   *rawfile.File
 	suffix string // of the file name
 	src    io.Reader

@@ -1,22 +1,20 @@
-package diskstore
+package cache
 
 import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/zeebo/blake3"
 )
 
 // A blob that a process touches after Prune has listed it stays, with its new time. A record of that
 // process may need it.
 func TestRemoveUnused(t *testing.T) {
-	s, err := New(t.TempDir(), Options{})
+	s, err := Open(t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	sum := blake3.Sum256([]byte("content"))
+	sum := Sum([]byte("content"))
 	if err := s.Add(sum, strings.NewReader("content")); err != nil {
 		t.Fatal(err)
 	}
@@ -42,26 +40,25 @@ func TestRemoveUnused(t *testing.T) {
 
 // A result that is used between the listing of a Prune and its end stays, with its blobs.
 func TestVictimsUsedSince(t *testing.T) {
-	s, err := New(t.TempDir(), Options{})
+	s, err := Open(t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	blob, key := blake3.Sum256([]byte("content")), [32]byte{1}
+	blob, key := Sum([]byte("content")), Key{1}
 	if err := s.Add(blob, strings.NewReader("content")); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.WriteRecord(key, []byte("record")); err != nil {
+	if err := s.Record(key, &Record{Outputs: []Output{{Path: "a", Kind: File, Digest: blob}}}); err != nil {
 		t.Fatal(err)
 	}
-	needs := func(_ [32]byte, _ []byte, each func([32]byte)) error { each(blob); return nil }
 	listed := func() (*inventory, []group) {
 		st, err := s.stock()
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(st.close)
-		inv, err := s.takeInventory(t.Context(), st, needs)
+		inv, err := s.takeInventory(t.Context(), st)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,14 +73,14 @@ func TestVictimsUsedSince(t *testing.T) {
 		t.Errorf("used since: %d files are removed", len(list))
 	}
 	inv, gone = listed()
-	if list := inv.victims(gone); len(list) != 2 || !list[0].Record || list[1].Record {
+	if list := inv.victims(gone); len(list) != 2 || !list[0].record || list[1].record {
 		t.Errorf("unused: %+v", list)
 	}
 }
 
 // If the file has too many uses, the earlier half is written to modification times.
 func TestCutUses(t *testing.T) {
-	s, err := New(t.TempDir(), Options{})
+	s, err := Open(t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +88,7 @@ func TestCutUses(t *testing.T) {
 	early, late, renewed := [32]byte{1}, [32]byte{2}, [32]byte{3}
 	now := time.Now()
 	for key, modified := range map[[32]byte]time.Time{early: now.Add(-3 * time.Hour), late: now.Add(-3 * time.Hour), renewed: now} {
-		if err := s.WriteRecord(key, nil); err != nil {
+		if err := s.Record(key, &Record{}); err != nil {
 			t.Fatal(err)
 		}
 		s.touch(records, key, "", modified)
@@ -109,7 +106,7 @@ func TestCutUses(t *testing.T) {
 		t.Errorf("%d uses, the last of %x", len(got), last)
 	}
 	for key, want := range map[[32]byte]time.Time{early: used, late: now.Add(-3 * time.Hour), renewed: now} {
-		if got, ok := s.RecordModified(key); !ok || got.Sub(want).Abs() > time.Millisecond {
+		if got, ok := s.recordModified(key); !ok || got.Sub(want).Abs() > time.Millisecond {
 			t.Errorf("record %d: modified %v, want %v", key[0], got, want)
 		}
 	}
@@ -118,12 +115,12 @@ func TestCutUses(t *testing.T) {
 // A file of uses with other content is treated as missing, whatever its size. Uses in the future are
 // ignored.
 func TestReadUsesOfAnything(t *testing.T) {
-	s, err := New(t.TempDir(), Options{})
+	s, err := Open(t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := s.WriteRecord([32]byte{1}, nil); err != nil {
+	if err := s.Record(Key{1}, &Record{}); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now().UnixNano()

@@ -1,4 +1,4 @@
-package diskstore
+package cache
 
 import (
 	"encoding/binary"
@@ -8,14 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/zeebo/blake3"
 )
 
-func newStore(t *testing.T) (s *Store, dir string) {
+func newStore(t *testing.T) (s *Disk, dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	s, err := New(dir, Options{})
+	s, err := Open(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +30,7 @@ func put(t *testing.T, path string, data []byte) {
 	}
 }
 
-func (s *Store) content(d [32]byte) (string, error) {
+func (s *Disk) content(d Digest) (string, error) {
 	b, err := s.Open(d)
 	if err != nil {
 		return "", err
@@ -45,9 +43,9 @@ func (s *Store) content(d [32]byte) (string, error) {
 // After a damaged blob was found, Add replaces another damaged blob and keeps an intact one.
 func TestAddAfterDamage(t *testing.T) {
 	s, _ := newStore(t)
-	sums := map[string][32]byte{}
+	sums := map[string]Digest{}
 	for _, text := range []string{"first", "second", "whole"} {
-		sums[text] = blake3.Sum256([]byte(text))
+		sums[text] = Sum([]byte(text))
 		if err := s.Add(sums[text], strings.NewReader(text)); err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +69,7 @@ func TestAddAfterDamage(t *testing.T) {
 // The block of a small blob cannot claim gigabytes: its size must be that of the header.
 func TestBlockOfAnotherSize(t *testing.T) {
 	s, _ := newStore(t)
-	sum := blake3.Sum256([]byte("content"))
+	sum := Sum([]byte("content"))
 	for _, claimed := range []uint64{1, 1 << 31} {
 		put(t, s.path(blobs, sum, compressed), append(appendHeader(nil, sMagic, 8000), binary.AppendUvarint(nil, claimed)...))
 		var damage *DamageError
@@ -84,7 +82,7 @@ func TestBlockOfAnotherSize(t *testing.T) {
 // The store ignores a file of its own that is too large or has a second hard link.
 func TestNoted(t *testing.T) {
 	s, dir := newStore(t)
-	if err := s.WriteRecord([32]byte{1}, nil); err != nil {
+	if err := s.Record(Key{1}, &Record{}); err != nil {
 		t.Fatal(err)
 	}
 	s.note(usedFile, []byte("noted"))

@@ -1,4 +1,4 @@
-package diskstore
+package cache
 
 import (
 	"bytes"
@@ -43,24 +43,25 @@ type usage struct {
 }
 
 // Use notes a use of a record.
-func (s *Store) Use(key [32]byte) {
+func (s *Disk) Use(key Key) {
 	s.usage.mu.Lock()
 	defer s.usage.mu.Unlock()
 	s.usage.keys = append(s.usage.keys, key)
 }
 
-// Renew sets the modification time of a record, which is a use of it. It does nothing in a directory that
+// renew sets the modification time of a record, which is a use of it. It does nothing in a directory that
 // the user cannot write.
-func (s *Store) Renew(key [32]byte) { s.touch(records, key, "", s.stamp(key)) }
+func (s *Disk) renew(key [32]byte) { s.touch(records, key, "", s.stamp(key)) }
 
 // stamp notes a use of a record and returns its new modification time.
-func (s *Store) stamp(key [32]byte) time.Time {
+func (s *Disk) stamp(key [32]byte) time.Time {
 	s.Use(key)
 	return s.now()
 }
 
-// Settle writes the uses of this process and forgets them.
-func (s *Store) Settle() {
+// Settle writes the uses of this process and forgets them. Call it at the end of a run. The lookups of a
+// killed process are not written.
+func (s *Disk) Settle() {
 	s.WriteUses()
 	s.usage.mu.Lock()
 	defer s.usage.mu.Unlock()
@@ -69,8 +70,8 @@ func (s *Store) Settle() {
 
 // WriteUses writes the uses of this process, as later than those of all others, unless usedFile already
 // has the same records as the latest. If two processes write at the same time, one may lose its uses. That
-// affects only the order of eviction.
-func (s *Store) WriteUses() {
+// affects only the order of eviction: other processes that prune the store evict the used records last.
+func (s *Disk) WriteUses() {
 	s.usage.mu.Lock()
 	own := slices.Clone(s.usage.keys)
 	s.usage.mu.Unlock()
@@ -112,7 +113,7 @@ func merge(all []use, keys [][32]byte, at int64) []use {
 
 // cut returns the later half of too many uses. The modification times of the other records get
 // their uses.
-func (s *Store) cut(all []use, most int) []use {
+func (s *Disk) cut(all []use, most int) []use {
 	most = min(max(most, manyUses), maxUses)
 	if len(all) <= most {
 		return all
@@ -120,7 +121,7 @@ func (s *Store) cut(all []use, most int) []use {
 	kept := all[len(all)-most/2:]
 	for _, u := range all[:len(all)-len(kept)] {
 		at := time.Unix(0, u.at)
-		if modified, ok := s.RecordModified(u.key); ok && modified.Before(at) {
+		if modified, ok := s.recordModified(u.key); ok && modified.Before(at) {
 			s.touch(records, u.key, "", at)
 		}
 	}
@@ -129,7 +130,7 @@ func (s *Store) cut(all []use, most int) []use {
 
 // readUses returns the sorted uses in usedFile. It ignores times in the future, which a wrong clock has
 // written.
-func (s *Store) readUses() []use {
+func (s *Disk) readUses() []use {
 	b, _ := s.noted(usedFile, len(usedMagic)+usedSize*maxUses)
 	b, ok := bytes.CutPrefix(b, []byte(usedMagic))
 	if !ok {
@@ -148,7 +149,7 @@ func (s *Store) readUses() []use {
 	return all
 }
 
-func (s *Store) writeUses(all []use) {
+func (s *Disk) writeUses(all []use) {
 	b := append(make([]byte, 0, len(usedMagic)+usedSize*len(all)), usedMagic...)
 	for i := range all {
 		b = append(b, all[i].key[:]...)
@@ -158,7 +159,7 @@ func (s *Store) writeUses(all []use) {
 }
 
 // lastUses returns the last uses in usedFile by key.
-func (s *Store) lastUses() map[[32]byte]time.Time {
+func (s *Disk) lastUses() map[[32]byte]time.Time {
 	uses := make(map[[32]byte]time.Time)
 	for _, u := range s.readUses() {
 		uses[u.key] = time.Unix(0, u.at)
