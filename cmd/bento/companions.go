@@ -10,7 +10,6 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/export"
-	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/state"
 )
 
@@ -23,15 +22,6 @@ func (s *session) companionsOf(ctx context.Context, t *telling, root string) fun
 			t.output = t.output || t.companions.HearsOutput()
 		}
 	}
-}
-
-// tellingOf returns the reporters of a run behind a reporter, nil for a command that runs nothing.
-func tellingOf(r run.Reporter) *telling {
-	if one, ok := r.(*serial); ok {
-		r = one.Reporter
-	}
-	t, _ := r.(*telling)
-	return t
 }
 
 // companionOptions returns the options for the extensions of the workspace at root.

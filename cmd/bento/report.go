@@ -62,10 +62,14 @@ func (rs reporters) Report(ev run.Event) {
 	}
 }
 
-// telling has the reporters of a run, for people and for programs.
+// telling has the reporters of runs, for people and for programs. It passes the events of several runs to them one
+// at a time.
 type telling struct {
-	run.Reporter
-	people     terminal.Reporter
+	mu       sync.Mutex
+	reporter run.Reporter
+	people   terminal.Reporter
+	live     *terminal.Live // people if a terminal shows a block, else nil
+
 	companions *companion.Set  // nil without extensions
 	lost       map[string]bool // plugins whose failure was published
 	output     bool            // a reporter needs run.TaskOutput events
@@ -74,8 +78,17 @@ type telling struct {
 
 // Report calls the reporters, and never waits for extensions.
 func (t *telling) Report(ev run.Event) {
-	t.Reporter.Report(ev)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.reporter.Report(ev)
 	t.companions.Report(ev)
+}
+
+// logsFrom makes the store of a workspace the one that has the logs of cache hits.
+func (t *telling) logsFrom(w *opened) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.people.Open(w.env.Store)
 }
 
 // newTelling opens the reporters of a run.
@@ -101,10 +114,10 @@ func (s *session) newTelling(ctx context.Context) (*telling, error) {
 	if f, ok := events.(*os.File); ok {
 		t.close = s.closing(told, f)
 	}
-	t.people = s.reporter()
-	t.Reporter, t.output = t.people, t.people.Live()
+	t.people, t.live = s.reporter()
+	t.reporter, t.output = t.people, t.people.Live()
 	if events != nil {
-		t.Reporter, t.output = reporters{told, t.people}, true
+		t.reporter, t.output = reporters{told, t.people}, true
 	}
 	return t, nil
 }

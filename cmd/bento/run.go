@@ -87,13 +87,13 @@ func (s *session) run(ctx context.Context, sel selection) error {
 	}
 	defer t.close()
 	defer t.endCompanions()
-	w, err := s.openFor(ctx, t, sel.all())
+	w, err := s.openRun(ctx, t, sel.all())
 	if err != nil {
 		return err
 	}
 	defer w.close()
 	t.hearOf(w)
-	t.people.Open(w.env.Store)
+	t.logsFrom(w)
 	end := s.span("plan")
 	p, err := s.planRun(ctx, w, sel)
 	if err != nil {
@@ -138,15 +138,16 @@ func (s *session) stdio() *run.Stdio {
 	return &run.Stdio{In: in, Out: out, Err: s.files[2], Terminal: owned}
 }
 
-// reporter returns the reporter of a run for people. On a terminal it draws a block of the
-// running tasks.
-func (s *session) reporter() terminal.Reporter {
+// reporter returns the reporter of a run for people. On a terminal it is live, which draws a block of the
+// running tasks; else live is nil.
+func (s *session) reporter() (r terminal.Reporter, live *terminal.Live) {
 	if !s.live() {
-		return s.lines()
+		return s.lines(), nil
 	}
 	screen := &terminal.Screen{Terminal: s.err, Columns: s.columns}
 	s.out, s.err = screen.Writer(s.out), screen.Writer(s.err)
-	return &terminal.Live{Lines: s.lines(), Screen: screen}
+	live = &terminal.Live{Lines: s.lines(), Screen: screen}
+	return live, live
 }
 
 // live reports whether the terminal can show a block, and a user may see it.

@@ -232,11 +232,16 @@ func (s *session) openFor(ctx context.Context, reporter run.Reporter, all bool) 
 	if err != nil {
 		return nil, err
 	}
-	at := place{root: root, cwd: cwd, all: all}
-	if t := tellingOf(reporter); t != nil {
-		at.configured = s.companionsOf(ctx, t, root)
+	return s.openAt(ctx, place{root: root, cwd: cwd, all: all}, reporter)
+}
+
+// openRun is openFor for a command that runs tasks. It starts the extensions of the workspace.
+func (s *session) openRun(ctx context.Context, t *telling, all bool) (*opened, error) {
+	root, cwd, err := s.root()
+	if err != nil {
+		return nil, err
 	}
-	return s.openAt(ctx, at, reporter)
+	return s.openAt(ctx, place{root: root, cwd: cwd, all: all, configured: s.companionsOf(ctx, t, root)}, t)
 }
 
 // place has the directories of a workspace and of the user.

@@ -3,17 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
-	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/terminal"
@@ -45,34 +41,17 @@ func watchCommand(s *session) *cobra.Command {
 	return cmd
 }
 
-// watching is the state of `bento watch` between two evaluations of the workspace.
+// watching is one bento watch: what it runs, and how it shows the loop.
 type watching struct {
 	s       *session
 	sel     selection
-	people  terminal.Reporter
-	teller  *serial
 	telling *telling
-
-	changes *watch.Watcher
-	concern atomic.Pointer[func(path string) bool] // the changes that matter
-
-	again   bool                 // a run has ended before
-	failed  bool                 // the last evaluation found an error
-	paths   []string             // some of the paths that changed since the last round
-	moved   []string             // the dishes that appeared or vanished since the last round
-	ran     bool                 // tasks ran since moved was printed
-	said    string               // the last printed problems
-	last    map[string]cache.Key // by task: the key of its last run
-	loops   map[string]int       // by task: its runs without a pause; a run that changed its own inputs counts more
-	ended   map[string]int       // by task: how often bento ended it without a pause
-	servers map[string]*server
-	// serverBegan: a server that waited for its dependencies has started since the last round.
-	serverBegan atomic.Bool
-	bad         map[string]bool // tasks whose last run did not succeed
-	watched     int             // the number of tasks in the last round
-
-	keys  keys
-	keyed bool // a user can press them
+	loop    *watch.Loop
+	shown   string      // the last printed problems
+	again   bool        // a run has ended before
+	keyed   bool        // a user can press keys
+	quit    atomic.Bool // the user has pressed q
+	end     context.CancelFunc
 }
 
 // watch runs the selected tasks until it is interrupted.
@@ -97,178 +76,65 @@ func (s *session) watch(ctx context.Context, sel selection) error {
 	}
 	defer t.close()
 	defer t.endCompanions()
-	w := &watching{
-		s: s, sel: sel, people: t.people, telling: t, teller: &serial{Reporter: t},
-		last: make(map[string]cache.Key), loops: make(map[string]int), ended: make(map[string]int), servers: make(map[string]*server),
-		bad: make(map[string]bool), keys: keys{wake: make(chan struct{}, 1)},
+	root, _, err := s.root()
+	if err != nil {
+		return err
 	}
-	ctx, w.keys.end = context.WithCancel(ctx)
-	defer w.keys.end()
-	if err := w.run(ctx); !w.keys.quit.Load() {
+	w := &watching{s: s, sel: sel, telling: t}
+	ctx, w.end = context.WithCancel(ctx)
+	defer w.end()
+	w.loop = watch.New(watch.Options{
+		Root: root, Open: w.open, Serve: w.serve, Unread: s.pipes.unread, Rest: w.rest, Changed: func(paths []string) { t.companions.WatchChanged(paths) },
+		Restarting: func(id, why string) { s.lines().Restart(id, why) },
+		Corrected:  func() { fmt.Fprintln(s.err, s.style.Dim("bento: the errors are corrected")) },
+		NoneFailed: func() { fmt.Fprintln(s.err, "bento: no task has failed") },
+		Failed:     func(err error) { report.WriteError(s.err, s.style, err) }, Warn: s.warn,
+	})
+	defer w.openKeys()()
+	if t.live != nil {
+		defer t.live.Rest(nil)
+	}
+	if err := w.loop.Run(ctx); !w.quit.Load() {
 		return err
 	}
 	return nil
 }
 
-// serial passes the events of several runs to a reporter, one at a time.
-type serial struct {
-	mu sync.Mutex
-	run.Reporter
-}
-
-func (s *serial) Report(ev run.Event) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.Reporter.Report(ev)
-}
-
-// run evaluates the workspace, runs tasks and waits for changes, in a loop.
-func (w *watching) run(ctx context.Context) error {
-	root, _, err := w.s.root()
+// open opens the workspace for the loop.
+func (w *watching) open(ctx context.Context) (*watch.Workspace, error) {
+	ws, err := w.s.openRun(ctx, w.telling, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var why error
-	w.changes, why = watch.Start(watch.Options{Root: root, Wake: w.keys.wake, Ignore: func(p string) bool {
-		wanted := w.concern.Load()
-		return wanted != nil && !(*wanted)(p)
-	}})
-	if why != nil {
-		w.s.warn("watch_polls", "this system does not report changes: "+why.Error(), "bento checks the workspace every second")
-	}
-	defer w.changes.Close()
-	defer w.openKeys()()
-	defer w.stopServers()
-	if live, ok := w.people.(*terminal.Live); ok {
-		defer live.Rest(nil)
-	}
-	first := true
-	own := false // the change of this round happened while tasks were running
-	for {
-		l, err := w.look(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil && first:
-			return err
-		case err != nil:
-			report.WriteError(w.s.err, w.s.style, err)
-			w.failed = true
-		default:
-			first = false
-			w.mended()
-			own = w.round(ctx, l, own)
-			w.telling.hearOf(l.ws)
-			l.ws.close()
-		}
-		if !w.s.pipes.unread() && (own || w.keys.pending() || w.serverBegan.Swap(false)) {
-			continue
-		}
-		w.rest(ctx)
-		if w.s.pipes.unread() {
-			return nil // the reader of the output is gone
-		}
-		b, err := w.changes.Next(ctx)
-		if err != nil {
-			return err
-		}
-		w.changed(b)
-	}
-}
-
-// mended prints that the errors of the last evaluation are corrected.
-func (w *watching) mended() {
-	if w.failed {
-		fmt.Fprintln(w.s.err, w.s.style.Dim("bento: the errors are corrected"))
-	}
-	w.ran, w.failed = w.ran || w.failed, false
-}
-
-// forget drops the last keys of tasks whose dish vanished or appeared again: the outputs of these tasks may
-// be missing.
-func (w *watching) forget(l *look) {
-	there := make(map[string]bool, len(l.plan.Tasks))
-	for _, t := range l.plan.Tasks {
-		there[t.ID()] = !slices.ContainsFunc(w.moved, func(p string) bool { return p != "." && key.Inside(t.Dish.Path, p) })
-	}
-	w.moved = nil
-	maps.DeleteFunc(w.last, func(id string, _ cache.Key) bool { return !there[id] })
-	maps.DeleteFunc(w.bad, func(id string, _ bool) bool { return !there[id] })
-}
-
-// look is one evaluation of the workspace.
-type look struct {
-	ws      *opened
-	plan    *plan.Plan
-	results []*key.Evaluation
-}
-
-// keys returns the known keys of the tasks.
-func (l *look) keys() map[string]cache.Key {
-	keys := make(map[string]cache.Key, len(l.results))
-	for _, r := range l.results {
-		if r.Known {
-			keys[r.Task.ID()] = r.Key
-		}
-	}
-	return keys
-}
-
-// look opens the workspace, watches its files and computes all keys. If a file changes
-// meanwhile, the next look sees it.
-func (w *watching) look(ctx context.Context) (*look, error) {
-	for {
-		l, added, err := w.lookOnce(ctx)
-		if err != nil || !added {
-			return l, err
-		}
-		l.ws.close()
-	}
-}
-
-func (w *watching) lookOnce(ctx context.Context) (l *look, added bool, err error) {
-	ws, err := w.s.open(ctx, w.teller)
-	if err != nil {
-		return nil, false, err
-	}
-	defer func() {
-		if err != nil {
+	return &watch.Workspace{
+		Tree: ws.Tree, Env: ws.env,
+		Plan: func(ctx context.Context) (*plan.Plan, error) { return w.plan(ctx, ws) },
+		Run: func(ctx context.Context, p *plan.Plan, cancel <-chan string, force bool) (*run.Report, error) {
+			return w.run(ctx, ws, p, run.Options{Cancel: cancel, Force: force})
+		},
+		Close: func() {
+			w.telling.hearOf(ws)
 			ws.close()
-		}
-	}()
-	added = w.followDirs(ws.Tree.Dirs())
-	l = &look{ws: ws}
-	if l.plan, err = w.plan(ctx, ws); err != nil {
-		return nil, false, err
-	}
-	added = w.followDirs(above(l.toolFiles())) || added
-	ev, err := ws.env.Evaluator(l.plan, false)
-	if err == nil {
-		l.results, err = ev.All(ctx)
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	for i, r := range l.results {
-		if r.Task.Requested && r.Task.Persistent {
-			l.results[i] = ev.Loaded(ctx, r) // to name changed inputs
-		}
-	}
-	ev.Save()
-	w.wanted(l)
-	return l, added, nil
+		},
+	}, nil
 }
 
-func (w *watching) followDirs(dirs []string) bool {
-	added, err := w.changes.Follow(dirs)
-	if err != nil {
-		w.s.warn("watch_polls", "some directories cannot be watched: "+err.Error(), "bento checks the workspace every second; on Linux, raise fs.inotify.max_user_watches")
+// run runs tasks of the loop; o has what the loop wants.
+func (w *watching) run(ctx context.Context, ws *opened, p *plan.Plan, o run.Options) (*run.Report, error) {
+	s := w.s
+	w.telling.logsFrom(ws)
+	o.Workers, o.KeepGoing, o.Busy, o.Memory, o.Output = s.workers(ws.Config), true, s.busy(), machineMemory, w.telling.output
+	o.Force = o.Force || (s.flags.noCache || w.sel.force) && !w.again
+	o.SkipInstall, o.ForceInstall = s.flags.skipInstall, s.flags.forceInstall && !w.again
+	w.again = true
+	r, err := run.Run(ctx, ws.env, p, o)
+	if err == nil && s.pipes.unread() {
+		s.outcome = exitOf(r)
 	}
-	return added
+	return r, err
 }
 
-// plan makes the plan of all watched tasks, and prints problems that are new since the last
-// look.
+// plan makes the plan of all watched tasks, and prints problems that are new since the last one.
 func (w *watching) plan(ctx context.Context, ws *opened) (*plan.Plan, error) {
 	sel := w.sel
 	if n := len(sel.Tasks); n > 1 && len(sel.Targets) == 0 {
@@ -291,8 +157,8 @@ func (w *watching) plan(ctx context.Context, ws *opened) (*plan.Plan, error) {
 			return nil, usageError(t.ID()+" is interactive, and bento watch runs no interactive task", "run it once with bento run "+t.ID())
 		}
 	}
-	if text := fmt.Sprint(problems); text != w.said {
-		w.said = text
+	if text := fmt.Sprint(problems); text != w.shown {
+		w.shown = text
 		report.WriteProblems(w.s.err, w.s.style, problems)
 	}
 	return p, nil
@@ -315,168 +181,35 @@ func (w *opened) isTarget(name string) bool {
 	return len(diagnostics.Errors(problems)) == 0
 }
 
-// wanted sets the paths that matter to the watcher: those that git does not ignore, and ignored paths that
-// tasks name.
-func (w *watching) wanted(l *look) {
-	named := make(map[string]bool)
-	for _, r := range l.results {
-		for _, e := range r.Entries {
-			named[e.Path] = true
-		}
-	}
-	files := l.toolFiles()
-	for _, p := range slices.Concat(files, above(files)) {
-		named[p] = true
-	}
-	tree := l.ws.Tree
-	wanted := func(p string) bool { return named[p] || !tree.Ignored(p, false) && !tree.Ignored(p, true) }
-	w.concern.Store(&wanted)
+// seen passes events to a function before it reports them, or not.
+type seen struct {
+	*terminal.Lines
+	see func(run.Event) (shown bool)
 }
 
-// round runs the tasks whose key has changed since their last run. again reports whether files changed
-// meanwhile.
-func (w *watching) round(ctx context.Context, l *look, own bool) (again bool) {
-	keys, paths := l.keys(), w.paths
-	w.paths = nil
-	w.forget(l)
-	if !own {
-		clear(w.loops)
-		clear(w.ended)
+func (l seen) Report(ev run.Event) {
+	if l.see(ev) {
+		l.Lines.Report(ev)
 	}
-	asked := w.keys.take()
-	w.askedFor(asked)
-	var due, serve []string
-	w.watched = 0
-	for _, t := range l.plan.Tasks {
-		id := t.ID()
-		if t.Requested {
-			w.watched++
-		}
-		switch key, known := keys[id]; {
-		case !t.Requested:
-		case t.Persistent:
-			if w.isDue(l, id, paths) {
-				serve = append(serve, id)
-			}
-		case known && w.last[id] == key:
-		case w.circles(id, own):
-			w.last[id] = key
-		default:
-			due = append(due, id)
-		}
-	}
-	for _, id := range serve {
-		w.restartServer(l.result(id), paths)
-	}
-	w.ran = w.ran || len(due)+len(serve) > 0
-	if len(due) > 0 {
-		again = w.runDue(ctx, l, due, asked == askAll)
-	}
-	for _, id := range serve {
-		if ctx.Err() == nil {
-			w.startServer(ctx, l.result(id))
-		}
-	}
-	return again
 }
 
-// runDue runs the due tasks, and ends tasks whose keys change while they run. With force, it takes no result
-// from the cache. again reports whether files changed meanwhile.
-func (w *watching) runDue(ctx context.Context, l *look, due []string, force bool) (again bool) {
-	keys := l.keys()
-	p, _ := l.plan.Narrow(func(t *plan.Task) bool { return slices.Contains(due, t.ID()) })
-	cancel := make(chan string)
-	running, ended := context.WithCancel(ctx)
-	done := make(chan struct{})
-	var r *run.Report
-	var err error
-	w.people.Open(l.ws.env.Store)
-	go func() {
-		defer ended()
-		defer close(done)
-		r, err = run.Run(ctx, l.ws.env, p, run.Options{
-			Workers: w.s.workers(l.ws.Config), KeepGoing: true, Cancel: cancel, Busy: w.s.busy(), Memory: machineMemory, Output: w.telling.output,
-			Force: force || (w.s.flags.noCache || w.sel.force) && !w.again, SkipInstall: w.s.flags.skipInstall, ForceInstall: w.s.flags.forceInstall && !w.again,
-		})
-	}()
-	again = w.follow(running, done, cancel, keys)
-	w.again = true
+// serve runs one persistent task until it ends, and prints its output as it comes.
+func (w *watching) serve(ctx context.Context, id string, see func(run.Event) bool) error {
+	lines := w.s.lines()
+	lines.Brief = true
+	ws, err := w.s.open(ctx, seen{lines, see})
 	if err != nil {
-		report.WriteError(w.s.err, w.s.style, err)
-		for _, id := range due {
-			w.last[id] = keys[id] // the task does not run again before a change
-		}
-		return again
+		return err
 	}
-	if w.s.pipes.unread() {
-		w.s.outcome = exitOf(r)
+	defer ws.close()
+	lines.Store = ws.env.Store
+	p, _, problems, err := w.s.build(ctx, ws, selection{Request: plan.Request{Tasks: []string{id}, IDs: true, Args: w.sel.Args}})
+	if err == nil {
+		err = diagnostics.AsError(problems)
 	}
-	w.keys.noteLast(r.Results)
-	w.noteResults(r.Results, keys)
-	return again
-}
-
-// noteResults stores the parts of the results of a run that the next rounds need.
-func (w *watching) noteResults(results []*run.Result, keys map[string]cache.Key) {
-	executed := 0
-	for _, res := range results {
-		if res.Outcome.Executed() {
-			executed++
-		}
+	if err != nil {
+		return err
 	}
-	for _, res := range results {
-		id := res.Task.ID()
-		if res.Outcome.Executed() {
-			w.count(res, executed == 1)
-		}
-		if !res.Task.Requested {
-			continue
-		}
-		ended := res.Reason == run.ReasonChanged || res.Reason == run.ReasonInterrupted
-		delete(w.bad, id)
-		if res.Outcome == run.Failed || res.Outcome == run.Skipped && !ended {
-			w.bad[id] = true
-		}
-		switch {
-		case ended:
-			// Its outputs are missing, so it runs again even if the change is undone.
-			delete(w.last, id)
-			w.ended[id]++
-		case res.Key != (cache.Key{}):
-			w.last[id] = res.Key
-		default:
-			w.last[id] = keys[id]
-		}
-	}
-}
-
-// follow receives changes until a run ends, and ends the tasks whose keys they change. The end of the run
-// also ends ctx.
-func (w *watching) follow(ctx context.Context, done <-chan struct{}, cancel chan<- string, keys map[string]cache.Key) (changed bool) {
-	for {
-		b, err := w.changes.Next(ctx)
-		w.changed(b)
-		if err != nil { // ctx has ended; b has the changes until then
-			<-done
-			return changed || len(b.Paths) > 0 || b.Rescan
-		}
-		if len(b.Paths) == 0 && !b.Rescan {
-			continue // a key was pressed: it is for the next round
-		}
-		changed = true
-		now, err := w.look(ctx)
-		if err != nil {
-			continue // the next round reports it
-		}
-		for id, key := range now.keys() {
-			if old, known := keys[id]; known && old != key && !w.endless(id) {
-				keys[id] = key
-				select {
-				case cancel <- id:
-				case <-done:
-				}
-			}
-		}
-		now.ws.close()
-	}
+	_, err = run.Run(ctx, ws.env, p, run.Options{Workers: w.s.workers(ws.Config), Memory: machineMemory, Output: lines.Live()})
+	return err
 }

@@ -48,8 +48,7 @@ var fewImporters = map[string]string{
 	"plugin/ainb/bus":        "topics and inboxes alone: no process, no message",
 	"internal/report/export": "formats of other programs",
 	"internal/tree/disk":     "system calls alone: what they mean is known above",
-	"internal/watch":         "file notifications alone: what they mean is known above",
-	"internal/workspace":     "where a command, an editor or a server begins",
+	"internal/watch":         "the loop of one command, apart from its flags and its terminal",
 }
 
 // TestPackagesAreIdeas: a package has two importers or reads a foreign format, and not more

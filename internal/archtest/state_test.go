@@ -11,8 +11,8 @@ import (
 // waited is, by file, the code that waits for the goroutines that it starts with a go statement. All
 // other files start them with errgroup, parallel or sync.WaitGroup.Go.
 var waited = map[string]string{
-	"cmd/bento/watch.go":               "follow, for the run",
-	"cmd/bento/watch_server.go":        "stopServer",
+	"internal/watch/watch.go":          "follow, for the run",
+	"internal/watch/server.go":         "stopServer",
 	"internal/action/run.go":           "RunServer, for the probe",
 	"internal/proc/process.go":         "Wait, for the end of the child",
 	"internal/proc/terminal_linux.go":  "TakeBack, for the watch of the terminal",

@@ -1,159 +1,302 @@
-// Package watch reports changed files of a workspace. The caller must read the files again: events
-// may be lost or late.
+// Package watch is the loop of bento watch: it runs tasks, waits for changes of files, and runs those tasks again
+// whose keys the changes concern. It prints nothing, and knows neither a command line nor a terminal.
 package watch
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"path/filepath"
-	"strings"
-	"time"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
 
-	"github.com/fsnotify/fsnotify"
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/key"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/tree"
 )
 
-// Times of a Watcher.
-const (
-	Quiet    = 50 * time.Millisecond // changes less than this apart are one batch
-	Longest  = time.Second           // longest time from the first change to its batch
-	Interval = time.Second           // time between two scans where the system reports no changes
-)
-
-// Options select what is watched.
+// Options are the workspace and the functions that a Loop calls. None of them may be nil.
 type Options struct {
-	Root string // absolute, without links
-	// Ignore reports whether a path, relative to Root and with slashes, is not watched. Only the
-	// goroutine of Next calls it.
-	Ignore func(path string) bool
-	// Wake makes Next return at once, with an empty Batch or the changes so far. It may be nil.
-	Wake <-chan struct{}
+	Root string // of the workspace, absolute, without links
+	// Open opens the workspace, also while tasks of an earlier Workspace run.
+	Open func(context.Context) (*Workspace, error)
+	// Serve runs one persistent task after its dependencies, until it ends. It passes every event to see first, and
+	// reports only those for which see returns true. Several goroutines call it.
+	Serve func(ctx context.Context, id string, see func(run.Event) bool) error
+	// Unread reports whether the output has lost its reader: then the loop ends after the running tasks.
+	Unread func() bool
+
+	// The functions below show what happens. Several goroutines call Failed.
+
+	Rest       func(ran bool, state func() State) // the loop waits for changes; ran: tasks ran, or errors were corrected
+	Changed    func(paths []string)
+	Restarting func(id, why string) // a persistent task
+	Corrected  func()               // the errors of the last evaluation
+	NoneFailed func()               // there is no failed task to run again
+	Failed     func(error)
+	Warn       func(code, message, hint string)
 }
 
-// Watcher watches directories. It is for one goroutine.
-type Watcher struct {
-	o       Options
-	system  *fsnotify.Watcher // nil: unavailable, so Next returns after each Interval
-	watched map[string]bool
+// Workspace is an opened workspace.
+type Workspace struct {
+	Tree *tree.Tree
+	Env  *run.Env
+	// Plan returns the plan of all watched tasks.
+	Plan func(context.Context) (*plan.Plan, error)
+	// Run runs a part of the plan. It ends the tasks that cancel receives; with force, it takes no result from the
+	// cache.
+	Run   func(ctx context.Context, p *plan.Plan, cancel <-chan string, force bool) (*run.Report, error)
+	Close func()
 }
 
-// Batch is the changes in a short time.
-type Batch struct {
-	Paths []string // relative to the root, in the order of the events
-	// Replaced are those of Paths that were created, removed or renamed, not only written.
-	Replaced []string
-	// Rescan says that there may be more changes: events were lost, or the system reports no events.
-	Rescan bool
+// Loop runs tasks again after changes. Run is for one goroutine; the other methods are safe for concurrent use.
+type Loop struct {
+	o        Options
+	notifier notifier
+	concern  atomic.Pointer[func(path string) bool] // the changes that matter
+
+	failed  bool                 // the last evaluation found an error
+	paths   []string             // some of the paths that changed since the last round
+	moved   []string             // the dishes that appeared or vanished since the last round
+	ran     bool                 // tasks ran since the last rest
+	last    map[string]cache.Key // by task: the key of its last run
+	loops   map[string]int       // by task: its runs without a pause; a run that changed its own inputs counts more
+	ended   map[string]int       // by task: how often bento ended it without a pause
+	servers map[string]*server
+	// serverBegan: a server that waited for its dependencies has started since the last round.
+	serverBegan atomic.Bool
+	bad         map[string]bool // tasks whose last run did not succeed
+	watched     int             // the number of tasks in the last round
+
+	request atomic.Int32  // the pending Request
+	wake    chan struct{} // receives for each request
+	mu      sync.Mutex
+	latest  *run.Result // the last failed task of the last run, else the task that ended last
 }
 
-// Start returns a watcher that watches nothing yet. why is not nil when the system does not report
-// changes: then Next returns after each Interval.
-func Start(o Options) (w *Watcher, why error) {
-	w = &Watcher{o: o, watched: make(map[string]bool)}
-	w.system, why = fsnotify.NewWatcher()
-	if why != nil {
-		w.system = nil
+// New returns a loop.
+func New(o Options) *Loop {
+	return &Loop{
+		o: o, last: make(map[string]cache.Key), loops: make(map[string]int), ended: make(map[string]int), servers: make(map[string]*server),
+		bad: make(map[string]bool), wake: make(chan struct{}, 1),
 	}
-	return w, why
 }
 
-// Close stops watching.
-func (w *Watcher) Close() error {
-	if w.system == nil {
-		return nil
+// Run evaluates the workspace, runs tasks and waits for changes, in a loop. It returns the error of ctx, the error
+// of the first evaluation, or nil once the output is not read.
+func (w *Loop) Run(ctx context.Context) error {
+	w.notifier = notifier{root: w.o.Root, wake: w.wake, ignore: func(p string) bool {
+		concerns := w.concern.Load()
+		return concerns != nil && !(*concerns)(p)
+	}}
+	if err := w.notifier.start(); err != nil {
+		w.o.Warn("watch_polls", "this system does not report changes: "+err.Error(), "bento checks the workspace every second")
 	}
-	return w.system.Close()
-}
-
-// Follow watches directories, relative to the root. added reports whether one of them is new:
-// earlier changes in it are unknown. After an error Next returns after each Interval.
-func (w *Watcher) Follow(dirs []string) (added bool, err error) {
-	if w.system == nil {
-		return false, nil
-	}
-	for _, dir := range dirs {
-		if w.watched[dir] {
+	defer w.notifier.close()
+	defer w.stopServers()
+	first := true
+	own := false // the change of this round happened while tasks were running
+	for {
+		l, err := w.look(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil && first:
+			return err
+		case err != nil:
+			w.o.Failed(err)
+			w.failed = true
+		default:
+			first = false
+			w.corrected()
+			own = w.round(ctx, l, own)
+			l.ws.Close()
+		}
+		if !w.o.Unread() && (own || w.requested() || w.serverBegan.Swap(false)) {
 			continue
 		}
-		if err := w.system.Add(filepath.Join(w.o.Root, filepath.FromSlash(dir))); errors.Is(err, fs.ErrNotExist) {
-			continue // removed meanwhile
-		} else if err != nil {
-			w.system.Close()
-			w.system = nil
-			return false, err
+		w.o.Rest(w.ran && ctx.Err() == nil, w.state())
+		w.ran = false
+		if w.o.Unread() {
+			return nil
 		}
-		w.watched[dir], added = true, true
+		b, err := w.notifier.next(ctx)
+		if err != nil {
+			return err
+		}
+		w.changed(b)
 	}
-	return added, nil
 }
 
-// Next waits for changes, and then until there are none for Quiet. It returns the error of ctx.
-func (w *Watcher) Next(ctx context.Context) (Batch, error) {
-	if w.system == nil {
-		select {
-		case <-ctx.Done():
-			return Batch{}, ctx.Err()
-		case <-w.o.Wake:
-			return Batch{}, nil
-		case <-time.After(Interval):
-			return Batch{Rescan: true}, nil
-		}
+// corrected notes that the last evaluation has found no error.
+func (w *Loop) corrected() {
+	if w.failed {
+		w.o.Corrected()
 	}
-	var b Batch
-	var quiet, end <-chan time.Time // nil before the first change
-	for {
-		select {
-		case <-ctx.Done():
-			return b, ctx.Err()
-		case <-w.o.Wake:
-			return b, nil
-		case <-quiet:
-			return b, nil
-		case <-end:
-			return b, nil
-		case ev := <-w.system.Events:
-			if !w.note(&b, ev) {
-				continue
+	w.ran, w.failed = w.ran || w.failed, false
+}
+
+// maxPaths is the maximal number of changed paths that are kept for messages.
+const maxPaths = 256
+
+// changed records the changes of a batch.
+func (w *Loop) changed(b batch) {
+	if len(b.paths) > 0 {
+		w.o.Changed(b.paths)
+	}
+	w.moved = append(w.moved, b.replaced...)
+	w.paths = append(w.paths, b.paths[:min(len(b.paths), maxPaths-len(w.paths))]...)
+}
+
+// forget drops the last keys of tasks whose dish vanished or appeared again: the outputs of these tasks may
+// be missing.
+func (w *Loop) forget(l *look) {
+	present := make(map[string]bool, len(l.plan.Tasks))
+	for _, t := range l.plan.Tasks {
+		present[t.ID()] = !slices.ContainsFunc(w.moved, func(p string) bool { return p != "." && key.Inside(t.Dish.Path, p) })
+	}
+	w.moved = nil
+	maps.DeleteFunc(w.last, func(id string, _ cache.Key) bool { return !present[id] })
+	maps.DeleteFunc(w.bad, func(id string, _ bool) bool { return !present[id] })
+}
+
+// round runs the tasks whose key has changed since their last run. again reports whether files changed
+// meanwhile.
+func (w *Loop) round(ctx context.Context, l *look, own bool) (again bool) {
+	keys, paths := l.keys(), w.paths
+	w.paths = nil
+	w.forget(l)
+	if !own {
+		clear(w.loops)
+		clear(w.ended)
+	}
+	requested := w.takeRequest()
+	w.makeDue(requested)
+	var due, serve []string
+	w.watched = 0
+	for _, t := range l.plan.Tasks {
+		id := t.ID()
+		if t.Requested {
+			w.watched++
+		}
+		switch key, known := keys[id]; {
+		case !t.Requested:
+		case t.Persistent:
+			if w.isDue(l, id, paths) {
+				serve = append(serve, id)
 			}
-		case <-w.system.Errors:
-			b.Rescan = true // an overflow: the lost events are unknown
-			w.watched = make(map[string]bool)
+		case known && w.last[id] == key:
+		case w.circles(id, own):
+			w.last[id] = key
+		default:
+			due = append(due, id)
 		}
-		quiet = time.After(Quiet)
-		if end == nil {
-			end = time.After(Longest)
+	}
+	for _, id := range serve {
+		w.restartServer(l.result(id), paths)
+	}
+	w.ran = w.ran || len(due)+len(serve) > 0
+	if len(due) > 0 {
+		again = w.runDue(ctx, l, due, requested == RunAll)
+	}
+	for _, id := range serve {
+		if ctx.Err() == nil {
+			w.startServer(ctx, l.result(id))
+		}
+	}
+	return again
+}
+
+// runDue runs the due tasks, and ends tasks whose keys change while they run. again reports whether files changed
+// meanwhile.
+func (w *Loop) runDue(ctx context.Context, l *look, due []string, force bool) (again bool) {
+	keys := l.keys()
+	p, _ := l.plan.Narrow(func(t *plan.Task) bool { return slices.Contains(due, t.ID()) })
+	cancel := make(chan string)
+	running, ended := context.WithCancel(ctx)
+	done := make(chan struct{})
+	var r *run.Report
+	var err error
+	go func() {
+		defer ended()
+		defer close(done)
+		r, err = l.ws.Run(ctx, p, cancel, force)
+	}()
+	again = w.follow(running, done, cancel, keys)
+	if err != nil {
+		w.o.Failed(err)
+		for _, id := range due {
+			w.last[id] = keys[id] // the task does not run again before a change
+		}
+		return again
+	}
+	w.noteLatest(r.Results)
+	w.noteResults(r.Results, keys)
+	return again
+}
+
+// noteResults stores the parts of the results of a run that the next rounds need.
+func (w *Loop) noteResults(results []*run.Result, keys map[string]cache.Key) {
+	executed := 0
+	for _, res := range results {
+		if res.Outcome.Executed() {
+			executed++
+		}
+	}
+	for _, res := range results {
+		id := res.Task.ID()
+		if res.Outcome.Executed() {
+			w.count(res, executed == 1)
+		}
+		if !res.Task.Requested {
+			continue
+		}
+		ended := res.Reason == run.ReasonChanged || res.Reason == run.ReasonInterrupted
+		delete(w.bad, id)
+		if res.Outcome == run.Failed || res.Outcome == run.Skipped && !ended {
+			w.bad[id] = true
+		}
+		switch {
+		case ended:
+			// Its outputs are missing, so it runs again even if the change is undone.
+			delete(w.last, id)
+			w.ended[id]++
+		case res.Key != (cache.Key{}):
+			w.last[id] = res.Key
+		default:
+			w.last[id] = keys[id]
 		}
 	}
 }
 
-// note adds one event to a batch, unless its path is not watched.
-func (w *Watcher) note(b *Batch, ev fsnotify.Event) bool {
-	rel, err := filepath.Rel(w.o.Root, ev.Name)
-	if err != nil || !filepath.IsLocal(rel) && rel != "." {
-		return false
-	}
-	rel = filepath.ToSlash(rel)
-	if ev.Has(fsnotify.Remove) || ev.Has(fsnotify.Rename) {
-		w.forget(rel)
-	}
-	if w.o.Ignore(rel) {
-		return false
-	}
-	b.Paths = append(b.Paths, rel)
-	if ev.Has(fsnotify.Create) || ev.Has(fsnotify.Remove) || ev.Has(fsnotify.Rename) {
-		b.Replaced = append(b.Replaced, rel)
-	}
-	return true
-}
-
-// forget drops a removed directory and those below it: a later directory of the same name must be watched again.
-func (w *Watcher) forget(dir string) {
-	if !w.watched[dir] {
-		return
-	}
-	for other := range w.watched {
-		if other == dir || strings.HasPrefix(other, dir+"/") {
-			delete(w.watched, other)
+// follow receives changes until a run ends, and ends the tasks whose keys they change. The end of the run
+// also ends ctx.
+func (w *Loop) follow(ctx context.Context, done <-chan struct{}, cancel chan<- string, keys map[string]cache.Key) (changed bool) {
+	for {
+		b, err := w.notifier.next(ctx)
+		w.changed(b)
+		if err != nil { // ctx has ended; b has the changes until then
+			<-done
+			return changed || len(b.paths) > 0 || b.rescan
 		}
+		if len(b.paths) == 0 && !b.rescan {
+			continue // the next round handles the request
+		}
+		changed = true
+		now, err := w.look(ctx)
+		if err != nil {
+			continue // the next round reports it
+		}
+		for id, key := range now.keys() {
+			if old, known := keys[id]; known && old != key && !w.endless(id) {
+				keys[id] = key
+				select {
+				case cancel <- id:
+				case <-done:
+				}
+			}
+		}
+		now.ws.Close()
 	}
 }

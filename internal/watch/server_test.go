@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"testing"
@@ -30,7 +30,7 @@ func TestServerIsComparedWithItsBeginning(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := new(server)
 			s.began.Store(c.began)
-			w := &watching{servers: map[string]*server{task.ID(): s}}
+			w := &Loop{servers: map[string]*server{task.ID(): s}}
 			l := &look{results: []*key.Evaluation{{Task: task, Known: c.known, Key: edited, Inputs: inputs}}}
 			if due := w.isDue(l, task.ID(), c.paths); due != c.due {
 				t.Errorf("due: %v, want %v", due, c.due)

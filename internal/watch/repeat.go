@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"fmt"
@@ -16,13 +16,13 @@ const (
 )
 
 // circles reports whether a task triggers itself in a loop.
-func (w *watching) circles(id string, own bool) bool {
+func (w *Loop) circles(id string, own bool) bool {
 	if !own || w.loops[id] < maxLoops {
 		return false
 	}
 	if w.loops[id] < math.MaxInt {
 		w.loops[id] = math.MaxInt
-		w.s.warn("watch_loop", id+" changes its own inputs whenever it runs; it waits for another change now", "name the files that it writes in outputs, or exclude them from inputs")
+		w.o.Warn("watch_loop", id+" changes its own inputs whenever it runs; it waits for another change now", "name the files that it writes in outputs, or exclude them from inputs")
 	}
 	return true
 }
@@ -30,7 +30,7 @@ func (w *watching) circles(id string, own bool) bool {
 // count records that a task finished; alone says that no other task ran. An edit of its inputs by a user
 // would have ended the task. So if its inputs changed and it ran alone, the task itself very likely
 // changed them.
-func (w *watching) count(r *run.Result, alone bool) {
+func (w *Loop) count(r *run.Result, alone bool) {
 	id, n := r.Task.ID(), 1
 	if alone && r.Outcome == run.Built && !r.Stored && r.Task.Uncached == "" {
 		n = maxLoops / 2
@@ -41,10 +41,10 @@ func (w *watching) count(r *run.Result, alone bool) {
 }
 
 // endless reports whether a task was ended so often that bento lets it finish.
-func (w *watching) endless(id string) bool {
+func (w *Loop) endless(id string) bool {
 	if w.ended[id] == maxEnds {
 		w.ended[id]++
-		w.s.warn("watch_loop", fmt.Sprintf("the inputs of %s changed %d times while it ran; bento lets it finish now", id, maxEnds), "name the files that it writes in outputs, or exclude them from inputs")
+		w.o.Warn("watch_loop", fmt.Sprintf("the inputs of %s changed %d times while it ran; bento lets it finish now", id, maxEnds), "name the files that it writes in outputs, or exclude them from inputs")
 	}
 	return w.ended[id] > maxEnds
 }

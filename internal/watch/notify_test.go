@@ -11,7 +11,7 @@ import (
 )
 
 // watcher watches the directories of a new workspace.
-func watcher(t *testing.T, dirs ...string) (*Watcher, string) {
+func watcher(t *testing.T, dirs ...string) (*notifier, string) {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -22,13 +22,13 @@ func watcher(t *testing.T, dirs ...string) (*Watcher, string) {
 			t.Fatal(err)
 		}
 	}
-	w, why := Start(Options{Root: root, Ignore: func(p string) bool { return strings.HasPrefix(p, "ignored") }})
-	if why != nil {
-		t.Skipf("this system does not report changes: %v", why)
+	w := &notifier{root: root, ignore: func(p string) bool { return strings.HasPrefix(p, "ignored") }}
+	if err := w.start(); err != nil {
+		t.Skipf("this system does not report changes: %v", err)
 	}
-	t.Cleanup(func() { w.Close() })
-	if added, err := w.Follow(append(dirs, ".")); err != nil || !added {
-		t.Fatalf("Follow: %v, %v", added, err)
+	t.Cleanup(w.close)
+	if added, err := w.follow(append(dirs, ".")); err != nil || !added {
+		t.Fatalf("follow: %v, %v", added, err)
 	}
 	return w, root
 }
@@ -41,17 +41,17 @@ func write(t *testing.T, elem ...string) {
 }
 
 // next returns the changed paths of all batches until one has path.
-func next(t *testing.T, w *Watcher, path string) []string {
+func next(t *testing.T, w *notifier, path string) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	var all []string
 	for !slices.Contains(all, path) {
-		b, err := w.Next(ctx)
+		b, err := w.next(ctx)
 		if err != nil {
 			t.Fatalf("waiting for %q: %v; until now %q", path, err, all)
 		}
-		all = append(all, b.Paths...)
+		all = append(all, b.paths...)
 	}
 	return all
 }
@@ -81,11 +81,11 @@ func TestNewDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	next(t, w, "a")
-	if added, err := w.Follow([]string{".", "a", "gone"}); err != nil || !added {
-		t.Errorf("Follow of a new directory: %v, %v", added, err)
+	if added, err := w.follow([]string{".", "a", "gone"}); err != nil || !added {
+		t.Errorf("follow of a new directory: %v, %v", added, err)
 	}
-	if added, err := w.Follow([]string{".", "a"}); err != nil || added {
-		t.Errorf("Follow again: %v, %v", added, err)
+	if added, err := w.follow([]string{".", "a"}); err != nil || added {
+		t.Errorf("follow again: %v, %v", added, err)
 	}
 	write(t, root, "a", "new")
 	next(t, w, "a/new")
@@ -95,15 +95,15 @@ func TestEnd(t *testing.T) {
 	w, _ := watcher(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := w.Next(ctx); err != context.Canceled {
-		t.Errorf("Next: %v", err)
+	if _, err := w.next(ctx); err != context.Canceled {
+		t.Errorf("next: %v", err)
 	}
 	w.system.Close()
 	w.system = nil
-	if _, err := w.Next(ctx); err != context.Canceled {
-		t.Errorf("Next without the system: %v", err)
+	if _, err := w.next(ctx); err != context.Canceled {
+		t.Errorf("next without the system: %v", err)
 	}
-	if b, err := w.Next(context.Background()); err != nil || !b.Rescan {
-		t.Errorf("Next without the system: %+v, %v", b, err)
+	if b, err := w.next(context.Background()); err != nil || !b.rescan {
+		t.Errorf("next without the system: %+v, %v", b, err)
 	}
 }
