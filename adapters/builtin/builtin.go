@@ -42,12 +42,3 @@ func makers() []func(adapters.Options) []adapters.Adapter {
 func one[A adapters.Adapter](make func(adapters.Options) A) func(adapters.Options) []adapters.Adapter {
 	return func(o adapters.Options) []adapters.Adapter { return []adapters.Adapter{make(o)} }
 }
-
-// Environ returns the variables of env that at least one built-in adapter declares.
-func Environ(env adapters.Environ) adapters.Environ {
-	var manifests []*adapters.Manifest
-	for _, a := range All(adapters.Options{}) {
-		manifests = append(manifests, a.Manifest())
-	}
-	return env.Declared(manifests...)
-}

@@ -87,12 +87,3 @@ func askedFor(n ast.Node) (names []string) {
 	}
 	return names
 }
-
-// What no adapter declares, none sees.
-func TestEnvironIsWhatIsDeclared(t *testing.T) {
-	env := adapters.NewEnviron([]string{"PATH=/bin", "GOFLAGS=-x", "JAVA_HOME=/jdk", "npm_config_x=1", "FOREIGN=1", "MY_TOKEN=s", "LS_COLORS=x"})
-	got := strings.Join(builtin.Environ(env), " ")
-	if want := "GOFLAGS=-x JAVA_HOME=/jdk PATH=/bin npm_config_x=1"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}

@@ -17,6 +17,7 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/git"
 	"github.com/bentobuild/bento/internal/key"
+	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/sandbox"
@@ -292,7 +293,7 @@ func (doc *diagnosis) checkCallable(s *session, w *opened) {
 	if len(w.Config.Tools.ByID) == 0 && w.Tools == nil {
 		return
 	}
-	tools, problems := s.host().FindTools(w.Config, w.State, workspace.ToolOptions{})
+	tools, problems := kit.FindTools(s.host(), w.Config, w.State, kit.ToolOptions{})
 	defer tools.Close()
 	for i := range tools.List {
 		row := rowOfTool(&tools.List[i])

@@ -19,6 +19,7 @@ import (
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/key"
+	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/record"
 	"github.com/bentobuild/bento/internal/report"
@@ -144,6 +145,7 @@ func (s *session) taskColor() action.Color {
 func (s *session) host() *workspace.Host {
 	if s.opener == nil {
 		s.opener = &workspace.Host{Environ: s.environ, Version: version(), Stderr: s.err, Log: s.hear}
+		kit.Equip(s.opener)
 	}
 	return s.opener
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/state"
-	"github.com/bentobuild/bento/internal/workspace"
 	"github.com/bentobuild/bento/plugin/adapter"
 )
 
@@ -38,7 +38,7 @@ func toolCommand(s *session) *cobra.Command {
 }
 
 // findTools finds the tools of the workspace. It starts none; the caller closes the result.
-func (s *session) findTools(ctx context.Context, o workspace.ToolOptions) (*workspace.Tools, *config.Workspace, error) {
+func (s *session) findTools(ctx context.Context, o kit.ToolOptions) (*kit.Tools, *config.Workspace, error) {
 	root, _, err := s.root()
 	if err != nil {
 		return nil, nil, err
@@ -50,7 +50,7 @@ func (s *session) findTools(ctx context.Context, o workspace.ToolOptions) (*work
 	}
 	o.Trace = adapter.TraceOf(ctx)
 	o.Warn = func(message, hint string) { s.warn("tool_cache", message, hint) }
-	tools, more := s.host().FindTools(cfg, st, o)
+	tools, more := kit.FindTools(s.host(), cfg, st, o)
 	report.WriteProblems(s.err, s.style, append(problems, more...))
 	return tools, cfg, nil
 }
@@ -62,12 +62,12 @@ func (s *session) toolIDs() (ids []string) {
 		return nil
 	}
 	cfg, _ := config.Load(root, s.host().OwnConfig())
-	tools, _ := s.host().FindTools(cfg, nil, workspace.ToolOptions{})
+	tools, _ := kit.FindTools(s.host(), cfg, nil, kit.ToolOptions{})
 	defer tools.Close()
 	return idsOf(tools)
 }
 
-func idsOf(tools *workspace.Tools) []string {
+func idsOf(tools *kit.Tools) []string {
 	var ids []string
 	for _, f := range tools.List {
 		ids = append(ids, f.ID)
@@ -77,8 +77,8 @@ func idsOf(tools *workspace.Tools) []string {
 }
 
 // toolNamed returns the tool that bento uses for an id.
-func toolNamed(tools *workspace.Tools, id string) (*workspace.FoundTool, error) {
-	var passedOver *workspace.FoundTool
+func toolNamed(tools *kit.Tools, id string) (*kit.FoundTool, error) {
+	var passedOver *kit.FoundTool
 	for i := range tools.List {
 		switch f := &tools.List[i]; {
 		case f.ID != id:
@@ -103,7 +103,7 @@ func toolListCommand(s *session) *cobra.Command {
 		Use: "list", Short: "List the tools with their status", Example: "  bento tool list\n  bento tool list --json",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			tools, _, err := s.findTools(cmd.Context(), workspace.ToolOptions{})
+			tools, _, err := s.findTools(cmd.Context(), kit.ToolOptions{})
 			if err != nil {
 				return err
 			}
@@ -123,7 +123,7 @@ func toolListCommand(s *session) *cobra.Command {
 }
 
 // rowOfTool returns the row of a tool.
-func rowOfTool(f *workspace.FoundTool) report.ToolRow {
+func rowOfTool(f *kit.FoundTool) report.ToolRow {
 	row := report.ToolRow{PluginRow: report.PluginRow{ID: f.ID, Path: f.Path, Contract: f.Contract, Status: report.ToolReady}}
 	if f.Declared != (config.Pos{}) {
 		row.Declared = f.Declared.String()
@@ -153,7 +153,7 @@ func toolInfoCommand(s *session) *cobra.Command {
 }
 
 func (s *session) toolInfo(ctx context.Context, id string, handshake bool) error {
-	tools, _, err := s.findTools(ctx, workspace.ToolOptions{})
+	tools, _, err := s.findTools(ctx, kit.ToolOptions{})
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (s *session) toolInfo(ctx context.Context, id string, handshake bool) error
 }
 
 // introduce starts a program for its manifest, or asks a module for its name and the schema of its input.
-func introduce(ctx context.Context, f *workspace.FoundTool) (*report.ToolManifest, error) {
+func introduce(ctx context.Context, f *kit.FoundTool) (*report.ToolManifest, error) {
 	if f.Wasm != nil {
 		self, err := f.Wasm.Self(ctx)
 		if err != nil || self.Name == "" && self.Schema == nil {

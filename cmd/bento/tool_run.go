@@ -14,8 +14,8 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/workspace"
 	"github.com/bentobuild/bento/plugin/oneshot"
 )
 
@@ -69,7 +69,7 @@ func toolInput(ctx context.Context, text string) (json.RawMessage, error) {
 
 // toolRun calls a tool once.
 func (s *session) toolRun(ctx context.Context, id, function string, input json.RawMessage) error {
-	tools, cfg, err := s.findTools(ctx, workspace.ToolOptions{})
+	tools, cfg, err := s.findTools(ctx, kit.ToolOptions{})
 	if err != nil {
 		return err
 	}

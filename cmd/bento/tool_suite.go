@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/workspace"
 	"github.com/bentobuild/bento/plugin/adapter"
 	"github.com/bentobuild/bento/plugin/plugintest"
 )
@@ -35,7 +35,7 @@ func toolTestCommand(s *session) *cobra.Command {
 }
 
 func (s *session) toolTest(ctx context.Context, id string, o plugintest.OneshotOptions) error {
-	tools, cfg, err := s.findTools(ctx, workspace.ToolOptions{})
+	tools, cfg, err := s.findTools(ctx, kit.ToolOptions{})
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (s *session) toolTest(ctx context.Context, id string, o plugintest.OneshotO
 }
 
 // testProgram runs the conformance suite of one-shot tools.
-func (s *session) testProgram(ctx context.Context, f *workspace.FoundTool, o plugintest.OneshotOptions) (*plugintest.Report, error) {
+func (s *session) testProgram(ctx context.Context, f *kit.FoundTool, o plugintest.OneshotOptions) (*plugintest.Report, error) {
 	o.ID, o.Dir, o.Env, o.Within = f.Launch.ID, f.Launch.Dir, f.Launch.Env, f.Settings.Timeout
 	o.SHA256, o.Sandbox = f.Launch.SHA256, f.Launch.Sandbox
 	o.Handshake = f.Settings.Handshake

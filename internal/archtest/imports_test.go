@@ -107,9 +107,8 @@ var table = []row{
 	{"plugin/wasm/wasmtest", nil}, // modules written by hand, for tests
 	// Compiled modules are in a directory of bento's own.
 	{"plugin/wasm", []string{"adapters", "plugin/host", "plugin/wire", "internal/clone", "internal/owndir", "internal/owner", "internal/rawfile", "internal/stat"}},
-	// An adapter is an executable or a module. The exec of its manifest is run like any question to a
-	// tool.
-	{"plugin/adapter", []string{"internal/probe", "plugin/host", "plugin/wasm", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics", "internal/semver"}},
+	// The exec of a manifest is run like any question to a tool.
+	{"plugin/adapter", []string{"internal/probe", "plugin/host", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics", "internal/semver"}},
 	// An extension may have children of its own, which end with it.
 	{"plugin/ainb", []string{"plugin/host", "plugin/wire", "plugin/ainb/*", "adapters", "internal/proc"}},
 	{"plugin/*", []string{"plugin/host", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics"}},
@@ -134,8 +133,8 @@ var table = []row{
 
 	// The inputs of adapters are digested with the secret of package key. The findings of a tool, and
 	// the offers of an adapter of the workspace, are checked like the answer of a plugin.
-	{"internal/workspace", []string{"adapters", "adapters/builtin", "adapters/declared", "cache", "diagnostics", "diagnostics/parse", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/key", "internal/owndir",
-		"internal/pack", "internal/sandbox", "internal/semver", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/adapter/answer", "plugin/bundle", "plugin/bundle/seal", "plugin/host", "plugin/oneshot", "plugin/wasm"}},
+	{"internal/workspace", []string{"adapters", "adapters/declared", "cache", "diagnostics", "diagnostics/parse", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/key", "internal/owndir",
+		"internal/pack", "internal/sandbox", "internal/semver", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/adapter/answer", "plugin/host"}},
 
 	// 8
 	// run finds the critical path, in a graph of tasks and installs that no plan has.
@@ -155,6 +154,9 @@ var table = []row{
 	{"internal/screen", []string{"internal/report", "plugin/ainb"}},                                         // cells of extensions on a terminal
 	{"internal/update", []string{"internal/pattern"}},                                                       // the released versions, on request
 	{"internal/watch", []string{"cache", "internal/key", "internal/plan", "internal/run", "internal/tree"}}, // the loop of bento watch
+
+	// The one door to what is not the core: TestOneDoor.
+	{"internal/kit", []string{"adapters", "adapters/builtin", "diagnostics", "discovery", "internal/clone", "internal/config", "internal/state", "internal/workspace", "plugin/*", "plugin/*/*"}},
 
 	// 10
 	{"cmd/bento", []string{"**"}},
@@ -255,6 +257,37 @@ func TestHardLines(t *testing.T) {
 					t.Errorf("%s imports %s, which it never may: %s", s.path, imp.path, l.why)
 				}
 			}
+		}
+	}
+}
+
+// behindDoor are the packages that internal/kit alone imports, beside themselves and the packages below them: opening
+// a workspace, running it and asking about it need none of them.
+var behindDoor = []string{"plugin/wasm", "plugin/oneshot", "plugin/bundle", "internal/companion"}
+
+// otherDoors may import packages behind the door, too.
+var otherDoors = map[string]string{
+	"plugin/plugintest": "the suites start tools and modules as bento does",
+	"cmd/bento":         "the commands of packages and extensions",
+}
+
+func TestOneDoor(t *testing.T) {
+	used := make(map[string]bool)
+	for _, s := range sources(t) {
+		from := s.dir()
+		for _, imp := range s.imports() {
+			room := slices.IndexFunc(behindDoor, func(room string) bool { return below(room+"/**", imp.path) })
+			if !imp.ours || s.test || room < 0 || from == "internal/kit" || below(behindDoor[room]+"/**", from) {
+				continue
+			}
+			if used[from] = true; otherDoors[from] == "" {
+				t.Errorf("%s imports %s; only internal/kit does", s.path, imp.path)
+			}
+		}
+	}
+	for from := range otherDoors {
+		if !used[from] {
+			t.Errorf("%s is in otherDoors and imports nothing behind the door; take it out there", from)
 		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/builtin"
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
@@ -52,7 +51,7 @@ type Workspace struct {
 	History  *key.History             // of the tasks, as it was read before the search for dishes
 	Problems []diagnostics.Diagnostic // of the user's files, sorted
 
-	tools  *Tools         // nil if no task uses one
+	tools  Tools          // zero if no task uses one
 	saving sync.WaitGroup // saves the results of discovery for the next invocation
 }
 
@@ -62,7 +61,9 @@ func (w *Workspace) Close() {
 	w.saving.Wait()
 	_ = w.Plugins.Remember() // answers about toolchains, which discovery does not request
 	w.Plugins.Close()
-	w.tools.Close()
+	if w.tools.Close != nil {
+		w.tools.Close()
+	}
 	w.Tree.Close()
 	if disk := cache.DiskOf(w.Store); disk != nil {
 		disk.Settle()
@@ -95,7 +96,7 @@ func (h *Host) Open(ctx context.Context, o Options) (*Workspace, error) {
 	_ = w.Plugins.Remember() // after a failure, the next command starts all plugins again
 	w.Problems = append(w.Problems, missingPlugins(w, &find)...)
 	w.Problems = append(w.Problems, wrongOptions(w, &find)...)
-	w.Problems = append(w.Problems, h.openTools(ctx, w, &o)...)
+	w.Problems = append(w.Problems, h.openTools(ctx, w, o.Warn)...)
 	w.Problems = slices.Concat(w.Problems, w.Plugins.Warnings(), more, find.Clone.Warnings(), ofDishes(ws, find.Tree.Problems()))
 	if err := machineFault(w.Problems); err != nil {
 		w.Close()
@@ -134,7 +135,7 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 	}
 	below, snapshot := clone.At(o.Root), new(adapters.Snapshot)
 	about := adapters.Options{Env: h.Environ, AllowDownload: cfg.Toolchain.AllowDownload, Scripts: cfg.Scripts, Clone: below, Snapshot: snapshot}
-	own := builtin.All(about)
+	own := h.Adapters(about)
 	defined, more := Defined(cfg.Adapters, own, about)
 	own, w.Problems = append(own, defined...), append(w.Problems, more...)
 	options.Source = about.Source()

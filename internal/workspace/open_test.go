@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/builtin"
 	"github.com/bentobuild/bento/internal/state"
 )
 
@@ -18,7 +19,7 @@ func TestCloseWaits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h := &Host{Environ: adapters.NewEnviron([]string{"HOME=" + root, "PATH=/nowhere"})}
+	h := &Host{Builtin: builtin.All, Environ: adapters.NewEnviron([]string{"HOME=" + root, "PATH=/nowhere"})}
 	defer h.Close()
 	synctest.Test(t, func(t *testing.T) {
 		w, err := h.Open(t.Context(), Options{Root: root})
@@ -54,7 +55,7 @@ func TestFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h := &Host{Environ: adapters.NewEnviron([]string{"HOME=" + root, "PATH=/nowhere"})}
+	h := &Host{Builtin: builtin.All, Environ: adapters.NewEnviron([]string{"HOME=" + root, "PATH=/nowhere"})}
 	defer h.Close()
 	for i, want := range []int{1, 1, 0} {
 		calls := 0

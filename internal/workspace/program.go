@@ -11,7 +11,7 @@ import (
 
 	"github.com/zeebo/blake3"
 
-	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/pack"
@@ -40,9 +40,18 @@ func (h *Host) settings(this string, st *state.Dir, cfg *config.Workspace) strin
 	w.Add(key.LocalSecret(st))
 	w.Add(this)
 	w.Add(*cfg)
-	w.Add([]string(slices.DeleteFunc(builtin.Environ(h.Environ), ofTerminal)))
+	w.Add([]string(slices.DeleteFunc(h.declared(), ofTerminal)))
 	sum := blake3.Sum256(w.Payload())
 	return hex.EncodeToString(sum[:])
+}
+
+// declared returns the variables that at least one built-in adapter declares.
+func (h *Host) declared() adapters.Environ {
+	var manifests []*adapters.Manifest
+	for _, a := range h.Adapters(adapters.Options{}) {
+		manifests = append(manifests, a.Manifest())
+	}
+	return h.Environ.Declared(manifests...)
 }
 
 // ofTerminal reports whether a variable describes the terminal in which bento was started, so that it differs between

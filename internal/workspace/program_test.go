@@ -1,9 +1,11 @@
 package workspace
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/builtin"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/state"
 )
@@ -13,7 +15,7 @@ import (
 func TestSettings(t *testing.T) {
 	st := state.Open(t.TempDir())
 	of := func(env ...string) string {
-		h := &Host{Environ: adapters.NewEnviron(append([]string{"PATH=/bin", "HOME=/home/u"}, env...))}
+		h := &Host{Builtin: builtin.All, Environ: adapters.NewEnviron(append([]string{"PATH=/bin", "HOME=/home/u"}, env...))}
 		return h.settings("this", st, &config.Workspace{})
 	}
 	want := of()
@@ -26,5 +28,14 @@ func TestSettings(t *testing.T) {
 		if of(other) == want {
 			t.Errorf("%s: the answers of an adapter that sees it are remembered", other)
 		}
+	}
+}
+
+// TestDeclared: adapters see no variable that none of them declares.
+func TestDeclared(t *testing.T) {
+	h := &Host{Builtin: builtin.All, Environ: adapters.NewEnviron([]string{"PATH=/bin", "GOFLAGS=-x", "JAVA_HOME=/jdk", "npm_config_x=1", "FOREIGN=1", "MY_TOKEN=s", "LS_COLORS=x"})}
+	got := strings.Join(h.declared(), " ")
+	if want := "GOFLAGS=-x JAVA_HOME=/jdk PATH=/bin npm_config_x=1"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -57,9 +57,9 @@ type Options struct {
 	Keep    *Keep // lets plugins run on when the Set is closed; nil: none does
 	Numbers Numbers
 
-	// Root is the workspace, which modules read, and Compiled the directory where their native code
-	// is kept: see wasm.EngineOptions.
-	Root, Compiled string
+	Root string // of the workspace
+	// Module returns the launcher of a WebAssembly module. Without it, such a candidate fails.
+	Module func(Module) host.Launcher
 
 	// Source is the workspace, and Tools the environment of the plugins' tasks: the command of a
 	// manifest's exec is found and run with them.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/host"
-	"github.com/bentobuild/bento/plugin/wasm"
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
@@ -20,7 +19,7 @@ type saved struct {
 	mu    sync.Mutex
 	old   map[question]savedAnswer
 	used  map[question]savedAnswer
-	looks map[question]wasm.Looks // of the last answer to a request
+	looks map[question]host.Looks // of the last answer to a request
 }
 
 // question is a request: its method and its directory, after the tool from the output of the manifest's
@@ -29,7 +28,7 @@ type question string
 
 type savedAnswer struct {
 	Result json.RawMessage `json:"result"`
-	Looks  wasm.Looks      `json:"looks"`
+	Looks  host.Looks      `json:"looks"`
 }
 
 // questionOf returns the question of a method about a directory.
@@ -80,7 +79,7 @@ func (s *saved) keep(q question, a savedAnswer) {
 }
 
 // see notes the files that the module has looked at for a request.
-func (s *saved) see(request []byte, looks wasm.Looks) {
+func (s *saved) see(request []byte, looks host.Looks) {
 	var r struct {
 		Method string   `json:"method"`
 		Params wire.Dir `json:"params"`
@@ -120,7 +119,7 @@ func (o *Options) savedOf(c adapters.Candidate) *saved {
 	if c.Contract != adapters.ContractWasm || o.Modules == nil {
 		return nil
 	}
-	s := &saved{used: make(map[question]savedAnswer), looks: make(map[question]wasm.Looks)}
+	s := &saved{used: make(map[question]savedAnswer), looks: make(map[question]host.Looks)}
 	if n, ok := o.noteOf(o.Modules, c); ok {
 		s.old = n.Answers
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/host"
-	"github.com/bentobuild/bento/plugin/wasm"
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
@@ -29,12 +28,12 @@ func TestSavedAnswers(t *testing.T) {
 	for _, one := range []struct {
 		call    host.Call
 		request string
-		looks   wasm.Looks
+		looks   host.Looks
 	}{
-		{detect, `{"method":"detect","params":{"dir":"/ws/a"}}`, wasm.Looks{file: ""}},
-		{resolved, `{"method":"resolvedToolchain","params":{"dir":"/ws/a","exec":{}}}`, wasm.Looks{}},
+		{detect, `{"method":"detect","params":{"dir":"/ws/a"}}`, host.Looks{file: ""}},
+		{resolved, `{"method":"resolvedToolchain","params":{"dir":"/ws/a","exec":{}}}`, host.Looks{}},
 		{host.Call{Method: wire.MethodTasks, Dir: "/ws/a"}, `{"method":"tasks","params":{"dir":"/ws/a"}}`, nil},
-		{host.Call{Method: wire.MethodDiagnostics, Dir: "/ws/a"}, `{"method":"parseDiagnostics","params":{"dir":"/ws/a"}}`, wasm.Looks{}},
+		{host.Call{Method: wire.MethodDiagnostics, Dir: "/ws/a"}, `{"method":"parseDiagnostics","params":{"dir":"/ws/a"}}`, host.Looks{}},
 	} {
 		p.saved.see([]byte(one.request), one.looks)
 		p.saved.answered(one.call, map[bool]string{true: "zig 1"}[one.call.Method == wire.MethodResolved], json.RawMessage(`{"matches":true}`))

@@ -13,7 +13,6 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/adapter/answer"
 	"github.com/bentobuild/bento/plugin/host"
-	"github.com/bentobuild/bento/plugin/wasm"
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
@@ -53,11 +52,13 @@ func (p *Process) launch(ctx context.Context, box *host.Sandbox) (*host.Plugin, 
 		env = env.With(box.Environ())
 	}
 	launcher := host.Launcher(&host.Command{Argv: []string{c.Path}, SHA256: pin(c), Dir: o.Dir, Env: env, Sandbox: box})
-	if c.Contract == adapters.ContractWasm {
-		launcher = p.module()
-	}
-	if o.Launch != nil {
+	switch {
+	case o.Launch != nil:
 		launcher = o.Launch(c)
+	case c.Contract == adapters.ContractWasm && o.Module == nil:
+		return nil, errors.New("nothing runs WebAssembly modules here")
+	case c.Contract == adapters.ContractWasm:
+		launcher = o.Module(p.module())
 	}
 	return host.Start(ctx, host.Options{
 		ID:       c.ID,
@@ -76,17 +77,22 @@ func (p *Process) launch(ctx context.Context, box *host.Sandbox) (*host.Plugin, 
 	})
 }
 
-// module returns the launcher of a plugin that is a WebAssembly module. It needs no sandbox.
-func (p *Process) module() host.Launcher {
-	l := &wasm.Launcher{
-		Engine: wasm.EngineOptions{Dir: p.o.Compiled},
-		Module: wasm.Options{ID: p.id, Path: p.from.Path, SHA256: pin(p.from)},
-		Root:   p.o.Root,
-	}
+// Module is a plugin that is a WebAssembly module, to be launched.
+type Module struct {
+	ID, Path string
+	SHA256   string // the digest that the file must have, "" for any
+	Root     string // of the workspace, which the module reads
+	// Seen, unless nil, receives each answered request with the looks of the module.
+	Seen func(request []byte, looks host.Looks)
+}
+
+// module returns the description of a plugin that is a module. It needs no sandbox.
+func (p *Process) module() Module {
+	m := Module{ID: p.id, Path: p.from.Path, SHA256: pin(p.from), Root: p.o.Root}
 	if p.saved != nil {
-		l.Seen = p.saved.see
+		m.Seen = p.saved.see
 	}
-	return l
+	return m
 }
 
 // identify computes the identity from the digest of the executable and the manifest.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/internal/rawfile"
+	"github.com/bentobuild/bento/plugin/host"
 )
 
 // TestLooks: looks no longer hold after a change of a file that a module has seen, and hold after any
@@ -50,7 +51,7 @@ func TestLooks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := &looks{root: root, seen: Looks{}}
+		l := &looks{root: root, seen: host.Looks{}}
 		c.see(&jail{root: r, budget: &budget{}, looks: l})
 		r.Close()
 		c.do(t, root)
@@ -64,7 +65,7 @@ func TestLooks(t *testing.T) {
 func TestLooksOfNow(t *testing.T) {
 	root := t.TempDir()
 	writes("f", "")(t, root)
-	l := &looks{root: root, seen: Looks{}}
+	l := &looks{root: root, seen: host.Looks{}}
 	l.at("none")
 	if l.all() == nil {
 		t.Error("a missing file is not relied on")

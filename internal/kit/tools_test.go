@@ -1,4 +1,4 @@
-package workspace
+package kit
 
 import (
 	"os"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/workspace"
 )
 
 // TestToolIdentity: the identity of a tool is computed once for all of its tasks, and changes with a script among its
@@ -26,8 +27,8 @@ func TestToolIdentity(t *testing.T) {
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
-		h := &Host{Environ: adapters.NewEnviron(os.Environ())}
-		tools, _ := h.FindTools(cfg, nil, ToolOptions{})
+		h := &workspace.Host{Environ: adapters.NewEnviron(os.Environ())}
+		tools, _ := FindTools(h, cfg, nil, ToolOptions{})
 		t.Cleanup(tools.Close)
 		return tools.List[0]
 	}

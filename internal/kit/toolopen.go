@@ -1,4 +1,4 @@
-package workspace
+package kit
 
 import (
 	"cmp"
@@ -15,7 +15,6 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
-	"github.com/bentobuild/bento/internal/bounds"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/state"
@@ -103,6 +102,22 @@ func (t *toolFinder) openProgram(f *FoundTool, p Launch) {
 	f.Tool.Files, f.Tool.Identity, f.Tool.Changed = t.inWorkspace(files), id.once(), id.changed
 }
 
+// confine returns the sandbox of a program, nil for none. It sets the Problem of a tool that must not start without
+// a sandbox.
+func (t *toolFinder) confine(f *FoundTool, dir string) *host.Sandbox {
+	mode := t.cfg.ToolSandbox(f.ID)
+	if mode.Text == config.SandboxOff || t.state == nil { // without a state, tools are only listed
+		return nil
+	}
+	box, err := t.confiner.Box("tool-"+f.ID, mode)
+	if err != nil {
+		f.Tool.Problem, f.Tool.Hint = "the tool "+f.ID+" "+err.Error(), `"auto" at `+mode.Pos.String()+" confines tools as far as the kernel can"
+		return nil
+	}
+	box.Read = append(t.confiner.Paths(t.cfg.ToolReads(f.ID)), dir) // the program itself is always readable
+	return box
+}
+
 // traceOf returns the function that records the lines of a program, nil for no trace.
 func (t *toolFinder) traceOf(f *FoundTool) func(sent bool, body []byte) {
 	if t.o.Trace == nil {
@@ -126,7 +141,7 @@ type moduleOf struct {
 func (t *toolFinder) openModule(f *FoundTool, m moduleOf) {
 	own := f.Settings
 	if t.tools.engine == nil {
-		t.tools.engine = wasm.NewEngine(wasm.EngineOptions{Dir: t.host.compiledDir(t.cfg.Root), Warn: t.o.Warn})
+		t.tools.engine = wasm.NewEngine(wasm.EngineOptions{Dir: compiledDir(t.host, t.cfg.Root), Warn: t.o.Warn})
 	}
 	vars := make(map[string]string)
 	for _, name := range own.Env {
@@ -168,26 +183,6 @@ func (t *toolFinder) above(module string) string {
 	return filepath.Dir(module)
 }
 
-// compiledDir returns the directory of compiled modules, "" for none. bento executes these files, so the directory
-// belongs to the user and never to the repository, whatever the configuration of the cache is.
-func (h *Host) compiledDir(root string) string { return h.ownCache(root, "wasm") }
-
-// AnswersDir returns the directory with the answers of tools, which all workspaces of the user share, "" for none.
-func (h *Host) AnswersDir(root string) string { return h.ownCache(root, "toolchains") }
-
-// ownCache returns a directory of the user that a repository cannot choose, "" for none.
-func (h *Host) ownCache(root, name string) string {
-	base := h.Environ.Get("XDG_CACHE_HOME")
-	if home := h.Environ.Get("HOME"); !filepath.IsAbs(base) && filepath.IsAbs(home) {
-		base = filepath.Join(home, ".cache")
-	}
-	dir := filepath.Join(base, "bento", name)
-	if !filepath.IsAbs(base) || bounds.Of(root).Reached(dir) {
-		return ""
-	}
-	return dir
-}
-
 // wasmRuntime returns the name and version of the runtime of modules.
 func wasmRuntime() string {
 	const path = "github.com/tetratelabs/wazero"
@@ -219,7 +214,7 @@ func (t *toolFinder) scripts(own config.Tool) (files []string) {
 // inWorkspace returns the files that are in the workspace, relative to the root.
 func (t *toolFinder) inWorkspace(files []string) (paths []string) {
 	for _, f := range files {
-		if rel, err := filepath.Rel(t.cfg.Root, f); err == nil && filepath.IsLocal(rel) && !isOwn(filepath.ToSlash(rel)) {
+		if rel, err := filepath.Rel(t.cfg.Root, f); err == nil && filepath.IsLocal(rel) && !strings.HasPrefix(filepath.ToSlash(rel)+"/", state.Name+"/") {
 			paths = append(paths, filepath.ToSlash(rel))
 		}
 	}
@@ -227,9 +222,9 @@ func (t *toolFinder) inWorkspace(files []string) (paths []string) {
 }
 
 // programOf returns the absolute path of the program of a command, or the word itself if PATH lacks the program.
-func (h *Host) programOf(root, word string) string {
+func (t *toolFinder) programOf(root, word string) string {
 	if !strings.ContainsRune(word, filepath.Separator) {
-		if found, err := h.Environ.LookPath(word); err == nil {
+		if found, err := t.host.Environ.LookPath(word); err == nil {
 			return found
 		}
 		return word
