@@ -24,9 +24,10 @@ func artifactsCommand(s *session) *cobra.Command {
 	var sel selection
 	cmd := &cobra.Command{
 		Use: "artifacts [TARGET…]", GroupID: "ask",
-		Short:   "List the existing outputs with their digests",
-		Long:    "List the existing files that match the outputs of the selected dishes' tasks, with\nsize and BLAKE3 digest. --copy copies them to DIR, under their paths in the\nworkspace. The command runs no task; bento build makes the outputs.",
-		Example: "  bento artifacts\n  bento build api && bento artifacts api --copy dist\n  bento artifacts --json",
+		Annotations: traits{Reads: true, Unless: "copy"}.annotations(),
+		Short:       "List the existing outputs with their digests",
+		Long:        "List the existing files that match the outputs of the selected dishes' tasks, with\nsize and BLAKE3 digest. --copy copies them to DIR, under their paths in the\nworkspace. The command runs no task; bento build makes the outputs.",
+		Example:     "  bento artifacts\n  bento build api && bento artifacts api --copy dist\n  bento artifacts --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sel.Targets = args
 			return s.artifacts(cmd.Context(), sel, dir)

@@ -29,8 +29,9 @@ func boxCommand(s *session) *cobra.Command {
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use: "list", Short: "List the bentos and their dishes", Args: cobra.NoArgs,
-		Example: "  bento box list",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return s.boxList(cmd.Context()) },
+		Annotations: traits{Reads: true}.annotations(),
+		Example:     "  bento box list",
+		RunE:        func(cmd *cobra.Command, _ []string) error { return s.boxList(cmd.Context()) },
 	}, &cobra.Command{
 		Use: "add NAME DISH…", Short: "Make a bento, or add dishes to one",
 		Long:    "Write bentos/NAME.toml with the named dishes, or add them to the bento of this\nname and keep its comments and order. A DISH is a name or a path.",

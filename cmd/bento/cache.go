@@ -29,7 +29,8 @@ func cacheCommand(s *session) *cobra.Command {
 	cmd.AddCommand(
 		&cobra.Command{
 			Use: "stats", Short: "Count the results and bytes of the cache", Example: "  bento cache stats", Args: cobra.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error { return s.cacheStats(cmd.Context()) },
+			Annotations: traits{Reads: true}.annotations(),
+			RunE:        func(cmd *cobra.Command, _ []string) error { return s.cacheStats(cmd.Context()) },
 		},
 		pruneCommand(s),
 		clearCommand(s),

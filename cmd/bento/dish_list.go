@@ -17,9 +17,10 @@ func dishListCommand(s *session) *cobra.Command {
 	var leftOut bool
 	cmd := &cobra.Command{
 		Use: "list [TARGET…]", Short: "List the dishes and their tasks",
-		Long:    "List the dishes and their tasks, or with --left-out the directories with a manifest\nthat are no dishes, with the reason. TARGET is the name of a dish or a bento, or a\npath.",
-		Example: "  bento dish list\n  bento dish list services/ --json\n  bento dish list --left-out",
-		RunE:    func(cmd *cobra.Command, args []string) error { return s.dishList(cmd.Context(), args, leftOut) },
+		Annotations: traits{Reads: true}.annotations(),
+		Long:        "List the dishes and their tasks, or with --left-out the directories with a manifest\nthat are no dishes, with the reason. TARGET is the name of a dish or a bento, or a\npath.",
+		Example:     "  bento dish list\n  bento dish list services/ --json\n  bento dish list --left-out",
+		RunE:        func(cmd *cobra.Command, args []string) error { return s.dishList(cmd.Context(), args, leftOut) },
 	}
 	cmd.Flags().BoolVar(&leftOut, "left-out", false, "list the directories with a manifest that are no dishes, and why")
 	return cmd

@@ -27,11 +27,12 @@ import (
 func doctorCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", GroupID: "setup",
-		Short:   "Check tools, cache, git and plugins",
-		Long:    "Check the workspace, the tools that its dishes require and their versions, the\ncache, git, plugins, the sandbox and the file system. The exit code is 2 if a dish\ncannot run; with warnings only it is 0.",
-		Example: "  bento doctor\n  bento doctor --json",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return s.doctor(cmd.Context()) },
+		Annotations: traits{Reads: true, Warns: true}.annotations(),
+		Short:       "Check tools, cache, git and plugins",
+		Long:        "Check the workspace, the tools that its dishes require and their versions, the\ncache, git, plugins, the sandbox and the file system. The exit code is 2 if a dish\ncannot run; with warnings only it is 0.",
+		Example:     "  bento doctor\n  bento doctor --json",
+		Args:        cobra.NoArgs,
+		RunE:        func(cmd *cobra.Command, _ []string) error { return s.doctor(cmd.Context()) },
 	}
 }
 

@@ -69,7 +69,7 @@ func (s *session) exit(ctx context.Context, err error) int {
 			return exitFault
 		}
 	}
-	if errors.As(err, &problems) && !(s.command == "ci" && slices.ContainsFunc(problems, isPluginFault)) {
+	if errors.As(err, &problems) && !(s.strict && slices.ContainsFunc(problems, isPluginFault)) {
 		return exitInput
 	}
 	return exitFault

@@ -14,6 +14,7 @@ import (
 func explainCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "explain [CODE]", GroupID: "ask",
+		Annotations:       traits{Reads: true}.annotations(),
 		Short:             "Explain a code: its meaning, its cause, and what to do",
 		Long:              "Explain a code that bento printed: the rule of a problem, the reason of a miss or a\nfailure, or the code of a plugin's failure. Without CODE, list all codes.\nA clause of the contract of plugins or tools, as in \"3.1\", is a code too.",
 		Example:           "  bento explain toolchain_mismatch\n  bento explain 3.1\n  bento explain",

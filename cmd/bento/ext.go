@@ -105,7 +105,8 @@ func rowOfExtension(e *companion.Extension, p companion.Places) report.Extension
 func extListCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the extensions with their status", Example: "  bento ext list\n  bento ext list --json",
-		Args: cobra.NoArgs,
+		Annotations: traits{Reads: true}.annotations(),
+		Args:        cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, places, err := s.extensions(cmd.Context())
 			if err != nil {
@@ -128,7 +129,8 @@ func extListCommand(s *session) *cobra.Command {
 func extInfoCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "info ID", Short: "Show an extension and what it is granted", Example: "  bento ext info acme.notify",
-		Args: exactly(1, "bento ext info requires the id of one extension"),
+		Annotations: traits{Reads: true}.annotations(),
+		Args:        exactly(1, "bento ext info requires the id of one extension"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e, places, err := s.extensionNamed(cmd.Context(), args[0])
 			if err != nil {
@@ -179,8 +181,9 @@ func grantsOf(all map[string]manifest.Grant) (names []string, only map[string][]
 func extLogsCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "logs ID", Short: "Print what an extension has logged", Example: "  bento ext logs acme.notify",
-		Long: "Print the end of what an extension has logged in this workspace: its own messages, what it\nwrote to stderr, and why it was ended.",
-		Args: exactly(1, "bento ext logs requires the id of one extension"),
+		Annotations: traits{Reads: true}.annotations(),
+		Long:        "Print the end of what an extension has logged in this workspace: its own messages, what it\nwrote to stderr, and why it was ended.",
+		Args:        exactly(1, "bento ext logs requires the id of one extension"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			j, err := s.journal(cmd.Context(), args[0])
 			if err != nil {
@@ -199,7 +202,8 @@ func extLogsCommand(s *session) *cobra.Command {
 func extAuditCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "audit ID", Short: "Print what an extension has asked for, and what was decided", Example: "  bento ext audit acme.notify",
-		Args: exactly(1, "bento ext audit requires the id of one extension"),
+		Annotations: traits{Reads: true}.annotations(),
+		Args:        exactly(1, "bento ext audit requires the id of one extension"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			j, err := s.journal(cmd.Context(), args[0])
 			if err != nil {

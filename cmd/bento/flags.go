@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report/terminal"
 )
 
@@ -45,47 +44,28 @@ func (f *flags) add(set *pflag.FlagSet) {
 // everywhere are the flags that matter to every command.
 var everywhere = []string{"workspace", "json", "verbose", "color"}
 
-// ofRuns are further flags that matter to commands that run tasks.
-var ofRuns = []string{
-	"no-cache", "output", "report-file", "events", "profile", "jobs", "max-load", "keep-going", "skip-install", "force-install",
-}
+// ofWatch are further flags that matter to commands that run tasks, ofRuns those that matter if the command ends.
+var (
+	ofWatch = []string{"no-cache", "output", "events", "jobs", "max-load", "keep-going", "skip-install", "force-install"}
+	ofRuns  = append([]string{"report-file", "profile"}, ofWatch...)
+)
 
 // written are the flags that name a file for a report about tasks. A command that writes no such file
 // refuses them. All other global flags are accepted even if they have no effect, so that scripts can
 // pass them to every command.
 var written = []string{"report-file", "events", "profile"}
 
-// matters reports whether a global flag has an effect on a command.
-func matters(cmd *cobra.Command, flag string) bool {
-	if slices.Contains(everywhere, flag) {
-		return true
-	}
-	name := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
-	switch {
-	case name == "run" || name == "ci" || slices.Contains(plan.Lifecycle(), name):
-		return slices.Contains(ofRuns, flag)
-	case name == "watch":
-		return slices.Contains(ofRuns, flag) && flag != "report-file" && flag != "profile"
-	case name == "plugin test":
-		return flag == "report-file"
-	case name == "install":
-		return flag == "output" || flag == "force-install"
-	case name == "plan", name == "why", name == "graph":
-		return flag == "no-cache"
-	}
-	return false
-}
-
 // globalFlags returns the global flags in two sets: general has the flags that matter to every command,
 // and special the further flags that matter to cmd.
 func globalFlags(cmd *cobra.Command) (general, special *pflag.FlagSet) {
+	t := traitsOf(cmd)
 	general, special = pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	cmd.Root().PersistentFlags().VisitAll(func(f *pflag.Flag) {
 		switch {
 		case slices.Contains(everywhere, f.Name):
 			general.AddFlag(f)
 		case cmd.LocalFlags().Lookup(f.Name) != nil && cmd.HasParent(): // the command defines its own flag of this name
-		case matters(cmd, f.Name):
+		case t.matters(f.Name):
 			special.AddFlag(f)
 		}
 	})
@@ -105,8 +85,9 @@ func ownFlags(cmd *cobra.Command) *pflag.FlagSet {
 
 // noneUnused returns an error for a flag that names a file which cmd does not write.
 func noneUnused(cmd *cobra.Command) error {
+	t := traitsOf(cmd)
 	for _, name := range written {
-		if f := cmd.Flags().Lookup(name); f == nil || !f.Changed || matters(cmd, name) || cmd.Name() == "watch" {
+		if f := cmd.Flags().Lookup(name); f == nil || !f.Changed || t.matters(name) || t.Refuses {
 			continue
 		}
 		return usageError(fmt.Sprintf("%s writes no file for --%s", cmd.CommandPath(), name),

@@ -19,8 +19,9 @@ func graphCommand(s *session) *cobra.Command {
 	sel, format := selection{}, "text"
 	cmd := &cobra.Command{
 		Use: "graph [TARGET…]", GroupID: "ask",
-		Short:   "Print the dependencies between dishes and between tasks",
-		Example: "  bento graph\n  bento graph --format dot | dot -Tsvg -o graph.svg\n  bento graph --format html > graph.html",
+		Annotations: traits{Reads: true, Flags: []string{"no-cache"}}.annotations(),
+		Short:       "Print the dependencies between dishes and between tasks",
+		Example:     "  bento graph\n  bento graph --format dot | dot -Tsvg -o graph.svg\n  bento graph --format html > graph.html",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sel.Targets = args
 			return s.graph(cmd.Context(), sel, format)

@@ -29,10 +29,11 @@ const (
 func lastCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "last [DISH:TASK]", GroupID: "ask",
-		Short:   "Summarise the last run, or print the log of one of its tasks",
-		Long:    "Summarise the last run that executed tasks: the slowest tasks, the critical path,\nthe failures. With DISH:TASK, print the log of that task.",
-		Example: "  bento last\n  bento last api:test\n  bento last --json",
-		Args:    atMost(1, "bento last takes one DISH:TASK"),
+		Annotations: traits{Reads: true}.annotations(),
+		Short:       "Summarise the last run, or print the log of one of its tasks",
+		Long:        "Summarise the last run that executed tasks: the slowest tasks, the critical path,\nthe failures. With DISH:TASK, print the log of that task.",
+		Example:     "  bento last\n  bento last api:test\n  bento last --json",
+		Args:        atMost(1, "bento last takes one DISH:TASK"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			doc, err := s.loadLast()
 			if err != nil {

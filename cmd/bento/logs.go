@@ -25,10 +25,11 @@ func logsCommand(s *session) *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
 		Use: "logs DISH:TASK", GroupID: "ask",
-		Short:   "Print the last log of a task",
-		Long:    "Print the log of the last time that a task was executed here. With --follow, also\nprint what the task goes on to print, and the logs of its later executions, until\nCtrl-C.",
-		Example: "  bento logs api:test\n  bento logs web:dev -f",
-		Args:    exactly(1, "bento logs requires one DISH:TASK; bento tasks lists them"),
+		Annotations: traits{Reads: true}.annotations(),
+		Short:       "Print the last log of a task",
+		Long:        "Print the log of the last time that a task was executed here. With --follow, also\nprint what the task goes on to print, and the logs of its later executions, until\nCtrl-C.",
+		Example:     "  bento logs api:test\n  bento logs web:dev -f",
+		Args:        exactly(1, "bento logs requires one DISH:TASK; bento tasks lists them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.logs(cmd.Context(), args[0], follow)
 		},

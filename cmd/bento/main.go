@@ -171,7 +171,8 @@ func asksForJSON(args []string) bool {
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND]", Short: "Print the help of a command", GroupID: "other",
-		Example: "  bento help run",
+		Annotations: traits{Reads: true}.annotations(),
+		Example:     "  bento help run",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
@@ -189,6 +190,7 @@ func helpCommand() *cobra.Command {
 func newRoot(s *session, only string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "bento",
+		Annotations:   traits{Reads: true}.annotations(),
 		Short:         "Plan and run the tasks of a repository in several languages",
 		Example:       "  bento plan              # what would run, and why\n  bento run build test    # run tasks by name\n  bento build api         # one dish, its dependencies first",
 		SilenceErrors: true, SilenceUsage: true,

@@ -4,28 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"sync/atomic"
 	"syscall"
-
-	"github.com/spf13/cobra"
 )
 
-// onlyLooks reports whether a command changes nothing, so that it may end at any point.
-func onlyLooks(cmd *cobra.Command) bool {
-	switch strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ") {
-	case "bento", "help", "version", "completion", "explain", "schema", "last", "logs", "dishes", "tasks", "plan", "why", "graph", "doctor",
-		"dish list", "box list", "toolchain list", "toolchain check", "plugin list", "plugin info", "plugin test", "cache stats",
-		"ext list", "ext info", "ext logs", "ext audit":
-		return true
-	case "artifacts":
-		return !cmd.Flags().Changed("copy")
-	}
-	dry := cmd.Flags().Lookup("dry-run")
-	return dry != nil && cmd.GroupID == "run" && dry.Value.String() == "true"
-}
-
-// pipes are stdout and stderr. If the reader of one is gone, a command that only looks ends by SIGPIPE. A
+// pipes are stdout and stderr. If the reader of one is gone, a command that only reads ends by SIGPIPE. A
 // command that runs tasks or changes files continues without the reader.
 type pipes struct {
 	out, err pipe
@@ -35,7 +18,7 @@ type pipes struct {
 	failed   atomic.Pointer[error] // the first other error
 }
 
-// newPipes returns the pipes of the program. cancel ends a command that only looks.
+// newPipes returns the pipes of the program. cancel ends a command that only reads.
 func newPipes(cancel func()) *pipes {
 	p := &pipes{cancel: cancel}
 	p.out, p.err = pipe{file: os.Stdout, all: p}, pipe{file: os.Stderr, all: p}
@@ -77,7 +60,7 @@ func (p *pipes) unread() bool { return p != nil && p.gone.Load() != nil }
 const exitPipe = 128 + 13
 
 // judge returns the exit code of a command that ended with code: exitFault if a write of its output
-// failed. After a broken pipe, judge ends a command that only looks by SIGPIPE; it returns exitPipe on
+// failed. After a broken pipe, judge ends a command that only reads by SIGPIPE; it returns exitPipe on
 // systems without that signal.
 func (p *pipes) judge(code int) int {
 	if gone := p.gone.Load(); gone != nil && !p.changes.Load() {

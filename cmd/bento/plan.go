@@ -18,10 +18,11 @@ func planCommand(s *session) *cobra.Command {
 	var sel selection
 	cmd := &cobra.Command{
 		Use: "plan [TARGET|TASK…] [-- ARGS…]", GroupID: "ask",
-		Short:   "List what would run, and why",
-		Long:    "List what bento ci would run in every dish, or in those of TARGET (the name of a\ndish or a bento, a path, or a glob): hit or miss, and the reason. With TASK (a name,\ndish:task, or a glob), list what bento run would run; ./NAME is always a path. No\ntask runs.",
-		Example: "  bento plan\n  bento plan api --json\n  bento plan build test\n  bento plan 'web:*'",
-		Args:    cobra.ArbitraryArgs,
+		Annotations: traits{Reads: true, Warns: true, Flags: []string{"no-cache"}}.annotations(),
+		Short:       "List what would run, and why",
+		Long:        "List what bento ci would run in every dish, or in those of TARGET (the name of a\ndish or a bento, a path, or a glob): hit or miss, and the reason. With TASK (a name,\ndish:task, or a glob), list what bento run would run; ./NAME is always a path. No\ntask runs.",
+		Example:     "  bento plan\n  bento plan api --json\n  bento plan build test\n  bento plan 'web:*'",
+		Args:        cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
 				args, sel.Args = args[:at], args[at:]

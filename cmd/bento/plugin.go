@@ -25,9 +25,10 @@ func pluginCommand(s *session) *cobra.Command {
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use: "list", Short: "List the adapters on PATH and of the workspace",
-		Example: "  bento plugin list\n  bento plugin list --json",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return s.pluginList(cmd.Context()) },
+		Annotations: traits{Reads: true}.annotations(),
+		Example:     "  bento plugin list\n  bento plugin list --json",
+		Args:        cobra.NoArgs,
+		RunE:        func(cmd *cobra.Command, _ []string) error { return s.pluginList(cmd.Context()) },
 	}, pluginInfoCommand(s), pluginCallCommand(s), pluginNewCommand(s), pluginTestCommand(s), pluginTraceCommand(s), pluginReplayCommand(s), pluginLockCommand(s),
 		newPluginAdd(s), newPluginUpdate(s), newPluginRemove(s), newPluginPublish(s))
 	return cmd

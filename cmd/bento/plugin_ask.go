@@ -22,8 +22,9 @@ import (
 func pluginInfoCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "info ID|PATH", Example: "  bento plugin info zig", Short: "Start one plugin and show its manifest",
-		Args: exactly(1, "bento plugin info requires the id or the path of one plugin"),
-		RunE: func(cmd *cobra.Command, args []string) error { return s.pluginInfo(cmd.Context(), args[0]) },
+		Annotations: traits{Reads: true}.annotations(),
+		Args:        exactly(1, "bento plugin info requires the id or the path of one plugin"),
+		RunE:        func(cmd *cobra.Command, args []string) error { return s.pluginInfo(cmd.Context(), args[0]) },
 	}
 }
 

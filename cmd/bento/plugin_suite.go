@@ -32,9 +32,10 @@ type pluginTests struct {
 func pluginTestCommand(s *session) *cobra.Command {
 	var f pluginTests
 	cmd := &cobra.Command{
-		Use:     "test PATH|ID",
-		Example: "  bento plugin test ./bento-adapter-zig\n  bento plugin test zig --json\n  bento plugin test ./bento-adapter-zig --dir fixtures --update\n  bento plugin test bentos/adapters/zig.toml",
-		Short:   "Test a plugin against the contract, clause by clause",
+		Use:         "test PATH|ID",
+		Annotations: traits{Reads: true, Flags: []string{"report-file"}}.annotations(),
+		Example:     "  bento plugin test ./bento-adapter-zig\n  bento plugin test zig --json\n  bento plugin test ./bento-adapter-zig --dir fixtures --update\n  bento plugin test bentos/adapters/zig.toml",
+		Short:       "Test a plugin against the contract, clause by clause",
 		Long: "Test an executable, or the file of a definition, against the contract of docs/PROTOCOL.md, clause\n" +
 			"by clause. The exit code is 1 if a MUST fails. Every test starts the plugin again in an empty\n" +
 			"directory, and calls install for that directory. -v prints the plugin's stderr. The last messages of\n" +

@@ -22,10 +22,11 @@ func runCommand(s *session) *cobra.Command {
 	var sel selection
 	cmd := &cobra.Command{
 		Use: "run TASK… [-- ARGS…]", GroupID: "run",
-		Short:   "Run tasks by name, dependencies first",
-		Long:    "Run tasks by name, dependencies first. A TASK is dish:task, or a name, which stands\nfor the task in every selected dish. ARGS are appended to the command of the named\ntasks.",
-		Example: "  bento run build test\n  bento run web:dev -- --port 8080\n  bento run test --dish api --dish web",
-		Args:    cobra.ArbitraryArgs,
+		Annotations: traits{Unless: "dry-run", Flags: ofRuns}.annotations(),
+		Short:       "Run tasks by name, dependencies first",
+		Long:        "Run tasks by name, dependencies first. A TASK is dish:task, or a name, which stands\nfor the task in every selected dish. ARGS are appended to the command of the named\ntasks.",
+		Example:     "  bento run build test\n  bento run web:dev -- --port 8080\n  bento run test --dish api --dish web",
+		Args:        cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
 				args, sel.Args = args[:at], args[at:]
@@ -45,9 +46,10 @@ func lifecycleCommand(s *session, task string) *cobra.Command {
 	sel := selection{Request: plan.Request{Tasks: []string{task}}}
 	cmd := &cobra.Command{
 		Use: task + " [TARGET…] [-- ARGS…]", GroupID: "run",
-		Short:   "Run " + task + " in every dish, or in those of TARGET",
-		Long:    "Run " + task + " in every dish, or in those of TARGET: the name of a dish or a bento,\nor a path. Their dependencies run first.",
-		Example: "  bento " + task + "\n  bento " + task + " api\n  bento " + task + " services/",
+		Annotations: traits{Unless: "dry-run", Flags: ofRuns}.annotations(),
+		Short:       "Run " + task + " in every dish, or in those of TARGET",
+		Long:        "Run " + task + " in every dish, or in those of TARGET: the name of a dish or a bento,\nor a path. Their dependencies run first.",
+		Example:     "  bento " + task + "\n  bento " + task + " api\n  bento " + task + " services/",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
 				args, sel.Args = args[:at], args[at:]
@@ -64,10 +66,11 @@ func ciCommand(s *session) *cobra.Command {
 	var sel selection
 	cmd := &cobra.Command{
 		Use: "ci", GroupID: "run",
-		Short:   "Run build, check, lint, test, and tasks with ci = true",
-		Example: "  bento ci\n  bento ci --since origin/main\n  bento ci --shard 1/4",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context(), sel) },
+		Annotations: traits{Unless: "dry-run", Flags: ofRuns, Warns: true, Strict: true}.annotations(),
+		Short:       "Run build, check, lint, test, and tasks with ci = true",
+		Example:     "  bento ci\n  bento ci --since origin/main\n  bento ci --shard 1/4",
+		Args:        cobra.NoArgs,
+		RunE:        func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context(), sel) },
 	}
 	addRun(cmd, &sel)
 	return cmd
@@ -172,8 +175,9 @@ func installCommand(s *session) *cobra.Command {
 	var force, empty bool
 	cmd := &cobra.Command{
 		Use: "install [TARGET…]", GroupID: "run",
-		Short:   "Install the dependencies of dishes that are out of date",
-		Example: "  bento install\n  bento install api --force",
+		Annotations: traits{Flags: []string{"output", "force-install"}}.annotations(),
+		Short:       "Install the dependencies of dishes that are out of date",
+		Example:     "  bento install\n  bento install api --force",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sel := selection{Request: plan.Request{Targets: args, AllowEmpty: empty}}
 			return s.install(cmd.Context(), sel, force || s.flags.forceInstall)

@@ -133,6 +133,7 @@ type schemaRow struct {
 func schemaCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "schema [TARGET]", GroupID: "other",
+		Annotations:       traits{Reads: true}.annotations(),
 		Short:             "Print the JSON Schema of a document or a file, or list them",
 		Long:              "Print the JSON Schema (draft 2020-12) of the document that a command prints with\n--json. A later bento may add members that the schema does not name.\n\nThe schemas config.workspace, config.dish, config.bento, config.adapter and config.own\n(draft 7) are of bento.toml, dish.toml, bentos/NAME.toml, bentos/adapters/ID.toml and your\nown configuration, for editors. plugin.initialize and others are of the messages of the\nadapter protocol.",
 		Example:           "  bento schema plan > plan.schema.json\n  bento schema config.dish > .schema/dish.json\n  bento schema",

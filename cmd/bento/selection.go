@@ -243,7 +243,7 @@ func weights(ctx context.Context, name string) (func(*plan.Task) int64, error) {
 
 // plan makes a plan. It prints warnings, and returns the errors of the workspace and of the request.
 func (s *session) plan(ctx context.Context, w *opened, sel selection) (*plan.Plan, error) {
-	if s.command == "ci" {
+	if s.strict {
 		refuseLost(w.Problems)
 	}
 	if broken := s.stopping(w); slices.ContainsFunc(broken, func(p diagnostics.Diagnostic) bool { return p.Severity == diagnostics.Error && !w.isLost(p) }) {

@@ -41,8 +41,9 @@ type session struct {
 	command string
 	// line is the command line, for documents and reports.
 	line string
-	// unserved says that the command warns of keys that have no effect.
-	unserved bool
+	// warns says that the command warns of keys that have no effect, strict that a failed plugin that the workspace
+	// needs fails it.
+	warns, strict bool
 	// outcome is the exit code of a command that ended without an error.
 	outcome int
 	// spans are the measured times for --profile.
@@ -63,12 +64,14 @@ func (s *session) end() {
 // check returns an error for global flags that are invalid for every command.
 func (s *session) check(cmd *cobra.Command) error {
 	s.command = cmd.Name()
-	s.unserved = slices.Contains([]string{"plan", "ci", "doctor"}, s.command) || cmd.GroupID == "run" && onlyLooks(cmd)
-	if cmd.GroupID != "run" || onlyLooks(cmd) {
+	t, runs := traitsOf(cmd), cmd.GroupID == "run"
+	reads := t.onlyReads(cmd)
+	s.warns, s.strict = t.Warns || runs && reads, t.Strict
+	if !runs || reads {
 		s.environ = absolutePath(s.environ)
 	}
 	if s.pipes != nil {
-		s.pipes.changes.Store(!onlyLooks(cmd))
+		s.pipes.changes.Store(!reads)
 	}
 	s.style = report.Style{Color: s.wantsColor(), Places: &places{find: s.root}}
 	for flag, set := range map[string]struct {
@@ -267,7 +270,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 	}
 	s.sayLoaded(ws.Plugins, ws.Tree)
 	ws.Problems = slices.DeleteFunc(ws.Problems, func(d diagnostics.Diagnostic) bool {
-		return ws.Config.Silences(d) || d.Rule == config.RuleUnserved && d.Severity == diagnostics.Warning && !s.unserved
+		return ws.Config.Silences(d) || d.Rule == config.RuleUnserved && d.Severity == diagnostics.Warning && !s.warns
 	})
 	env.State, env.Store, env.Inherit, env.Snapshot = ws.State, ws.Store, ws.Config.Defaults.InheritEnv, ws.Snapshot
 	env.Installs = run.SettingsOfInstalls(ws.Config.Defaults.PassEnv, ws.Dishes)

@@ -21,10 +21,11 @@ func dishesCommand(s *session) *cobra.Command {
 func tasksCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "tasks [TARGET…]", GroupID: "ask",
-		Short:   "List the tasks of dishes with their commands",
-		Long:    "List the tasks of every dish, or of those of TARGET (the name of a dish or a bento,\na path, or a glob), with their commands.",
-		Example: "  bento tasks\n  bento tasks api --json",
-		RunE:    func(cmd *cobra.Command, args []string) error { return s.listTasks(cmd.Context(), args) },
+		Annotations: traits{Reads: true}.annotations(),
+		Short:       "List the tasks of dishes with their commands",
+		Long:        "List the tasks of every dish, or of those of TARGET (the name of a dish or a bento,\na path, or a glob), with their commands.",
+		Example:     "  bento tasks\n  bento tasks api --json",
+		RunE:        func(cmd *cobra.Command, args []string) error { return s.listTasks(cmd.Context(), args) },
 	}
 }
 

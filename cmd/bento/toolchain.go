@@ -28,13 +28,15 @@ func toolchainCommand(s *session) *cobra.Command {
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use: "list [TARGET…]", Short: "List each dish's tools with the required and the found version",
-		Example: "  bento toolchain list\n  bento toolchain list api --json",
+		Annotations: traits{Reads: true}.annotations(),
+		Example:     "  bento toolchain list\n  bento toolchain list api --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.toolchain(cmd.Context(), "toolchain.list", args)
 		},
 	}, &cobra.Command{
 		Use: "check [TARGET…]", Short: "The same; exit code 2 if a tool is missing or has a wrong version",
-		Example: "  bento toolchain check",
+		Annotations: traits{Reads: true}.annotations(),
+		Example:     "  bento toolchain check",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.toolchain(cmd.Context(), "toolchain.check", args)
 		},

@@ -52,9 +52,10 @@ func versionCommand(s *session) *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
 		Use: "version", GroupID: "other",
-		Short:   "Print the version",
-		Example: "  bento version\n  bento version --json\n  bento version --check",
-		Args:    cobra.NoArgs,
+		Annotations: traits{Reads: true}.annotations(),
+		Short:       "Print the version",
+		Example:     "  bento version\n  bento version --json\n  bento version --check",
+		Args:        cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if check {
 				return s.checkVersion(cmd.Context())
@@ -78,10 +79,11 @@ func completionCommand() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
 		Use: "completion SHELL", GroupID: "other",
-		Short:     "Print the completion script of bash, zsh, fish or powershell",
-		Example:   "  source <(bento completion bash)\n  bento completion fish > ~/.config/fish/completions/bento.fish",
-		ValidArgs: shells,
-		Args:      exactly(1, "bento completion requires one of bash, zsh, fish, powershell"),
+		Annotations: traits{Reads: true}.annotations(),
+		Short:       "Print the completion script of bash, zsh, fish or powershell",
+		Example:     "  source <(bento completion bash)\n  bento completion fish > ~/.config/fish/completions/bento.fish",
+		ValidArgs:   shells,
+		Args:        exactly(1, "bento completion requires one of bash, zsh, fish, powershell"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root, out := cmd.Root(), cmd.OutOrStdout()
 			switch args[0] {

@@ -22,9 +22,10 @@ func watchCommand(s *session) *cobra.Command {
 	var sel selection
 	cmd := &cobra.Command{
 		Use: "watch TASK… [TARGET] [-- ARGS…]", GroupID: "run",
-		Short:   "Run tasks, and again after each change of their inputs",
-		Long:    "Run tasks by name, and again after each change of their inputs. Only the tasks that\na change concerns run again. If the inputs of a running task change, bento ends it\nand starts it again; a persistent one restarts also if its dependencies change. The\nlast argument may be a target: a dish, a bento or a path. --no-cache and\n--force-install apply to the first run only. At a terminal Enter runs all again, f\nwhat failed, l shows the last log, and q ends.",
-		Example: "  bento watch build test\n  bento watch test services/\n  bento watch web:dev api:serve",
+		Annotations: traits{Flags: ofWatch, Refuses: true}.annotations(),
+		Short:       "Run tasks, and again after each change of their inputs",
+		Long:        "Run tasks by name, and again after each change of their inputs. Only the tasks that\na change concerns run again. If the inputs of a running task change, bento ends it\nand starts it again; a persistent one restarts also if its dependencies change. The\nlast argument may be a target: a dish, a bento or a path. --no-cache and\n--force-install apply to the first run only. At a terminal Enter runs all again, f\nwhat failed, l shows the last log, and q ends.",
+		Example:     "  bento watch build test\n  bento watch test services/\n  bento watch web:dev api:serve",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
 				args, sel.Args = args[:at], args[at:]

@@ -22,9 +22,10 @@ func whyCommand(s *session) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: "why DISH:TASK|KEY", GroupID: "ask",
-		Short:   "List the ingredients of a key, and what changed since the last run",
-		Example: "  bento why api:build\n  bento why api:build --all\n  bento why 1f0c… --diff 9a2b…",
-		Args:    exactly(1, "bento why requires one DISH:TASK or KEY"),
+		Annotations: traits{Reads: true, Flags: []string{"no-cache"}}.annotations(),
+		Short:       "List the ingredients of a key, and what changed since the last run",
+		Example:     "  bento why api:build\n  bento why api:build --all\n  bento why 1f0c… --diff 9a2b…",
+		Args:        exactly(1, "bento why requires one DISH:TASK or KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			doc, err := s.why(cmd.Context(), args[0], diff)
 			if err != nil {
