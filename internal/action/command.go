@@ -1,5 +1,5 @@
-// Package action runs the process of one task: its command line, working directory and environment,
-// its readiness if it is a server, its log, and the findings in its output.
+// Package action makes the command of one task, as a value, and executes it: its command line, working
+// directory and environment, its readiness if it is a server, its log, and the findings in its output.
 package action
 
 import (
@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -69,49 +68,57 @@ func (c *Commands) base(pass []string) adapters.Environ {
 // dir returns the directory that a task runs in.
 func dir(t *plan.Task) string { return filepath.Join(t.Dish.Dir, filepath.FromSlash(t.Cwd)) }
 
-// Spec returns the process of a task. The caller sets the destination of its output.
-func (c *Commands) Spec(t *plan.Task) (proc.Spec, error) {
+// Command returns the command of a task. The caller sets its inputs and outputs, and the destination of what
+// it prints. The command of a task with a tool has no Argv.
+func (c *Commands) Command(t *plan.Task) (*Command, error) {
+	cmd := &Command{Spec: proc.Spec{Dir: dir(t), Timeout: time.Duration(t.Timeout), Grace: time.Duration(t.Grace)}}
+	if t.Tool != nil {
+		return cmd, nil
+	}
 	files, err := c.envFiles(t)
 	if err != nil {
-		return proc.Spec{}, err
+		return nil, err
 	}
 	env := c.environ(t, files)
-	spec := proc.Spec{Dir: dir(t), Env: env, Timeout: time.Duration(t.Timeout), Grace: time.Duration(t.Grace)}
+	cmd.Env = env
+	if t.Persistent {
+		cmd.Ready = t.Ready
+	}
 	if len(t.Argv) == 0 {
-		err = c.line(t, &spec)
-		return spec, err
+		return cmd, c.line(t, env, cmd)
 	}
-	spec.Argv = append(slices.Clone(t.Argv), t.Args...)
-	if !filepath.IsAbs(spec.Argv[0]) {
-		spec.Argv[0], err = program(env, t, spec.Argv[0])
+	cmd.Argv = append(slices.Clone(t.Argv), t.Args...)
+	if !filepath.IsAbs(cmd.Argv[0]) {
+		cmd.Argv[0], err = program(env, t, cmd.Argv[0])
 	}
-	return spec, err
+	return cmd, err
 }
 
-// line fills in the words of a task whose command is a line for a shell.
-func (c *Commands) line(t *plan.Task, spec *proc.Spec) (err error) {
-	if program, words, ok := c.direct(spec.Env, t.Run); ok {
-		spec.Program, spec.Argv = program, append(words, t.Args...)
+// line sets the words of a task whose command is a line for a shell.
+func (c *Commands) line(t *plan.Task, env adapters.Environ, cmd *Command) error {
+	shell, err := c.inShell(t, env)
+	if program, words, ok := c.direct(env, t.Run); ok {
+		cmd.Program, cmd.Argv, cmd.Shell = program, append(words, t.Args...), shell
 		return nil
 	}
-	return c.inShell(t, spec)
+	cmd.Argv = shell
+	return err
 }
 
-// inShell makes the shell run the line.
-func (c *Commands) inShell(t *plan.Task, spec *proc.Spec) (err error) {
-	sh, err := c.shell(spec.Env)
+// inShell returns the words with which the shell runs the line of t.
+func (c *Commands) inShell(t *plan.Task, env adapters.Environ) ([]string, error) {
+	sh, err := c.shell(env)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	spec.Program, spec.Argv = "", []string{sh, "-c", t.Run}
-	if len(t.Args) > 0 {
-		run, err := withArguments(t.Run)
-		if err != nil {
-			return err
-		}
-		spec.Argv = append([]string{sh, "-c", run, "sh"}, t.Args...)
+	if len(t.Args) == 0 {
+		return []string{sh, "-c", t.Run}, nil
 	}
-	return nil
+	run, err := withArguments(t.Run)
+	if err != nil {
+		return nil, err
+	}
+	return append([]string{sh, "-c", run, "sh"}, t.Args...), nil
 }
 
 // program finds the executable of an argv: a path relative to the task's
@@ -134,27 +141,6 @@ func (c *Commands) environ(t *plan.Task, files map[string]string) adapters.Envir
 		}
 	}
 	return env.With(c.colors(t, files)).With(files).With(t.SetEnv).WithPath(dirs...).With(map[string]string{"PWD": dir(t), state.Inside: c.Chain.With(c.Root, t.ID())})
-}
-
-// Launch calls run with spec. If the kernel cannot start the program, Launch calls run again with the
-// shell, which can start more kinds of files or print a message that users know. The error is the
-// reason why the command could not be started.
-func (c *Commands) Launch(t *plan.Task, spec proc.Spec, run func(proc.Spec) error) error {
-	err := run(spec)
-	if err != nil && spec.Program != "" && c.inShell(t, &spec) == nil {
-		err = run(spec)
-	}
-	if err == nil {
-		return nil
-	}
-	if fi, serr := os.Stat(spec.Dir); serr != nil || !fi.IsDir() {
-		return fmt.Errorf("there is no directory %q to run it in", spec.Dir)
-	}
-	var perr *fs.PathError
-	if errors.As(err, &perr) {
-		err = perr.Err
-	}
-	return fmt.Errorf("%q cannot be run: %w", spec.Argv[0], err)
 }
 
 // maxEnvFile is the largest size of a .env file in bytes.

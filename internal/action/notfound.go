@@ -13,9 +13,9 @@ var notFound = pattern.New(`(?:^|: )([^:\s]+): (?:command )?not found$`)
 // maxLast is the number of bytes at the end of a log that NotFound searches.
 const maxLast = 4 << 10
 
-// NotFound returns the last command that a shell did not find, according to the end of its log; "" if
+// NotFound returns the last command that a shell did not find, according to the end of the log; "" if
 // the log has no such message.
-func NotFound(l *Log) string {
+func (l *Log) NotFound() string {
 	var last []byte
 	err := l.Replay(func(_ Stream, p []byte) {
 		last = append(last, p...)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/internal/config"
-	"github.com/bentobuild/bento/internal/proc"
 )
 
 // The interval of the checks, and the time limit of one check.
@@ -21,13 +20,13 @@ const (
 // readyProbe waits until one task is ready.
 type readyProbe struct {
 	want config.Ready
-	cmd  func() (proc.Spec, error) // returns the process that runs want.Cmd
+	cmd  func(ctx context.Context) error // runs want.Cmd
 
 	lines *Lines // matches want.Log
 }
 
-// newReadyProbe returns a probe. cmd returns the process that runs want.Cmd.
-func newReadyProbe(want config.Ready, cmd func() (proc.Spec, error)) *readyProbe {
+// newReadyProbe returns a probe. cmd runs want.Cmd.
+func newReadyProbe(want config.Ready, cmd func(ctx context.Context) error) *readyProbe {
 	return &readyProbe{want: want, cmd: cmd, lines: NewLines(want.Log)}
 }
 
@@ -94,15 +93,7 @@ func (p *readyProbe) try(ctx context.Context) error {
 	case p.want.HTTP != "":
 		return get(ctx, p.want.HTTP)
 	}
-	spec, err := p.cmd()
-	if err != nil {
-		return err
-	}
-	res, err := proc.Run(ctx, spec)
-	if err == nil && res.ExitCode != 0 {
-		err = fmt.Errorf("%q exits with status %d", p.want.Cmd, res.ExitCode)
-	}
-	return err
+	return p.cmd(ctx)
 }
 
 // dial connects to a port of this machine, by either version of IP.

@@ -18,7 +18,7 @@ func Again(t *plan.Task) (again *plan.Task, ok bool) {
 	changed := *t
 	switch how := t.Hook.Rerun; {
 	case how.Kind == adapters.RerunReplace && how.Command != "":
-		changed.Run, changed.Argv, changed.Args = how.Command, nil, nil
+		changed.Run, changed.Argv, changed.Args, changed.Tool = how.Command, nil, nil, nil
 		return &changed, true
 	case how.Kind != adapters.RerunAppend || len(how.Args) == 0:
 		return nil, false

@@ -7,22 +7,42 @@ import (
 	"io"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/proc"
 )
 
-// errNotReady is the error of a server that exits with status 0 before it is ready.
+// NotReadyError is the reason why a server was not ready in time.
+type NotReadyError struct{ error }
+
+// errNotReady is the reason of a server that exits with status 0 before it is ready.
 var errNotReady = errors.New("it ended before it was ready")
 
-// RunServer runs a process to its end, and calls isReady when it is ready as want says. It ends a
-// process that does not become ready in time, and returns the reason in late.
-func RunServer(ctx context.Context, spec proc.Spec, want config.Ready, isReady func()) (res proc.Result, late, err error) {
-	probe := newReadyProbe(want, func() (proc.Spec, error) { return probing(spec, want.Cmd) })
-	spec.Stdout, spec.Stderr = probe.lines.Noting(spec.Stdout), probe.lines.Noting(spec.Stderr)
-	ctx, end := context.WithCancel(ctx)
-	defer end()
+// Run executes a command to its end. It calls isReady when a server is ready, as c.Ready says. It ends a
+// server that does not become ready in time, and returns a *NotReadyError. Other errors are those of x.
+func Run(ctx context.Context, x Executor, c *Command, isReady func()) (proc.Result, error) {
+	if ctx.Err() != nil {
+		return proc.Result{ExitCode: -1, Canceled: true}, nil
+	}
+	if c.Ready != nil {
+		return runServer(ctx, x, c, isReady)
+	}
+	e, err := x.Start(ctx, c)
+	if err != nil {
+		return proc.Result{ExitCode: -1}, err
+	}
+	return e.Wait()
+}
+
+// runServer is Run for a server.
+func runServer(ctx context.Context, x Executor, c *Command, isReady func()) (proc.Result, error) {
+	probe := newReadyProbe(*c.Ready, func(ctx context.Context) error { return probing(ctx, x, c) })
+	watched := *c
+	watched.Stdout, watched.Stderr = probe.lines.Noting(c.Stdout), probe.lines.Noting(c.Stderr)
+	e, err := x.Start(ctx, &watched)
+	if err != nil {
+		return proc.Result{ExitCode: -1}, err
+	}
 	waiting, stop := context.WithCancel(ctx)
-	done, ready := make(chan struct{}), false
+	done, ready, late := make(chan struct{}), false, error(nil)
 	go func() {
 		defer close(done)
 		switch perr := probe.Wait(waiting); {
@@ -31,24 +51,34 @@ func RunServer(ctx context.Context, spec proc.Spec, want config.Ready, isReady f
 			isReady()
 		case waiting.Err() == nil:
 			late = perr
-			end()
+			e.Cancel()
 		}
 	}()
-	res, err = proc.Run(ctx, spec)
+	res, err := e.Wait()
 	stop()
 	<-done
 	if late == nil && err == nil && !ready && res.ExitCode == 0 && !res.Canceled && !res.TimedOut {
 		late = errNotReady
 	}
-	return res, late, err
+	if late != nil && ctx.Err() == nil {
+		err = &NotReadyError{late}
+	}
+	return res, err
 }
 
-// probing returns the process of ready.cmd. It has the directory and the environment of the task, and
-// its output is discarded.
-func probing(task proc.Spec, cmd string) (proc.Spec, error) {
-	sh, err := adapters.Environ(task.Env).LookPath("sh")
+// probing runs ready.cmd of a server once, and returns nil if it succeeds. It has the directory and the
+// environment of the server, and its output is discarded.
+func probing(ctx context.Context, x Executor, server *Command) error {
+	sh, err := adapters.Environ(server.Env).LookPath("sh")
 	if err != nil {
-		return proc.Spec{}, fmt.Errorf("no shell: %w", err)
+		return fmt.Errorf("no shell: %w", err)
 	}
-	return proc.Spec{Argv: []string{sh, "-c", cmd}, Dir: task.Dir, Env: task.Env, Stdout: io.Discard, Stderr: io.Discard}, nil
+	cmd := server.Ready.Cmd
+	res, err := Run(ctx, x, &Command{Spec: proc.Spec{
+		Argv: []string{sh, "-c", cmd}, Dir: server.Dir, Env: server.Env, Stdout: io.Discard, Stderr: io.Discard,
+	}}, nil)
+	if err == nil && res.ExitCode != 0 {
+		err = fmt.Errorf("%q exits with status %d", cmd, res.ExitCode)
+	}
+	return err
 }

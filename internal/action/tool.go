@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -11,24 +13,63 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/proc"
 )
 
-// ToolCall is the call of a task's tool.
-type ToolCall struct {
-	Root           string   // of the workspace
-	Inputs         []string // the paths of the input files, from the root
-	Out            string   // an empty directory for outputs, "" for none
-	Stdout, Stderr io.Writer
+// ErrNoDirectory is the error of a tool for whose outputs there is no directory.
+var ErrNoDirectory = errors.New("no directory for the outputs of the tool")
+
+// ToolExecutor calls the tool of a task, in place of a command.
+type ToolExecutor struct {
+	Task   *plan.Task
+	Root   string   // of the workspace
+	Inputs []string // the paths of the input files, from the root
+	// Out returns an empty directory for outputs; discard removes it. It is nil for a tool without outputs.
+	Out func() (path string, discard func(again bool), err error)
+	// Place moves the files in that directory to the outputs of the task.
+	Place func(out string) error
 }
 
-// CallTool calls the tool of t and prints its answer. The error is that of the tool, or of ctx.
-func CallTool(ctx context.Context, t *plan.Task, c ToolCall) error {
-	answer, err := t.Tool.Call.Call(ctx, adapters.ToolCall{
-		Function: t.Tool.Function, Input: c.input(t), Root: c.Root, Out: c.Out,
+// Start makes the directory for outputs. The tool is called by Wait, whose errors are an *adapters.ToolError, an
+// *adapters.Failure or an *OutputError.
+func (e *ToolExecutor) Start(ctx context.Context, c *Command) (Execution, error) {
+	out, discard := "", func(bool) {}
+	if e.Out != nil {
+		var err error
+		if out, discard, err = e.Out(); err != nil {
+			return Execution{}, fmt.Errorf("%w: %w", ErrNoDirectory, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	return Execution{Cancel: cancel, Wait: func() (proc.Result, error) {
+		defer cancel()
+		defer discard(e.Task.Tool.Within)
+		res, err := e.call(ctx, c, out)
+		if err == nil && !res.Canceled && out != "" {
+			if err = e.Place(out); err != nil {
+				err = &OutputError{err}
+			}
+		}
+		return res, err
+	}}, nil
+}
+
+// call calls the tool and prints its answer.
+func (e *ToolExecutor) call(ctx context.Context, c *Command, out string) (res proc.Result, err error) {
+	calling, cancel := ctx, func() {}
+	if c.Timeout > 0 {
+		calling, cancel = context.WithTimeout(ctx, c.Timeout)
+	}
+	defer cancel()
+	tool := e.Task.Tool
+	answer, err := tool.Call.Call(calling, adapters.ToolCall{
+		Function: tool.Function, Input: e.input(out), Root: e.Root, Out: out,
 		Log: func(line string) { writeLine(c.Stderr, line) },
 	})
+	res.Canceled = ctx.Err() != nil
 	if err != nil {
-		return err
+		res.ExitCode, res.TimedOut = -1, calling.Err() != nil && !res.Canceled
+		return res, err
 	}
 	if answer.Warning != "" {
 		writeLine(c.Stderr, "warning: "+answer.Warning)
@@ -36,16 +77,17 @@ func CallTool(ctx context.Context, t *plan.Task, c ToolCall) error {
 	if answer.Output != "" {
 		writeLine(c.Stdout, answer.Output)
 	}
-	return nil
+	return res, nil
 }
 
 // input returns the input of the tool with its words replaced. The configuration allows them in
 // values only, and config.InputFiles as a whole string only.
-func (c *ToolCall) input(t *plan.Task) json.RawMessage {
+func (e *ToolExecutor) input(out string) json.RawMessage {
+	t := e.Task
 	if len(t.Tool.Uses) == 0 {
 		return json.RawMessage(t.Tool.Input)
 	}
-	files := slices.DeleteFunc(slices.Clone(c.Inputs), func(p string) bool { return slices.Contains(t.Tool.Files, p) })
+	files := slices.DeleteFunc(slices.Clone(e.Inputs), func(p string) bool { return slices.Contains(t.Tool.Files, p) })
 	list := "[]"
 	if len(files) > 0 {
 		list = jsonText(files)
@@ -53,7 +95,7 @@ func (c *ToolCall) input(t *plan.Task) json.RawMessage {
 	return json.RawMessage(strings.NewReplacer(
 		`"`+config.InputFiles+`"`, list,
 		config.InputDish, inString(t.Dish.Path),
-		config.InputOut, inString(c.Out),
+		config.InputOut, inString(out),
 	).Replace(t.Tool.Input))
 }
 

@@ -129,7 +129,7 @@ var table = []row{
 	// 7
 	{"internal/record", []string{"cache", "cache/outputs", "discovery", "internal/action", "internal/key", "internal/pack", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
 	// How a server gets ready is described in config; logs end in the cache.
-	{"internal/action", []string{"adapters", "cache", "diagnostics", "diagnostics/parse", "internal/clone", "internal/config", "internal/killpoint", "internal/pack", "internal/pattern", "internal/plan", "internal/proc", "internal/state"}},
+	{"internal/action", []string{"adapters", "cache", "diagnostics", "diagnostics/parse", "internal/clone", "internal/config", "internal/key", "internal/killpoint", "internal/pack", "internal/pattern", "internal/plan", "internal/proc", "internal/state", "internal/tree"}},
 
 	// The inputs of adapters are digested with the secret of package key. The findings of a tool, and
 	// the offers of an adapter of the workspace, are checked like the answer of a plugin.

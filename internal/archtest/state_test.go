@@ -13,7 +13,7 @@ import (
 var waited = map[string]string{
 	"internal/watch/watch.go":          "follow, for the run",
 	"internal/watch/server.go":         "stopServer",
-	"internal/action/run.go":           "RunServer, for the probe",
+	"internal/action/run.go":           "runServer, for the probe",
 	"internal/proc/process.go":         "Wait, for the end of the child",
 	"internal/proc/terminal_linux.go":  "TakeBack, for the watch of the terminal",
 	"internal/report/terminal/live.go": "end, for the block",

@@ -118,7 +118,7 @@ func lingering(t *testing.T, script string) (Result, string) {
 	var out bytes.Buffer
 	s := shell(t, script)
 	s.Stdout, s.Stderr, s.Grace = &out, &out, time.Minute
-	p, err := start(s)
+	p, err := StartUnwatched(s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,7 +97,7 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{ExitCode: -1, Canceled: true}, nil
 	}
-	p, err := start(s)
+	p, err := StartUnwatched(s)
 	if err != nil {
 		return Result{ExitCode: -1}, err
 	}

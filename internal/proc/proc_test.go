@@ -390,7 +390,7 @@ func TestSoon(t *testing.T) {
 		res.Signal == "" && res.ExitCode != 0 {
 		t.Errorf("sleep 0.003: %+v", res)
 	}
-	p, err := start(shell(t, "sleep 1000"))
+	p, err := StartUnwatched(shell(t, "sleep 1000"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,15 +44,16 @@ type Process struct {
 
 // Start starts a child. Wait must be called once, also after Kill.
 func Start(s Spec) (*Process, error) {
-	p, err := start(s)
+	p, err := StartUnwatched(s)
 	if err == nil {
 		p.watch()
 	}
 	return p, err
 }
 
-// start starts a child that is unwatched until Wait.
-func start(s Spec) (*Process, error) {
+// StartUnwatched is Start for a caller that calls Wait at once: until then nothing reads the output of the
+// child or notices its end. It saves the goroutines of most children.
+func StartUnwatched(s Spec) (*Process, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}

@@ -249,8 +249,8 @@ func (x *Execution) Own() []string {
 	})
 }
 
-// IsOutput reports whether the outputs of the task cover a path. Prepare must have been called.
-func (x *Execution) IsOutput(p string) bool { return x.set.Match(p) }
+// Declared returns the outputs of the task, nil for none. Prepare must have been called.
+func (x *Execution) Declared() *tree.Set { return x.set }
 
 // KeyHolds reports whether the key of the execution is also the key of the result. It is not if the
 // task left files among its outputs unchanged, or if there are strays, and the last run did not find

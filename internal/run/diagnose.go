@@ -1,12 +1,10 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"time"
 
 	"github.com/bentobuild/bento/internal/action"
-	"github.com/bentobuild/bento/internal/proc"
 )
 
 // diagnose parses the output of the task with the hook of its adapter. If a failed task has no
@@ -17,12 +15,12 @@ func (x *execution) diagnose(ctx context.Context) {
 	if t.Hook == nil && t.Parser == nil || r.Attempts == 0 {
 		return
 	}
-	said := action.NewFindings()
-	said.Exit = r.ExitCode
-	if r.ReplayLog(nil, said.Add) != nil {
+	printed := action.NewFindings()
+	printed.Exit = r.ExitCode
+	if r.ReplayLog(nil, printed.Add) != nil {
 		return
 	}
-	found, err := said.Parse(ctx, t, x.env.Root)
+	found, err := printed.Parse(ctx, t, x.env.Root)
 	if len(found) == 0 && r.Outcome == Failed && r.Reason == "exit_status" && r.Signal == "" {
 		if again, ok := x.printAgain(ctx); ok {
 			found, err = again.Parse(ctx, t, x.env.Root)
@@ -41,18 +39,16 @@ func (x *execution) printAgain(ctx context.Context) (*action.Findings, bool) {
 	if !ok {
 		return nil, false
 	}
-	spec, err := x.env.commands().Spec(t)
+	c, err := x.command(t)
 	if err != nil {
 		return nil, false
 	}
-	said := action.NewFindings()
-	spec.Env = stamped(t, spec.Env, x.stamp)
-	spec.Stdout, spec.Stderr = said.Stdout, said.Stderr
-	spec.Grace = cmp.Or(spec.Grace, x.opts.Grace)
-	if spec.Timeout == 0 {
-		spec.Timeout = x.result.Duration + time.Minute
+	printed := action.NewFindings()
+	c.Stdout, c.Stderr = printed.Stdout, printed.Stderr
+	if c.Timeout == 0 {
+		c.Timeout = x.result.Duration + time.Minute
 	}
-	res, err := proc.Run(ctx, spec)
-	said.Exit = res.ExitCode
-	return said, err == nil && !res.Canceled
+	res, err := action.Run(ctx, x.executor(t), c, nil)
+	printed.Exit = res.ExitCode
+	return printed, err == nil && !res.Canceled
 }

@@ -31,6 +31,7 @@ type Env struct {
 	Color      action.Color       // whether tasks print colours
 	Program    string             // identifies this build of bento
 	Installs   InstallSettings
+	Executor   action.Executor // of commands; nil: processes of this machine
 	Reporter   Reporter
 	// Executing is called before the execution of a task or an install. The files of hold must stay
 	// open until all its processes have ended, even if this process is killed. Executing may be nil.

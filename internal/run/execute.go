@@ -12,11 +12,13 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/key"
+	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/record"
 	"github.com/bentobuild/bento/internal/tree"
@@ -37,6 +39,7 @@ type execution struct {
 	stamp   string // see engine.stampOf
 	isReady func() // releases the dependents of a persistent task
 	ended   func() // frees the workers of a task whose process has ended
+	log     *action.Log
 	result  *Result
 }
 
@@ -97,8 +100,8 @@ func (x *execution) run(ctx context.Context) {
 	}
 	x.env.report(TaskStarted{Task: t, Terminal: x.onTerminal(), Evaluation: x.ev})
 	r.Started = time.Now()
-	log := x.openLog()
-	defer log.Close()
+	x.log = x.openLog()
+	defer x.log.Close()
 	var ahead sync.WaitGroup
 	defer ahead.Wait()
 	if disk := cache.DiskOf(x.env.Store); disk != nil && x.ev.Known && t.Uncached == "" {
@@ -111,14 +114,14 @@ func (x *execution) run(ctx context.Context) {
 				break
 			}
 		}
-		again = x.attempt(ctx, log)
+		again = x.attempt(ctx)
 	}
-	r.LogPath, r.log, r.unlogged = log.Path(), log, log.Rest()
+	r.LogPath, r.log, r.unlogged = x.log.Path(), x.log, x.log.Rest()
 	r.Flaky = r.Outcome == Built && r.Attempts > 1
 	r.Duration = time.Since(r.Started)
 	if r.Outcome == Built {
 		x.ended()
-		x.collect(log)
+		x.collect()
 		x.env.pruneToBounds(ctx)
 	}
 	x.diagnose(ctx)
@@ -145,54 +148,71 @@ func (x *execution) openLog() *action.Log {
 
 // attempt runs the command once. again reports whether a failure is of the kind that allows another
 // attempt.
-func (x *execution) attempt(ctx context.Context, log *action.Log) (again bool) {
-	out, errs := action.NewLines(x.ev.Task.RetryOn), action.NewLines(x.ev.Task.RetryOn)
-	attempt := x.attemptTo
-	if x.ev.Task.Tool != nil {
-		attempt = x.attemptTool
-	}
-	attempt(ctx, log, out.Noting(log.Writer(action.Stdout)), errs.Noting(log.Writer(action.Stderr)))
-	if x.ev.Task.Tool != nil && x.result.Outcome == Failed {
-		fmt.Fprintf(errs.Noting(io.Discard), "\n%s\n", x.result.Message) // a tool returns its error, but does not print it
-	}
-	return x.ev.Task.RetryOn == "" || out.Matched() || errs.Matched()
-}
-
-func (x *execution) attemptTo(ctx context.Context, log *action.Log, stdout, stderr io.Writer) {
-	t, r := x.ev.Task, x.result
-	spec, err := x.env.commands().Spec(t)
+func (x *execution) attempt(ctx context.Context) (again bool) {
+	t := x.ev.Task
+	out, errs := action.NewLines(t.RetryOn), action.NewLines(t.RetryOn)
+	c, err := x.command(t)
 	var res proc.Result
 	if err == nil {
-		spec.Stdout, spec.Stderr, spec.Grace = stdout, stderr, cmp.Or(spec.Grace, x.opts.Grace)
-		spec.Env = stamped(t, spec.Env, x.stamp)
-		x.giveStdio(&spec)
-		var late error
-		err = x.env.commands().Launch(t, spec, func(s proc.Spec) (err error) {
-			res, late, err = x.supervise(ctx, s)
-			return err
-		})
-		if late != nil && ctx.Err() == nil {
-			r.Outcome, r.Reason, r.Message, r.ExitCode = Failed, reasonNotReady, late.Error(), res.ExitCode
-			return
+		c.Stdout, c.Stderr = out.Noting(x.log.Writer(action.Stdout)), errs.Noting(x.log.Writer(action.Stderr))
+		x.giveStdio(c)
+		if t.Persistent && c.Ready == nil {
+			x.isReady()
 		}
+		res, err = action.Run(ctx, x.executor(t), c, x.isReady)
 	}
-	r.ExitCode, r.Signal, r.Killed = res.ExitCode, res.Signal, killed(ctx, res, spec.Grace)
+	x.conclude(ctx, res, err)
+	switch r := x.result; {
+	case t.Tool == nil:
+	case r.Outcome == Failed:
+		fmt.Fprintf(errs.Noting(io.Discard), "\n%s\n", r.Message) // a tool returns its error, but does not print it
+	case r.Outcome == Built && t.Tool.Changed() && x.kept.Unsure == "":
+		x.kept.Unsure, x.kept.Hint = "the tool "+t.Tool.ID+" was changed while the task ran", "run it again, once nothing changes the tool"
+	}
+	return t.RetryOn == "" || out.Matched() || errs.Matched()
+}
+
+// command returns the command of t: the task, or its changed form that prints its findings.
+func (x *execution) command(t *plan.Task) (*action.Command, error) {
+	c, err := x.env.commands().Command(t)
+	if err != nil {
+		return nil, err
+	}
+	c.Env, c.Grace = stamped(t, c.Env, x.stamp), cmp.Or(c.Grace, x.opts.Grace)
+	c.Inputs, c.Outputs = x.kept.Inputs, x.kept.Declared()
+	return c, nil
+}
+
+// executor returns the Executor of t, as command returns its command.
+func (x *execution) executor(t *plan.Task) action.Executor {
 	switch {
-	case err != nil:
-		r.Outcome, r.Reason, r.Message, r.ExitCode = Failed, "launch_failed", err.Error(), 127
-		if machine(err) {
-			r.Reason = ReasonMachine
-		}
+	case t.Tool != nil:
+		return x.toolExecutor()
+	case x.env.Executor != nil:
+		return x.env.Executor
+	}
+	return action.Local{}
+}
+
+// conclude sets the result from the end of an attempt. err is the error of its executor.
+func (x *execution) conclude(ctx context.Context, res proc.Result, err error) {
+	t, r := x.ev.Task, x.result
+	r.ExitCode, r.Signal, r.Killed, r.Failure = res.ExitCode, res.Signal, x.killed(ctx, res), nil
+	var late *action.NotReadyError
+	switch {
+	case errors.As(err, &late):
+		x.fail(reasonNotReady, late.Error())
+		r.Signal, r.Killed = "", ""
 	case res.Canceled, x.onTerminal() && res.Signal == "SIGINT":
 		r.Outcome, r.Reason, r.Message = Skipped, ReasonInterrupted, "ended by the interrupt"
 		r.Stopped = t.Persistent
 	case res.TimedOut:
-		r.Outcome, r.Reason = Failed, reasonTimeout
-		r.Message = fmt.Sprintf("timed out after %v", time.Duration(t.Timeout))
+		x.fail(reasonTimeout, fmt.Sprintf("timed out after %v", time.Duration(t.Timeout)))
+	case err != nil:
+		x.unexecuted(err)
 	case res.ExitCode != 0:
-		r.Outcome, r.Reason = Failed, "exit_status"
-		r.Message = exitMessage(res)
-		if name := action.NotFound(log); res.ExitCode == 127 && name != "" {
+		x.fail("exit_status", exitMessage(res))
+		if name := x.log.NotFound(); res.ExitCode == 127 && name != "" {
 			r.Message = "command not found: " + name
 		}
 	default:
@@ -203,40 +223,49 @@ func (x *execution) attemptTo(ctx context.Context, log *action.Log, stdout, stde
 	}
 }
 
-// machine reports whether a process could not be started because the machine lacks file descriptors,
-// processes or memory.
+// unexecuted fails the result with the error of an executor.
+func (x *execution) unexecuted(err error) {
+	r := x.result
+	var tool *adapters.ToolError
+	var output *action.OutputError
+	switch r.ExitCode = -1; {
+	case errors.As(err, &tool):
+		x.fail("tool_error", tool.Error())
+		r.ExitCode = 1
+	case errors.As(err, &r.Failure):
+		x.fail(string(r.Failure.Code), r.Failure.Error())
+	case errors.As(err, &output):
+		x.uncollected(output.Err)
+	case machine(err):
+		x.fail(ReasonMachine, err.Error())
+	default:
+		x.fail("launch_failed", err.Error())
+	}
+	if x.ev.Task.Tool == nil {
+		r.ExitCode = 127
+	}
+}
+
+// machine reports whether an execution could not be started because the machine lacks file descriptors,
+// processes, memory or a directory.
 func machine(err error) bool {
-	for _, errno := range [...]syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM} {
-		if errors.Is(err, errno) {
+	for _, lack := range [...]error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM, action.ErrNoDirectory} {
+		if errors.Is(err, lack) {
 			return true
 		}
 	}
 	return false
 }
 
-// supervise runs a process. It calls isReady when a persistent task is ready. It ends a persistent
-// task that does not become ready, and returns the reason in late.
-func (x *execution) supervise(ctx context.Context, spec proc.Spec) (res proc.Result, late, err error) {
-	t := x.ev.Task
-	if t.Persistent && t.Ready != nil {
-		return action.RunServer(ctx, spec, *t.Ready, x.isReady)
-	}
-	if t.Persistent {
-		x.isReady()
-	}
-	res, err = proc.Run(ctx, spec)
-	return res, nil, err
-}
-
 // killed returns the words for a process that had to be killed, "" for any other.
-func killed(ctx context.Context, res proc.Result, grace time.Duration) string {
+func (x *execution) killed(ctx context.Context, res proc.Result) string {
 	switch {
 	case !res.Killed:
 		return ""
 	case proc.IsHurried(ctx):
 		return "killed"
 	}
-	return fmt.Sprintf("killed after %v", cmp.Or(grace, proc.DefaultGrace))
+	return fmt.Sprintf("killed after %v", cmp.Or(time.Duration(x.ev.Task.Grace), x.opts.Grace, proc.DefaultGrace))
 }
 
 func exitMessage(res proc.Result) string {
@@ -247,15 +276,18 @@ func exitMessage(res proc.Result) string {
 }
 
 // collect collects the outputs of the command, and fails the result if that is impossible.
-func (x *execution) collect(log *action.Log) {
-	err := x.kept.Collect(log, x.result.Duration)
-	var missing *record.MissingError
-	var refused *cache.RefusedError
+func (x *execution) collect() {
+	if err := x.kept.Collect(x.log, x.result.Duration); err != nil {
+		x.uncollected(err)
+	}
+}
+
+// uncollected fails the result because of its outputs.
+func (x *execution) uncollected(err error) {
 	switch {
-	case err == nil:
-	case errors.As(err, &missing):
+	case errors.As(err, new(*record.MissingError)):
 		x.fail(reasonMissingOutput, err.Error())
-	case errors.As(err, &refused):
+	case errors.As(err, new(*cache.RefusedError)):
 		x.fail("output_refused", err.Error())
 	default:
 		x.unreadable(err)
@@ -298,12 +330,12 @@ func (x *execution) onTerminal() bool {
 }
 
 // giveStdio connects an interactive task to the terminal or to stdin.
-func (x *execution) giveStdio(spec *proc.Spec) {
+func (x *execution) giveStdio(c *action.Command) {
 	if !x.ev.Task.Interactive || x.opts.Stdio == nil {
 		return
 	}
-	spec.Stdin = x.opts.Stdio.In
+	c.Stdin = x.opts.Stdio.In
 	if x.onTerminal() {
-		spec.Stdout, spec.Stderr, spec.Terminal = x.opts.Stdio.Out, x.opts.Stdio.Err, x.opts.Stdio.In
+		c.Stdout, c.Stderr, c.Terminal = x.opts.Stdio.Out, x.opts.Stdio.Err, x.opts.Stdio.In
 	}
 }

@@ -1,15 +1,9 @@
 package run
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"path"
-	"time"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/internal/action"
@@ -28,57 +22,13 @@ func usesOut(t *plan.Task) bool {
 	return t.Tool != nil && t.Tool.WantsOut()
 }
 
-// attemptTool calls the tool of the task once, in place of a command.
-func (x *execution) attemptTool(ctx context.Context, _ *action.Log, stdout, stderr io.Writer) {
-	t := x.ev.Task
-	out, discard, err := "", func(bool) {}, error(nil)
-	if usesOut(t) {
-		out, discard, err = x.outDir()
+// toolExecutor returns the Executor of a task with a tool.
+func (x *execution) toolExecutor() *action.ToolExecutor {
+	e := &action.ToolExecutor{Task: x.ev.Task, Root: x.env.Root, Inputs: x.inputFiles(), Place: x.takeOut}
+	if usesOut(x.ev.Task) {
+		e.Out = x.outDir
 	}
-	if err != nil {
-		x.fail(ReasonMachine, "no directory for the outputs of the tool: "+err.Error())
-		x.result.ExitCode = -1
-		return
-	}
-	defer discard(t.Tool.Within)
-	calling, cancel := ctx, func() {}
-	if t.Timeout > 0 {
-		calling, cancel = context.WithTimeout(ctx, time.Duration(t.Timeout))
-	}
-	defer cancel()
-	err = action.CallTool(calling, t, action.ToolCall{Root: x.env.Root, Inputs: x.inputFiles(), Out: out, Stdout: stdout, Stderr: stderr})
-	if x.answered(ctx, calling, err) && out != "" {
-		x.takeOut(out)
-	}
-	if x.result.Outcome == Built && t.Tool.Changed() {
-		if x.kept.Unsure == "" {
-			x.kept.Unsure, x.kept.Hint = "the tool "+t.Tool.ID+" was changed while the task ran", "run it again, once nothing changes the tool"
-		}
-	}
-}
-
-// answered sets the result from the end of the call, and reports whether the tool succeeded.
-func (x *execution) answered(ctx, calling context.Context, err error) bool {
-	r := x.result
-	var said *adapters.ToolError
-	r.ExitCode, r.Signal, r.Failure = -1, "", nil
-	switch {
-	case ctx.Err() != nil:
-		r.Outcome, r.Reason, r.Message = Skipped, ReasonInterrupted, "ended by the interrupt"
-	case err != nil && calling.Err() != nil:
-		x.fail(reasonTimeout, fmt.Sprintf("timed out after %v", time.Duration(x.ev.Task.Timeout)))
-	case errors.As(err, &said):
-		x.fail("tool_error", said.Error())
-		r.ExitCode = 1
-	case errors.As(err, &r.Failure):
-		x.fail(string(r.Failure.Code), r.Failure.Error())
-	case err != nil:
-		x.fail("launch_failed", err.Error())
-	default:
-		r.Outcome, r.Reason, r.Message, r.ExitCode = Built, "", "", 0
-		return true
-	}
-	return false
+	return e
 }
 
 // inputFiles returns the paths of the task's input files.
@@ -94,24 +44,16 @@ func (x *execution) inputFiles() []string {
 
 // takeOut moves the files that the tool has made to the outputs of the task. It checks all of them
 // first, and the outputs of the last run stay until then.
-func (x *execution) takeOut(out string) {
+func (x *execution) takeOut(out string) error {
 	made, err := x.listOut(out)
-	if err == nil {
-		defer made.Close()
-		if err = x.kept.Clear(); err == nil {
-			err = x.restorer.Place(made, x.ev.Task.Dish.Path, outputs.Options{Stop: x.kept.Tree.Stop()})
-		}
+	if err != nil {
+		return err
 	}
-	var refused *cache.RefusedError
-	switch {
-	case err == nil:
-		return
-	case errors.As(err, &refused):
-		x.fail("output_refused", err.Error())
-	default:
-		x.unreadable(err)
+	defer made.Close()
+	if err := x.kept.Clear(); err != nil {
+		return err
 	}
-	x.result.ExitCode = -1
+	return x.restorer.Place(made, x.ev.Task.Dish.Path, outputs.Options{Stop: x.kept.Tree.Stop()})
 }
 
 // listOut returns the files below out, if all of them may be outputs.
@@ -128,7 +70,7 @@ func (x *execution) listOut(out string) (*outputs.Made, error) {
 			return nil
 		case !mode.IsRegular():
 			return cache.Refuse(p, "the tool has made no regular file, but one of mode %v", mode.Type())
-		case !x.kept.IsOutput(path.Join(x.ev.Task.Dish.Path, p)):
+		case !x.kept.Declared().Match(path.Join(x.ev.Task.Dish.Path, p)):
 			return cache.Refuse(p, "the tool has made it, and no output of the task matches it")
 		}
 		return nil
