@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -15,9 +13,6 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
 )
-
-// ErrNoDirectory is the error of a tool for whose outputs there is no directory.
-var ErrNoDirectory = errors.New("no directory for the outputs of the tool")
 
 // ToolExecutor calls the tool of a task, in place of a command.
 type ToolExecutor struct {
@@ -37,7 +32,7 @@ func (e *ToolExecutor) Start(ctx context.Context, c *Command) (Execution, error)
 	if e.Out != nil {
 		var err error
 		if out, discard, err = e.Out(); err != nil {
-			return Execution{}, fmt.Errorf("%w: %w", ErrNoDirectory, err)
+			return Execution{}, err
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)

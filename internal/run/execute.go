@@ -249,7 +249,7 @@ func (x *execution) unexecuted(err error) {
 // machine reports whether an execution could not be started because the machine lacks file descriptors,
 // processes, memory or a directory.
 func machine(err error) bool {
-	for _, lack := range [...]error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM, action.ErrNoDirectory} {
+	for _, lack := range [...]error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM, errNoDirectory} {
 		if errors.Is(err, lack) {
 			return true
 		}

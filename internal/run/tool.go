@@ -1,6 +1,8 @@
 package run
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 
@@ -22,11 +24,19 @@ func usesOut(t *plan.Task) bool {
 	return t.Tool != nil && t.Tool.WantsOut()
 }
 
+// errNoDirectory is the error of a tool that is not called because its outputs would have no place.
+var errNoDirectory = errors.New("no directory for the outputs of the tool")
+
 // toolExecutor returns the Executor of a task with a tool.
 func (x *execution) toolExecutor() *action.ToolExecutor {
 	e := &action.ToolExecutor{Task: x.ev.Task, Root: x.env.Root, Inputs: x.inputFiles(), Place: x.takeOut}
 	if usesOut(x.ev.Task) {
-		e.Out = x.outDir
+		e.Out = func() (path string, discard func(again bool), err error) {
+			if path, discard, err = x.outDir(); err != nil {
+				err = fmt.Errorf("%w: %w", errNoDirectory, err)
+			}
+			return path, discard, err
+		}
 	}
 	return e
 }
