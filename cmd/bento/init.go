@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,6 +22,7 @@ import (
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/tomlfile"
+	"github.com/bentobuild/bento/internal/tree"
 )
 
 // initOptions are the flags of bento init.
@@ -57,9 +57,9 @@ func initCommand(s *session) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "print the files, write nothing")
 	cmd.Flags().StringSliceVar(&o.from, "from", nil, "write the tasks of `TOOL` to dish.toml: "+strings.Join(foreignIDs(), ", "))
-	cmd.Flags().StringVar(&o.ci, "ci", "", "write a workflow for `SERVICE`: github, gitlab")
+	cmd.Flags().StringVar(&o.ci, "ci", "", "write a workflow for `SERVICE`: "+strings.Join(foreign.Services(), ", "))
 	cmd.Flags().StringVar(&o.version, "bento-version", "", "the released `VERSION` that the workflow installs; default this one")
-	cmd.Flags().StringVar(&o.hooks, "hooks", "", "check changes before a commit, by `KIND`: pre-commit, git")
+	cmd.Flags().StringVar(&o.hooks, "hooks", "", "check changes before a commit, by `KIND`: "+strings.Join(foreign.Hooks(), ", "))
 	cmd.Flags().BoolVar(&o.gitignore, "gitignore", false, "add what recipes make to .gitignore")
 	return cmd
 }
@@ -84,7 +84,7 @@ func (o *initOptions) check() error {
 	for _, f := range []struct {
 		flag, value string
 		known       []string
-	}{{"ci", o.ci, []string{"github", "gitlab"}}, {"hooks", o.hooks, []string{"pre-commit", "git"}}} {
+	}{{"ci", o.ci, foreign.Services()}, {"hooks", o.hooks, foreign.Hooks()}} {
 		if f.value != "" && !slices.Contains(f.known, f.value) {
 			return usageError(fmt.Sprintf("--%s %q is not known", f.flag, f.value), orList(f.value, f.known, "expected one of: "+strings.Join(f.known, ", ")))
 		}
@@ -102,27 +102,19 @@ type initialised struct {
 	Excluded     []excluded               `json:"excluded"`
 	LeftOut      []discovery.LeftOut      `json:"left_out,omitempty"`
 	RootTasks    []report.RootTask        `json:"root_tasks"` // scripts of the root with the name of a lifecycle task
-	Foreign      []foreignFile            `json:"foreign"`
+	Foreign      []foreign.Entries        `json:"foreign"`
 	Unmapped     []foreign.Gap            `json:"unmapped"`    // parts of those files that bento has no key for
 	Unignored    []string                 `json:"not_ignored"` // lines for .gitignore
 	Problems     []diagnostics.Diagnostic `json:"problems"`
 	Text         string                   `json:"text"`  // of bento.toml, "" if it exists
-	Files        []newFile                `json:"files"` // all files to write, with bento.toml
+	Files        []foreign.NewFile        `json:"files"` // all files to write, with bento.toml
 
 	exists  bool   // the directory is a workspace
-	wrapper string // the first file that has a wrapper of Gradle or Maven fetch its tool, or ""
+	wrapper string // the first file that names what the wrapper of a tool fetches, or ""
+	wraps   string // that tool
 	from    []string
 	mapping *foreign.Mapping
-	paths   []string // files that may belong to other tools
-}
-
-// newFile is a file that bento init writes.
-type newFile struct {
-	Path string `json:"path"`
-	Text string `json:"text"`
-	mode fs.FileMode
-	// absent is the hint of the error for a file that already exists, "" for none.
-	absent string
+	src     foreign.Source
 }
 
 // excluded is a directory that is left out because a plan with it would fail.
@@ -137,8 +129,9 @@ func (s *session) initialise(ctx context.Context, o initOptions) error {
 		return err
 	}
 	doc := &initialised{
-		Schema: report.Schema("init"), Root: root, DryRun: o.dry, FilesWritten: []string{}, Dishes: []dishRow{}, Foreign: []foreignFile{}, Unmapped: []foreign.Gap{},
-		Excluded: []excluded{}, Unignored: []string{}, Problems: []diagnostics.Diagnostic{}, RootTasks: []report.RootTask{}, Files: []newFile{}, exists: exists, from: o.from,
+		Schema: report.Schema("init"), Root: root, DryRun: o.dry, FilesWritten: []string{}, Dishes: []dishRow{}, Foreign: []foreign.Entries{}, Unmapped: []foreign.Gap{},
+		Excluded: []excluded{}, Unignored: []string{}, Problems: []diagnostics.Diagnostic{}, RootTasks: []report.RootTask{}, Files: []foreign.NewFile{}, exists: exists, from: o.from,
+		src: foreign.Source{Files: clone.At(root)},
 	}
 	if err := s.discover(ctx, doc); err != nil {
 		return err
@@ -233,10 +226,15 @@ func (doc *initialised) note(w *opened) (more bool) {
 			doc.RootTasks = append(doc.RootTasks, report.RootTasks(p, d)...)
 		}
 	}
+	doc.src.Dishes = doc.foreignDishes()
 	for _, e := range w.Tree.Entries() {
-		doc.noteWrapper(e)
+		if doc.wrapper == "" && e.Kind == tree.File {
+			if doc.wraps = foreign.Wrapper(e.Path, doc.src.Dishes); doc.wraps != "" {
+				doc.wrapper = e.Path
+			}
+		}
 		if foreign.Is(e.Path) {
-			doc.paths = append(doc.paths, e.Path)
+			doc.src.Paths = append(doc.src.Paths, e.Path)
 		}
 	}
 	if p != nil {
@@ -277,19 +275,20 @@ func escapeGlob(path string) string {
 func (doc *initialised) addFiles(o initOptions) error {
 	if !doc.exists {
 		doc.Text = doc.toml()
-		doc.Files = append(doc.Files, newFile{Path: config.WorkspaceFile, Text: doc.Text, mode: 0o644})
+		doc.Files = append(doc.Files, foreign.NewFile{Path: config.WorkspaceFile, Text: doc.Text, Mode: 0o644})
 	}
 	if len(o.from) > 0 {
 		for _, t := range doc.mapping.Tables {
-			doc.Files = append(doc.Files, newFile{Path: t.File(), Text: t.Text(strings.Join(o.from, ",")), mode: 0o644})
+			doc.Files = append(doc.Files, foreign.NewFile{Path: t.File(), Text: t.Text(strings.Join(o.from, ",")), Mode: 0o644})
 		}
 	}
-	below := clone.At(doc.Root)
 	if o.ci != "" {
-		doc.Files = append(doc.Files, doc.workflow(below, o.ci, o.version))
+		f := foreign.Workflow(doc.src, o.ci, o.version)
+		doc.Files = append(doc.Files, f)
+		doc.warnUnpublished(f, o)
 	}
 	if o.hooks != "" {
-		hook, err := doc.hook(below, o.hooks)
+		hook, err := foreign.Hook(doc.src, o.hooks)
 		if err != nil {
 			return err
 		}
@@ -297,14 +296,25 @@ func (doc *initialised) addFiles(o initOptions) error {
 	}
 	for _, f := range doc.Files {
 		var stray *clone.StrayError
-		switch _, err := below.Mode(f.Path); {
+		switch _, err := doc.src.Files.Mode(f.Path); {
 		case err == nil && !o.dry:
-			return notFound("init_exists", f.Path+" exists, and bento init overwrites nothing", f.absent)
+			return notFound("init_exists", f.Path+" exists, and bento init overwrites nothing", f.Absent)
 		case errors.As(err, &stray):
 			return notFound(clone.RuleLink, fmt.Sprintf("%s cannot be written: %v", f.Path, stray), "replace the link by a file")
 		}
 	}
 	return nil
+}
+
+// warnUnpublished warns of a workflow for this build of bento, if it is no released version.
+func (doc *initialised) warnUnpublished(workflow foreign.NewFile, o initOptions) {
+	if o.version == "" {
+		doc.Problems = append(doc.Problems, diagnostics.Diagnostic{
+			Severity: diagnostics.Warning, Rule: "unpublished_bento", File: workflow.Path,
+			Message: "this is a development build of bento, which no job can download: the file expects bento on PATH",
+			Hint:    "name a released version: bento init --ci " + o.ci + " --bento-version 0.2.0",
+		})
+	}
 }
 
 // toml returns the text of bento.toml.
@@ -339,10 +349,12 @@ func (doc *initialised) toml() string {
 		b.WriteString("]\n")
 	}
 	b.WriteString(doc.defaults())
-	if doc.wrapper != "" {
+	if doc.wrapper != "" { // on a machine that has never run the wrapper, no task would start
 		b.WriteString("\n")
+		comment("%s names the %s of this project. A machine that lacks it cannot run", doc.wrapper, doc.wraps)
+		comment("any task unless the wrapper may fetch it. Without this line bento lets no tool download another.")
+		b.WriteString("[toolchain]\nallow_download = true\n")
 	}
-	b.WriteString(doc.toolchain(comment))
 	return b.String()
 }
 

@@ -23,10 +23,10 @@ import (
 func (s *session) writeNew(ctx context.Context, doc *initialised) error {
 	below := clone.At(doc.Root)
 	for _, f := range doc.Files {
-		if err := below.Create(f.Path, []byte(f.Text), f.mode); err != nil {
+		if err := below.Create(f.Path, []byte(f.Text), f.Mode); err != nil {
 			doc.unwrite(below)
 			if errors.Is(err, fs.ErrExist) {
-				return notFound("init_exists", f.Path+" exists, and bento init overwrites nothing", f.absent)
+				return notFound("init_exists", f.Path+" exists, and bento init overwrites nothing", f.Absent)
 			}
 			return notFound("unusable_directory", fmt.Sprintf("%q cannot be written: %v", f.Path, err), "--dry-run prints the text of each file")
 		}
@@ -60,26 +60,17 @@ func (s *session) verify(ctx context.Context, doc *initialised, below *clone.Clo
 		_, problems := plan.Build(w.Workspace.Workspace, plan.Request{AllTasks: true, AllowEmpty: true})
 		problems = diagnostics.Errors(slices.Concat(w.Problems, problems))
 		w.close()
-		changed := make(map[*foreign.Table]bool)
-		for _, p := range problems {
-			i := slices.IndexFunc(doc.mapping.Tables, func(t *foreign.Table) bool { return t.File() == p.File })
-			// The lines of the table match the file until an entry is removed from it.
-			if t := (*foreign.Table)(nil); i >= 0 {
-				if t = doc.mapping.Tables[i]; !changed[t] && doc.mapping.Drop(t, p.Line, p.Message) {
-					changed[t] = true
-				}
-			}
-		}
+		changed := doc.mapping.DropInvalid(problems)
 		if len(changed) == 0 {
 			doc.Unmapped = append(doc.Unmapped[:0], doc.mapping.Gaps...)
 			return nil
 		}
-		for t := range changed {
+		for _, t := range changed {
 			text := t.Text(strings.Join(doc.from, ","))
 			if err := below.Replace(t.File(), []byte(text), 0o644); err != nil {
 				return err
 			}
-			i := slices.IndexFunc(doc.Files, func(f newFile) bool { return f.Path == t.File() })
+			i := slices.IndexFunc(doc.Files, func(f foreign.NewFile) bool { return f.Path == t.File() })
 			doc.Files[i].Text = text
 		}
 	}

@@ -1,6 +1,7 @@
-// Package foreign reads the files in which other build tools declare tasks, and returns these
-// declarations as keys of dish.toml. A declaration without a key in bento is returned as a gap with
-// its place and the reason, so that no part is silently left out.
+// Package foreign reads and writes the files of other tools for bento init. It reads the files in which build tools
+// declare tasks, and returns these declarations as keys of dish.toml. A declaration without a key in bento is
+// returned as a gap with its place and the reason, so that no part is silently left out. It writes workflows of
+// services and hooks of git, which call bento.
 package foreign
 
 import (
@@ -33,7 +34,7 @@ func Tools() []Tool {
 	}
 }
 
-// Source is a workspace whose files are read.
+// Source is a workspace whose files are read, and for which files are written.
 type Source struct {
 	Files  *clone.Clone
 	Dishes []Dish
@@ -41,7 +42,7 @@ type Source struct {
 	Paths []string
 }
 
-// Dish is a dish that tasks are mapped to: all dishes of one directory together.
+// Dish is a dish that tasks are mapped to.
 type Dish struct {
 	Name, Path string
 	Languages  []string // ids of its adapters
@@ -84,7 +85,7 @@ type Defaults struct {
 }
 
 // Read reads the files of the tools with these ids. A task of a dish is mapped by the first tool that
-// has it.
+// has it. An existing dish.toml stays: the keys for it are gaps.
 func Read(src Source, ids []string) *Mapping {
 	r := newReader(src)
 	for _, t := range Tools() {
@@ -101,6 +102,7 @@ func Read(src Source, ids []string) *Mapping {
 		}
 	}
 	r.finish()
+	r.m.keepOwn(src.Files)
 	return r.m
 }
 

@@ -51,11 +51,25 @@ func newReader(src Source) *reader {
 		src: src, m: &Mapping{}, tables: make(map[string]*Table),
 		dishes: make(map[string]*Dish), names: make(map[string]*Dish), fresh: make(map[string]*Dish),
 	}
-	for i := range src.Dishes {
-		d := &src.Dishes[i]
+	r.src.Dishes = byDirectory(src.Dishes)
+	for i := range r.src.Dishes {
+		d := &r.src.Dishes[i]
 		r.dishes[d.Path], r.names[d.Name] = d, d
 	}
 	return r
+}
+
+// byDirectory joins the dishes of each directory: a dish.toml there is for all of them.
+func byDirectory(dishes []Dish) (list []Dish) {
+	for _, d := range dishes {
+		i := slices.IndexFunc(list, func(x Dish) bool { return x.Path == d.Path })
+		if i < 0 {
+			i, list = len(list), append(list, Dish{Name: d.Name, Path: d.Path})
+		}
+		list[i].Tasks = append(list[i].Tasks, d.Tasks...)
+		list[i].Languages = append(list[i].Languages, d.Languages...)
+	}
+	return list
 }
 
 func (r *reader) finish() {
@@ -225,7 +239,7 @@ func (r *reader) add(dir string, task *Task) {
 		r.gap(task.at, task.From, "%s of %s is mapped from %s already", task.Name, dishName(dir), t.Tasks[i].at.file)
 		return
 	}
-	if len(task.Keys()) == 0 {
+	if len(task.keys()) == 0 {
 		return // the recipe has the same settings
 	}
 	if r.tasks++; r.tasks > maxTasks {

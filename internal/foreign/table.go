@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
@@ -52,8 +53,8 @@ type Task struct {
 	Weight           int
 }
 
-// Keys returns the lines of the table without its head.
-func (t *Task) Keys() (keys []string) {
+// keys returns the lines of the table without its head.
+func (t *Task) keys() (keys []string) {
 	add := func(key, value string) { keys = append(keys, key+" = "+value) }
 	list := func(key string, values []string) {
 		if len(values) > 0 {
@@ -102,8 +103,8 @@ func (t *Task) Keys() (keys []string) {
 	return keys
 }
 
-// Head returns the head of the table.
-func (t *Task) Head() string { return "[tasks." + keyText(t.Name) + "]" }
+// head returns the head of the table.
+func (t *Task) head() string { return "[tasks." + keyText(t.Name) + "]" }
 
 func array(values []string) string {
 	quoted := make([]string, len(values))
@@ -165,20 +166,32 @@ func (t *Table) render(from string) (string, []*Task) {
 	}
 	for _, task := range t.Tasks {
 		add(task, "")
-		add(task, task.Head())
+		add(task, task.head())
 		if task.Note != "" {
 			add(task, "# "+task.Note)
 		}
-		for _, key := range task.Keys() {
+		for _, key := range task.keys() {
 			add(task, key)
 		}
 	}
 	return strings.Join(lines, "\n") + "\n", owners
 }
 
-// Drop removes the task or key at a line of the dish.toml of a table from the mapping, and makes it a
+// DropInvalid removes from the mapping what has these problems, and makes it gaps. It returns the tables that have
+// changed. It removes one part of a table at a time: the lines of the others change with it.
+func (m *Mapping) DropInvalid(problems []diagnostics.Diagnostic) (changed []*Table) {
+	for _, p := range problems {
+		i := slices.IndexFunc(m.Tables, func(t *Table) bool { return t.File() == p.File })
+		if i >= 0 && !slices.Contains(changed, m.Tables[i]) && m.drop(m.Tables[i], p.Line, p.Message) {
+			changed = append(changed, m.Tables[i])
+		}
+	}
+	return changed
+}
+
+// drop removes the task or key at a line of the dish.toml of a table from the mapping, and makes it a
 // gap with the reason. It reports whether there was one.
-func (m *Mapping) Drop(t *Table, line int, why string) bool {
+func (m *Mapping) drop(t *Table, line int, why string) bool {
 	_, owners := t.render("")
 	if line < 1 || line > len(owners) {
 		return false
@@ -197,6 +210,81 @@ func (m *Mapping) Drop(t *Table, line int, why string) bool {
 	return true
 }
 
+// keepOwn removes the tables of directories that have a dish.toml from the mapping.
+func (m *Mapping) keepOwn(files *clone.Clone) {
+	m.Tables = slices.DeleteFunc(m.Tables, func(t *Table) bool {
+		if _, err := files.Mode(t.File()); err != nil {
+			return false
+		}
+		for _, task := range t.Tasks {
+			m.Gaps = append(m.Gaps, Gap{File: t.File(), Line: 1, Key: task.Name, Why: "the file exists; add to it " + task.declaration()})
+		}
+		return true
+	})
+}
+
+// Entries are the tasks of one file of another tool, as keys of dish.toml.
+type Entries struct {
+	Tool string  `json:"tool"`
+	File string  `json:"file"`
+	Maps []Entry `json:"maps"`
+}
+
+// Entry is one entry, and the key for it in the dish.toml of some dishes.
+type Entry struct {
+	From   string   `json:"from"`
+	To     string   `json:"to"`
+	Dishes []string `json:"dishes"` // paths
+}
+
+// declaration returns the task as one line.
+func (t *Task) declaration() string { return t.head() + " " + strings.Join(t.keys(), ", ") }
+
+// Entries returns the mapped tasks by file. Dishes with the same task share an entry.
+func (m *Mapping) Entries() []Entries {
+	list := []Entries{}
+	for _, f := range m.Files {
+		file := Entries{Tool: f.Tool, File: f.Path, Maps: []Entry{}}
+		for _, t := range m.Tables {
+			for _, task := range t.Tasks {
+				if task.Tool == f.Tool {
+					file.add(task, t.Path)
+				}
+			}
+		}
+		slices.SortStableFunc(file.Maps, func(a, b Entry) int { return strings.Compare(a.From, b.From) })
+		list = append(list, file)
+	}
+	return list
+}
+
+func (file *Entries) add(task *Task, dish string) {
+	e := Entry{From: task.From, To: task.declaration()}
+	i := slices.IndexFunc(file.Maps, func(x Entry) bool { return x.From == e.From && x.To == e.To })
+	if i < 0 {
+		i, file.Maps = len(file.Maps), append(file.Maps, e)
+	}
+	file.Maps[i].Dishes = append(file.Maps[i].Dishes, dish)
+}
+
+// Text returns the table [defaults] of bento.toml, "" without a key.
+func (d Defaults) Text() string {
+	var keys []string
+	if d.Parallelism > 0 {
+		keys = append(keys, fmt.Sprintf("parallelism = %d", d.Parallelism))
+	}
+	if d.InheritEnv {
+		keys = append(keys, `env = "inherit"`)
+	}
+	if len(d.PassEnv) > 0 {
+		keys = append(keys, "pass_env = "+array(d.PassEnv))
+	}
+	if len(keys) == 0 {
+		return ""
+	}
+	return "\n[defaults]\n" + strings.Join(keys, "\n") + "\n"
+}
+
 // settle drops the parts that config refuses, and the tables that are then empty.
 func (m *Mapping) settle() {
 	for _, t := range m.Tables {
@@ -204,7 +292,7 @@ func (m *Mapping) settle() {
 			bad = false
 			for _, p := range config.CheckDish(t.Path, []byte(t.Text(""))) {
 				if p.Severity == diagnostics.Error {
-					bad = m.Drop(t, p.Line, p.Message)
+					bad = m.drop(t, p.Line, p.Message)
 					break
 				}
 			}
