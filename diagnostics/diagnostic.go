@@ -7,6 +7,7 @@ package diagnostics
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,6 +114,11 @@ func (p Problems) Error() string {
 		lines[i] = d.String()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Refuse returns the error of something that the user has named, such as a flag or a package, and that bento refuses.
+func Refuse(rule, hint, format string, args ...any) error {
+	return Problems{{Severity: Error, Rule: rule, Message: fmt.Sprintf(format, args...), Hint: hint, Source: Source}}
 }
 
 // AsError returns list as Problems if it has an error, else nil.

@@ -16,6 +16,7 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/bundle"
 	"github.com/bentobuild/bento/plugin/bundle/manifest"
+	"github.com/bentobuild/bento/plugin/bundle/registry"
 	"github.com/bentobuild/bento/plugin/bundle/seal"
 	"github.com/bentobuild/bento/plugin/host"
 )
@@ -79,7 +80,7 @@ type pluginAdder struct {
 	from, key string
 	relock    bool
 	store     *bundle.Store
-	fetcher   *bundle.Fetcher
+	fetcher   *registry.Fetcher
 	keys      []seal.Key
 	require   bool
 	done      []addedPlugin
@@ -139,7 +140,7 @@ func (a *pluginAdder) prepare() (err error) {
 		return err
 	}
 	root, _, _ := a.root() // "" outside of a workspace
-	a.fetcher = &bundle.Fetcher{Environ: a.environ, Root: root}
+	a.fetcher = &registry.Fetcher{Environ: a.environ, Root: root}
 	if a.key != "" {
 		data, err := a.fetcher.Bytes(context.Background(), a.key, seal.MaxSize)
 		if err != nil {
@@ -171,7 +172,7 @@ func (s *session) pluginStore() (*bundle.Store, config.PluginTrust, error) {
 }
 
 func (a *pluginAdder) install(ctx context.Context, p *bundle.Package, source string) error {
-	source = bundle.Redacted(source)
+	source = registry.Redacted(source)
 	added, err := a.store.Add(ctx, p, bundle.AddOptions{Source: source, Seals: a.keys, RequireSigned: a.require})
 	if err != nil {
 		return bundle.From(source, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/bundle"
+	"github.com/bentobuild/bento/plugin/bundle/registry"
 )
 
 // publishedPlugin is the document of `bento plugin publish`.
@@ -38,7 +39,7 @@ func newPluginPublish(s *session) *cobra.Command {
 			"  bento plugin publish cmake-1.2.0.tar --to oci://registry.example.com/cmake",
 		Args: exactly(1, "bento plugin publish requires one file or directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f := &bundle.Fetcher{Environ: s.environ}
+			f := &registry.Fetcher{Environ: s.environ}
 			p, err := f.PackAdapter(cmd.Context(), args[0], version, platform)
 			if err != nil {
 				return err
@@ -52,12 +53,11 @@ func newPluginPublish(s *session) *cobra.Command {
 	return cmd
 }
 
-func (s *session) publish(ctx context.Context, f *bundle.Fetcher, p *bundle.Package, to string) (err error) {
+func (s *session) publish(ctx context.Context, f *registry.Fetcher, p *bundle.Package, to string) (err error) {
 	doc := publishedPlugin{
 		Schema: report.Schema("plugin.publish"), ID: p.ID, Version: p.Version, Platform: p.Adapter.Platform, SHA256: p.SHA256(), Digest: p.Digest, Signatures: []string{},
 	}
-	_, signatures := p.Archive()
-	for _, sig := range signatures {
+	for _, sig := range p.Signatures {
 		doc.Signatures = append(doc.Signatures, sig.Suffix)
 	}
 	if ref, ok := strings.CutPrefix(to, "oci://"); ok {
@@ -85,11 +85,10 @@ func writePackage(p *bundle.Package, dir string) (string, error) {
 		return "", usageError(fmt.Sprintf("--to %q is no directory", dir), "make the directory, or choose another one")
 	}
 	out := filepath.Join(dir, p.Adapter.PackageName()+".tar")
-	data, signatures := p.Archive()
-	if err := state.WriteFile(out, data, 0o644); err != nil {
+	if err := state.WriteFile(out, p.Packed, 0o644); err != nil {
 		return "", err
 	}
-	for _, sig := range signatures {
+	for _, sig := range p.Signatures {
 		if err := state.WriteFile(out+sig.Suffix, sig.Data, 0o644); err != nil {
 			return "", err
 		}

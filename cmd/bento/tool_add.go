@@ -12,6 +12,7 @@ import (
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/plugin/bundle"
 	"github.com/bentobuild/bento/plugin/bundle/manifest"
+	"github.com/bentobuild/bento/plugin/bundle/registry"
 )
 
 // addedTools is the document of `bento tool add`.
@@ -55,7 +56,7 @@ type toolAdder struct {
 	*session
 	from, index string
 	store       *bundle.Store
-	fetcher     *bundle.Fetcher
+	fetcher     *registry.Fetcher
 	trust       config.Trust
 	done        []addedTool
 }
@@ -69,7 +70,7 @@ func (a *toolAdder) run(ctx context.Context, name string) error {
 		return err
 	}
 	root, _, _ := a.root() // "" outside of a workspace
-	a.fetcher = &bundle.Fetcher{Environ: a.environ, Root: root}
+	a.fetcher = &registry.Fetcher{Environ: a.environ, Root: root}
 	switch {
 	case a.index != "":
 		err = a.indexed(ctx, name)
@@ -147,7 +148,7 @@ func (a *toolAdder) named(ctx context.Context, name string) error {
 func (a *toolAdder) indexed(ctx context.Context, name string) error {
 	data, err := a.fetcher.Bytes(ctx, a.index, manifest.MaxIndex)
 	if err != nil {
-		return notFound(bundle.RuleFetch, fmt.Sprintf("--index %q: %v", a.index, err), "")
+		return notFound(registry.RuleFetch, fmt.Sprintf("--index %q: %v", a.index, err), "")
 	}
 	ix, err := manifest.ReadIndex(a.index, data)
 	if err != nil {
@@ -194,7 +195,7 @@ func (a *toolAdder) installed(ref string) bool {
 }
 
 func (a *toolAdder) install(ctx context.Context, p *bundle.Package, source string) error {
-	source = bundle.Redacted(source)
+	source = registry.Redacted(source)
 	added, err := a.store.Add(ctx, p, bundle.AddOptions{Source: source, Keys: a.trust.Keys, RequireSigned: a.trust.RequireSigned})
 	if err != nil {
 		return bundle.From(source, err)

@@ -263,7 +263,7 @@ func signingKey(file, name string) (bundle.PackOptions, error) {
 }
 
 func (s *session) toolPackage(_ context.Context, dir, out string, o bundle.PackOptions) error {
-	p, data, err := bundle.Pack(dir, o)
+	p, err := bundle.Pack(dir, o)
 	if err != nil {
 		return err
 	}
@@ -273,7 +273,7 @@ func (s *session) toolPackage(_ context.Context, dir, out string, o bundle.PackO
 	if fi, err := os.Stat(filepath.Dir(out)); err != nil || !fi.IsDir() {
 		return usageError(fmt.Sprintf("--out %q: its directory is missing", out), "make the directory, or choose another one")
 	}
-	if err := state.WriteFile(out, data, 0o644); err != nil {
+	if err := state.WriteFile(out, p.Packed, 0o644); err != nil {
 		return err
 	}
 	doc := packedTool{Schema: report.Schema("tool.package"), Path: out, ID: p.ID, Version: p.Version, Kind: p.Kind, Digest: p.Digest}

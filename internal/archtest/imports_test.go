@@ -96,8 +96,9 @@ var table = []row{
 	{"plugin/plugintest", []string{"plugin/*", "plugin/*/*", "adapters", "diagnostics", "internal/semver", "internal/tomlfile", "internal/tree/glob"}},
 	// A hook may name a parser of diagnostics/parse.
 	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse", "internal/tree/glob"}}, // checks globs
-	// Packages of tools and plugins: what they contain, then where they are installed and fetched from.
-	{"plugin/bundle", []string{"plugin/bundle/*", "diagnostics", "internal/bounds", "internal/owndir", "internal/owner", "internal/proc", "internal/rawfile"}},
+	// Packages of tools and plugins: what they contain and where they are installed, then where they are fetched from.
+	{"plugin/bundle", []string{"plugin/bundle/archive", "plugin/bundle/manifest", "plugin/bundle/seal", "diagnostics", "internal/owndir", "internal/owner", "internal/rawfile"}},
+	{"plugin/bundle/registry", []string{"plugin/bundle", "plugin/bundle/archive", "plugin/bundle/manifest", "plugin/bundle/seal", "diagnostics", "internal/bounds", "internal/pattern", "internal/proc"}},
 	{"plugin/ainb/manifest", []string{"diagnostics", "internal/semver", "internal/tomlfile"}}, // a foreign format, with places
 	{"plugin/ainb/bus", nil}, // only topics and inboxes
 	{"plugin/bundle/*", []string{"diagnostics", "internal/jsonfile", "internal/pattern", "internal/semver"}},

@@ -18,7 +18,7 @@ var waited = map[string]string{
 	"internal/proc/terminal_linux.go":  "TakeBack, for the watch of the terminal",
 	"internal/report/terminal/live.go": "end, for the block",
 	"plugin/adapter/start.go":          "startProcess, for the digest",
-	"plugin/bundle/clone.go":           "clone, which cancels it and waits",
+	"plugin/bundle/registry/clone.go":  "clone, which cancels it and waits",
 	"plugin/extension/server.go":       "serve, for all but a handler that ignores its context",
 	"plugin/host/host.go":              "Close, for the life of the plugin",
 	"plugin/host/residence.go":         "the life of the resident, for the process",

@@ -401,12 +401,12 @@ func TestPack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, data, err := Pack(dir, PackOptions{})
+	p, err := Pack(dir, PackOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, again, _ := Pack(dir, PackOptions{})
-	if string(data) != string(again) {
+	data := p.Packed
+	if again, _ := Pack(dir, PackOptions{}); string(data) != string(again.Packed) {
 		t.Error("the same directory makes other bytes")
 	}
 	read, err := archive.Read(data, archive.Limits{})
@@ -425,4 +425,47 @@ type publicKey = ed25519.PublicKey
 
 func testKey(seed byte) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize))
+}
+
+// TestRequiredSignature: Add and Resolve apply the same rules for signatures.
+func TestRequiredSignature(t *testing.T) {
+	t.Parallel()
+	key := testKey(7)
+	sign := func(p *Package, name string) *Package {
+		p.Module.Sign(name, key)
+		data := p.file(manifest.ModuleFile).Data
+		more := fmt.Sprintf(`, "signature": %q, "signing_key_id": %q}`, p.Module.Signature, name)
+		return load(t, []archive.File{{Name: manifest.ModuleFile, Data: append(bytes.TrimSuffix(data, []byte("}")), more...)}, *p.file("m.wasm")})
+	}
+	keys := manifest.Keys{"acme": testKey(7).Public().(publicKey), "other": testKey(8).Public().(publicKey)}
+	for _, c := range []struct {
+		name     string
+		p        *Package
+		required bool
+		want     string
+	}{
+		{"signed", sign(load(t, module("a", "1", "")), "acme"), true, ""},
+		{"unsigned", load(t, module("a", "1", "")), true, "has no signature"},
+		{"unsigned is enough", load(t, module("a", "1", "")), false, ""},
+		{"unknown key", sign(load(t, module("a", "1", "")), "x"), true, `signed with the key "x", which you do not trust`},
+		{"unknown key is enough", sign(load(t, module("a", "1", "")), "x"), false, ""},
+		{"forged", sign(load(t, module("a", "1", "")), "other"), false, `the trusted key "other" has not signed this manifest`},
+		{"program", load(t, program("p", "1")), true, "has no signature"},
+	} {
+		s := newStore(t)
+		_, err := s.Add(context.Background(), c.p, AddOptions{Keys: keys, RequireSigned: c.required})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
+		}
+		if _, err := os.Stat(s.Dir); c.want != "" && err == nil {
+			t.Errorf("%s: something was written", c.name)
+		}
+		if _, err := s.Add(context.Background(), c.p, AddOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = Resolve(Query{Ref: c.p.ID, Tiers: []Tier{Global(s.Dir)}, Keys: keys, RequireSigned: c.required})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s, installed before: got %v, want %q", c.name, err, c.want)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/plugin/bundle/archive"
 	"github.com/bentobuild/bento/plugin/bundle/manifest"
 )
@@ -16,41 +17,42 @@ type PackOptions struct {
 	Key     ed25519.PrivateKey
 }
 
-// Pack makes the package of a directory and returns it as a tar. For a module it computes wasm_sha256, and
+// Pack makes the package of a directory, and packs it as a tar. For a module it computes wasm_sha256, and
 // includes only the manifest and the module. The same directory gets the same bytes.
-func Pack(dir string, o PackOptions) (*Package, []byte, error) {
+func Pack(dir string, o PackOptions) (*Package, error) {
 	files, err := archive.ReadDir(dir, archive.Limits{})
 	if err != nil {
-		return nil, nil, From(dir, refused(RulePackage, "", "%v", err))
+		return nil, From(dir, diagnostics.Refuse(RulePackage, "", "%v", err))
 	}
 	p := &Package{files: files}
 	if p.file(manifest.ProcessFile) == nil && p.file(manifest.ModuleFile) != nil {
 		if err := p.finish(o); err != nil {
-			return nil, nil, From(dir, err)
+			return nil, From(dir, err)
 		}
 	}
-	made, data, err := packFiles(dir, p.files)
+	made, err := PackFiles(dir, p.files)
 	if err == nil && made.Module == nil && o.Key != nil {
-		err = From(dir, refused(RuleSignature, "leave out the key", "the package of a program has no place for a signature"))
+		err = From(dir, diagnostics.Refuse(RuleSignature, "leave out the key", "the package of a program has no place for a signature"))
 	}
-	return made, data, err
+	return made, err
 }
 
-// packFiles returns the package of the files of dir, and its tar.
-func packFiles(dir string, files []archive.File) (*Package, []byte, error) {
+// PackFiles makes the package of the files of dir, and packs it as a tar.
+func PackFiles(dir string, files []archive.File) (*Package, error) {
 	made, err := Load(files)
 	if err != nil {
-		return nil, nil, From(dir, err)
+		return nil, From(dir, err)
 	}
 	slices.SortStableFunc(made.files, func(a, b archive.File) int { return order(a.Name) - order(b.Name) })
 	var out bytes.Buffer
 	if err := archive.WriteTar(&out, made.files); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if out.Len() > archive.MaxSize {
-		return nil, nil, refused(RulePackage, "", "the package has %d bytes, expected at most %d", out.Len(), archive.MaxSize)
+		return nil, diagnostics.Refuse(RulePackage, "", "the package has %d bytes, expected at most %d", out.Len(), archive.MaxSize)
 	}
-	return made, out.Bytes(), nil
+	made.Packed = out.Bytes()
+	return made, nil
 }
 
 // order puts the manifest first.
@@ -71,7 +73,7 @@ func (p *Package) finish(o PackOptions) error {
 	}
 	wasm := p.file(m.WasmFile)
 	if wasm == nil {
-		return refused(RulePackage, "build the module first", "%q is missing, which %s names as wasm_file", m.WasmFile, manifest.ModuleFile)
+		return diagnostics.Refuse(RulePackage, "build the module first", "%q is missing, which %s names as wasm_file", m.WasmFile, manifest.ModuleFile)
 	}
 	m.WasmSHA256 = sum(wasm.Data)
 	var doc map[string]json.RawMessage

@@ -44,21 +44,17 @@ type Package struct {
 	Module            *manifest.Module
 	Process           *manifest.Process
 	Adapter           *manifest.Adapter
+	Packed            []byte           // the archive that it was packed as or read from; nil for a directory
+	Signatures        []seal.Signature // of Packed
 	files             []archive.File
-	packed            []byte           // the archive that it was read from; nil for a directory
-	signatures        []seal.Signature // of packed
-	signedBy          string           // the fingerprint of the trusted key that has signed packed
+	signedBy          string // the fingerprint of the trusted key that has signed Packed
 }
-
-// Archive returns the packed form of an adapter that was packed or read from an archive, and its
-// signatures.
-func (p *Package) Archive() ([]byte, []seal.Signature) { return p.packed, p.signatures }
 
 // Load checks the files of a package. The manifest is at the root, or in the only directory at the root.
 func Load(files []archive.File) (*Package, error) {
 	rooted := archive.Rooted(files, manifest.ModuleFile, manifest.ProcessFile, manifest.AdapterFile)
 	if rooted == nil {
-		return nil, refused(RulePackage, "see docs/tool-packages.md and docs/plugin-packages.md",
+		return nil, diagnostics.Refuse(RulePackage, "see docs/tool-packages.md and docs/plugin-packages.md",
 			"no manifest, expected %s, %s or %s at the root of the package or in its only directory", manifest.ModuleFile, manifest.ProcessFile, manifest.AdapterFile)
 	}
 	p := &Package{files: slices.Clone(rooted)}
@@ -92,11 +88,11 @@ func (p *Package) loadModule() error {
 	p.Kind, p.ID, p.Version, p.Module = KindModule, m.ID, m.Version, m
 	wasm := p.file(m.WasmFile)
 	if wasm == nil {
-		return refused(RulePackage, "", "%q is missing, which %s names as wasm_file", m.WasmFile, manifest.ModuleFile)
+		return diagnostics.Refuse(RulePackage, "", "%q is missing, which %s names as wasm_file", m.WasmFile, manifest.ModuleFile)
 	}
 	for _, f := range p.files {
 		if f.Name != m.WasmFile && f.Name != manifest.ModuleFile {
-			return refused(RulePackage, "bento tool package makes one of a directory",
+			return diagnostics.Refuse(RulePackage, "bento tool package makes one of a directory",
 				"entry %.200q: expected only %s and %q in the package of a module", f.Name, manifest.ModuleFile, m.WasmFile)
 		}
 	}
@@ -111,9 +107,9 @@ func (p *Package) loadModule() error {
 	}
 	switch got := sum(wasm.Data); {
 	case m.Unset():
-		return refused(RuleDigest, "make the package with bento tool package, which computes it", "%s: wasm_sha256 is not set", manifest.ModuleFile)
+		return diagnostics.Refuse(RuleDigest, "make the package with bento tool package, which computes it", "%s: wasm_sha256 is not set", manifest.ModuleFile)
 	case got != m.WasmSHA256:
-		return refused(RuleDigest, "get the package again, or make it again with bento tool package",
+		return diagnostics.Refuse(RuleDigest, "get the package again, or make it again with bento tool package",
 			"integrity check failed for `%s`: checksum mismatch: its sha256 is %s, expected %s", m.WasmFile, got, m.WasmSHA256)
 	}
 	return nil
@@ -126,9 +122,9 @@ func coreModule(name string, data []byte) error {
 	case bytes.HasPrefix(data, []byte(core)):
 		return nil
 	case bytes.HasPrefix(data, []byte("\x00asm")):
-		return refused(RulePackage, "build it as a core module for wasm32-wasip1, not as a component", "%q is a WebAssembly component or of another version, expected a core module", name)
+		return diagnostics.Refuse(RulePackage, "build it as a core module for wasm32-wasip1, not as a component", "%q is a WebAssembly component or of another version, expected a core module", name)
 	}
-	return refused(RulePackage, "build it for wasm32-wasip1", "%q is no WebAssembly module", name)
+	return diagnostics.Refuse(RulePackage, "build it for wasm32-wasip1", "%q is no WebAssembly module", name)
 }
 
 func (p *Package) loadProcess() error {
@@ -142,12 +138,12 @@ func (p *Package) loadProcess() error {
 		size += len(f.Data)
 	}
 	if size > archive.MaxBundle {
-		return refused(RulePackage, "", "the files have %d bytes, expected at most %d", size, archive.MaxBundle)
+		return diagnostics.Refuse(RulePackage, "", "the files have %d bytes, expected at most %d", size, archive.MaxBundle)
 	}
 	if command := m.Command; strings.Contains(command, "/") && !strings.HasPrefix(command, "/") {
 		f := p.file(path.Clean(command))
 		if f == nil {
-			return refused(RulePackage, "", "%q is missing, which %s names as process.command", command, manifest.ProcessFile)
+			return diagnostics.Refuse(RulePackage, "", "%q is missing, which %s names as process.command", command, manifest.ProcessFile)
 		}
 		f.Exec = true // a zip may lack the bit
 	}
@@ -190,13 +186,6 @@ func moduleDigest(m *manifest.Module, manifestSHA256, wasmSHA256 string) string 
 func sum(data []byte) string {
 	s := sha256.Sum256(data)
 	return hex.EncodeToString(s[:])
-}
-
-// refused returns the error of something that the user has named and bento refuses.
-func refused(rule, hint, format string, args ...any) error {
-	return diagnostics.Problems{{
-		Severity: diagnostics.Error, Rule: rule, Message: fmt.Sprintf(format, args...), Hint: hint, Source: diagnostics.Source,
-	}}
 }
 
 // From returns err with the name of the source of a package in every problem.

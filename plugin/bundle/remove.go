@@ -50,9 +50,9 @@ func (s *Store) missing(id, version string, there []string) error {
 		name += " " + version
 	}
 	if len(there) == 0 {
-		return refused(RuleNotFound, s.command()+" list names the installed packages", "the package %s is not installed", name)
+		return diagnostics.Refuse(RuleNotFound, s.command()+" list names the installed packages", "the package %s is not installed", name)
 	}
-	return refused(RuleNotFound, "", "the package %s is not installed, found %s", name, diagnostics.Few(there))
+	return diagnostics.Refuse(RuleNotFound, "", "the package %s is not installed, found %s", name, diagnostics.Few(there))
 }
 
 // versionsAt lists the versions of an id, also damaged ones, sorted from the highest on.
@@ -125,7 +125,7 @@ func (s *Store) Rollback(ctx context.Context, id string) (from, to string, err e
 		i := slices.IndexFunc(found, func(f Found) bool { return f.Active })
 		from = found[i].Version
 		if i+1 == len(found) {
-			return refused(RuleNotFound, "install an older version with "+s.command()+" add", "the package %s has no version below the active one, found %s", id, versionsOf(found))
+			return diagnostics.Refuse(RuleNotFound, "install an older version with "+s.command()+" add", "the package %s has no version below the active one, found %s", id, versionsOf(found))
 		}
 		to = found[i+1].Version
 		e.Version, e.Source = to, found[i+1].Source

@@ -48,7 +48,7 @@ type Resolved struct {
 func Resolve(q Query) (*Resolved, []diagnostics.Diagnostic, error) {
 	id, want, err := manifest.ParseReference(q.Ref)
 	if err != nil {
-		return nil, nil, refused(manifest.RuleInvalid, `write the id and a version, such as "acme-fmt@1.2"`, "%v", err)
+		return nil, nil, diagnostics.Refuse(manifest.RuleInvalid, `write the id and a version, such as "acme-fmt@1.2"`, "%v", err)
 	}
 	r := &resolver{query: q, known: make(map[string][]Found)}
 	f, err := r.pick(id, want)
@@ -100,10 +100,10 @@ func (r *resolver) pick(id string, want manifest.Requirement) (*Found, error) {
 func (r *resolver) choose(id string, want manifest.Requirement) (*Found, error) {
 	list := r.versions(id)
 	if len(list) == 0 {
-		return nil, refused(RuleNotFound, "install it with: bento tool add "+nameOf(id, want)+" --from DIR|URL", "the package %s is not installed", nameOf(id, want))
+		return nil, diagnostics.Refuse(RuleNotFound, "install it with: bento tool add "+want.Of(id)+" --from DIR|URL", "the package %s is not installed", want.Of(id))
 	}
 	if !list[0].Enabled {
-		return nil, refused(RuleNotFound, "enable it with: bento tool enable "+id, "the package %s is disabled", id)
+		return nil, diagnostics.Refuse(RuleNotFound, "enable it with: bento tool enable "+id, "the package %s is disabled", id)
 	}
 	if pin, ok := r.query.Pins[id]; ok && list[0].Tier == globalTier {
 		return pinned(list, id, want, pin)
@@ -113,7 +113,7 @@ func (r *resolver) choose(id string, want manifest.Requirement) (*Found, error) 
 		i = slices.IndexFunc(list, func(f Found) bool { return want.Accepts(f.Version) })
 	}
 	if i < 0 {
-		return nil, refused(RuleNotFound, "install it with: bento tool add "+nameOf(id, want)+" --from DIR|URL",
+		return nil, diagnostics.Refuse(RuleNotFound, "install it with: bento tool add "+want.Of(id)+" --from DIR|URL",
 			"no installed version of the package %s fulfils %q, found %s", id, want, versionsOf(list))
 	}
 	return &list[i], nil
@@ -125,20 +125,13 @@ func pinned(list []Found, id string, want manifest.Requirement, pin Pin) (*Found
 	switch {
 	case i < 0:
 		j := max(0, slices.IndexFunc(list, func(f Found) bool { return f.Active }))
-		return nil, refused(RuleDigest, "install the locked one with bento tool add, or if you trust the installed one: bento plugin lock",
+		return nil, diagnostics.Refuse(RuleDigest, "install the locked one with bento tool add, or if you trust the installed one: bento plugin lock",
 			"the package %s %s: its digest is %s, expected %s at %s", id, list[j].Version, list[j].Digest, pin.SHA256, pin.Where)
 	case !want.Accepts(list[i].Version):
-		return nil, refused(RuleConflict, "change the requirement, or activate another version and lock it with bento plugin lock",
+		return nil, diagnostics.Refuse(RuleConflict, "change the requirement, or activate another version and lock it with bento plugin lock",
 			"the package %s: %q is required, and %s locks %s", id, want, pin.Where, list[i].Version)
 	}
 	return &list[i], nil
-}
-
-func nameOf(id string, want manifest.Requirement) string {
-	if want.String() == "" {
-		return id
-	}
-	return id + "@" + want.String()
 }
 
 func versionsOf(list []Found) string {
@@ -156,7 +149,7 @@ func (r *resolver) require(f Found, way []string) error {
 	}
 	for _, d := range f.Module.Dependencies {
 		if slices.Contains(way, d.ID) {
-			return refused(RuleDependency, "", "packages depend on each other in a circle: %s", strings.Join(append(way, d.ID), " -> "))
+			return diagnostics.Refuse(RuleDependency, "", "packages depend on each other in a circle: %s", strings.Join(append(way, d.ID), " -> "))
 		}
 		want, err := manifest.ParseRequirement(d.VersionReq)
 		if err != nil {
@@ -164,7 +157,7 @@ func (r *resolver) require(f Found, way []string) error {
 		}
 		if i := slices.IndexFunc(r.chosen, func(o Found) bool { return o.ID == d.ID }); i >= 0 {
 			if got := r.chosen[i].Version; !want.Accepts(got) {
-				return refused(RuleDependency, "", "%s depends on %s %q, and another package on its version %s", f.ID, d.ID, want, got)
+				return diagnostics.Refuse(RuleDependency, "", "%s depends on %s %q, and another package on its version %s", f.ID, d.ID, want, got)
 			}
 			continue
 		}

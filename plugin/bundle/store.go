@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/owndir"
 	"github.com/bentobuild/bento/internal/rawfile"
 	"github.com/bentobuild/bento/plugin/bundle/archive"
@@ -67,13 +68,13 @@ func (s *Store) command() string {
 	return "bento tool"
 }
 
-// checkKind refuses a package of the other sort.
-func (s *Store) checkKind(p *Package) error {
+// Accepts refuses a package of the other sort.
+func (s *Store) Accepts(p *Package) error {
 	switch {
 	case s.Plugins && p.Kind != KindAdapter:
-		return refused(RulePackage, "install it with bento tool add", "%s %s is the package of a tool, expected that of an adapter", p.ID, p.Version)
+		return diagnostics.Refuse(RulePackage, "install it with bento tool add", "%s %s is the package of a tool, expected that of an adapter", p.ID, p.Version)
 	case !s.Plugins && p.Kind == KindAdapter:
-		return refused(RulePackage, "install it with bento plugin add", "%s %s is the package of an adapter, expected that of a tool", p.ID, p.Version)
+		return diagnostics.Refuse(RulePackage, "install it with bento plugin add", "%s %s is the package of an adapter, expected that of a tool", p.ID, p.Version)
 	}
 	return nil
 }
@@ -99,7 +100,7 @@ type Added struct {
 func (s *Store) Add(ctx context.Context, p *Package, o AddOptions) (Added, error) {
 	done := Added{Dir: filepath.Join(s.Dir, p.ID, p.Version)}
 	var err error
-	if err := s.checkKind(p); err != nil {
+	if err := s.Accepts(p); err != nil {
 		return Added{}, err
 	}
 	if p.Kind == KindAdapter {
@@ -117,7 +118,7 @@ func (s *Store) Add(ctx context.Context, p *Package, o AddOptions) (Added, error
 			err = s.place(root, p, o.Source)
 		case err != nil:
 		case there != p.Digest:
-			return refused(RuleConflict, "raise the version; or first: "+s.command()+" remove "+p.ID+"@"+p.Version,
+			return diagnostics.Refuse(RuleConflict, "raise the version; or first: "+s.command()+" remove "+p.ID+"@"+p.Version,
 				"%s %s is installed with the digest %s, found %s", p.ID, p.Version, there, p.Digest)
 		default:
 			done.Already = true
@@ -134,7 +135,7 @@ func (s *Store) Add(ctx context.Context, p *Package, o AddOptions) (Added, error
 func signature(name string, m *manifest.Module, o AddOptions) (string, error) {
 	const required = ", and your own configuration requires one"
 	if m == nil && o.RequireSigned {
-		return "", refused(RuleSignature, "the package of a program has no place for one; set require_signed = false in your own configuration, or use a module", "%s has no signature"+required, name)
+		return "", diagnostics.Refuse(RuleSignature, "the package of a program has no place for one; set require_signed = false in your own configuration, or use a module", "%s has no signature"+required, name)
 	}
 	if m == nil {
 		return "", nil
@@ -142,11 +143,11 @@ func signature(name string, m *manifest.Module, o AddOptions) (string, error) {
 	result := m.CheckSignature(o.Keys)
 	switch {
 	case result == manifest.Forged:
-		return "", refused(RuleSignature, "get the package again from its author", "%s: the trusted key %q has not signed this manifest", name, m.SigningKeyID)
+		return "", diagnostics.Refuse(RuleSignature, "get the package again from its author", "%s: the trusted key %q has not signed this manifest", name, m.SigningKeyID)
 	case result == manifest.Unsigned && o.RequireSigned:
-		return "", refused(RuleSignature, "ask the author to sign it", "%s has no signature"+required, name)
+		return "", diagnostics.Refuse(RuleSignature, "ask the author to sign it", "%s has no signature"+required, name)
 	case result == manifest.Untrusted && o.RequireSigned:
-		return "", refused(RuleSignature, "add the author's public key to [tools] trusted_keys of your own configuration, if you trust it",
+		return "", diagnostics.Refuse(RuleSignature, "add the author's public key to [tools] trusted_keys of your own configuration, if you trust it",
 			"%s is signed with the key %.100q, which you do not trust", name, m.SigningKeyID)
 	}
 	return result, nil

@@ -95,6 +95,14 @@ func (r Requirement) Accepts(version string) bool {
 // String returns the text of the requirement, "" for any version.
 func (r Requirement) String() string { return r.text }
 
+// Of returns the reference of a package in the syntax of ParseReference: its id, and the requirement unless that is empty.
+func (r Requirement) Of(id string) string {
+	if r.text == "" {
+		return id
+	}
+	return id + "@" + r.text
+}
+
 // ParseReference reads the name of a package as a user writes it: "acme-fmt", "acme-fmt@1.2" or
 // "acme-fmt@=1.2.3".
 func ParseReference(text string) (id string, want Requirement, err error) {

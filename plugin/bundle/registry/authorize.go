@@ -19,7 +19,7 @@ var parameter = pattern.New(`([a-zA-Z]+)="([^"]*)"`)
 const maxToken = 64 << 10
 
 // authorize returns the header Authorization that a challenge wants.
-func (c *Client) authorize(ctx context.Context, r Reference, challenge, scope string) (string, error) {
+func (c *client) authorize(ctx context.Context, r reference, challenge, scope string) (string, error) {
 	name, password := "", ""
 	if c.Login != nil {
 		name, password = c.Login(r.Host)
@@ -41,7 +41,7 @@ func (c *Client) authorize(ctx context.Context, r Reference, challenge, scope st
 }
 
 // bearer returns the address that issues a token for a challenge.
-func bearer(challenge string, r Reference, scope string) *url.URL {
+func bearer(challenge string, r reference, scope string) *url.URL {
 	given := make(map[string]string)
 	for _, m := range parameter.FindAllStringSubmatch(challenge, 20) {
 		given[strings.ToLower(m[1])] = m[2]
@@ -60,7 +60,7 @@ func bearer(challenge string, r Reference, scope string) *url.URL {
 }
 
 // token fetches a token. A server that is not this machine must have https.
-func (c *Client) token(ctx context.Context, r Reference, from *url.URL, basic string) (string, error) {
+func (c *client) token(ctx context.Context, r reference, from *url.URL, basic string) (string, error) {
 	if from.Scheme != "https" && (from.Scheme != "http" || !isLoopback(from.Host)) {
 		return "", fmt.Errorf("the registry %s sends to %.200q for a token, expected an address with https", r.Host, from.Redacted())
 	}

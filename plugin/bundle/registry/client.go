@@ -27,11 +27,11 @@ const (
 	maxPages    = 100
 )
 
-// ErrNotFound is the error of a missing artifact.
-var ErrNotFound = errors.New("the registry has no such artifact")
+// errNotFound is the error of a missing artifact.
+var errNotFound = errors.New("the registry has no such artifact")
 
-// Client talks to a registry. It is not safe for concurrent use.
-type Client struct {
+// client talks to a registry. It is not safe for concurrent use.
+type client struct {
 	HTTP *http.Client
 	// Login returns the name and the password for a host, "" for none; may be nil.
 	Login func(host string) (name, password string)
@@ -39,15 +39,15 @@ type Client struct {
 	authorization map[string]string // by host and repository
 }
 
-// Manifest is the manifest of an artifact.
-type Manifest struct {
+// artifact is the manifest of an artifact.
+type artifact struct {
 	Digest       string  `json:"-"` // "sha256:…"
 	ArtifactType string  `json:"artifactType"`
-	Layers       []Layer `json:"layers"`
+	Layers       []layer `json:"layers"`
 }
 
-// Layer describes a blob.
-type Layer struct {
+// layer describes a blob.
+type layer struct {
 	MediaType   string            `json:"mediaType"`
 	Digest      string            `json:"digest"`
 	Size        int64             `json:"size"`
@@ -55,7 +55,7 @@ type Layer struct {
 }
 
 // Tags returns the tags of a repository.
-func (c *Client) Tags(ctx context.Context, r Reference) ([]string, error) {
+func (c *client) Tags(ctx context.Context, r reference) ([]string, error) {
 	var tags []string
 	next := r.base() + "/tags/list?n=1000"
 	for range maxPages {
@@ -103,7 +103,7 @@ func beside(base, ref string) (string, error) {
 }
 
 // Manifest returns the manifest of an artifact.
-func (c *Client) Manifest(ctx context.Context, r Reference) (*Manifest, error) {
+func (c *client) Manifest(ctx context.Context, r reference) (*artifact, error) {
 	data, _, err := c.get(ctx, r, r.base()+"/manifests/"+r.which(), typeManifest+", "+typeDocker, maxManifest)
 	if err != nil {
 		return nil, err
@@ -112,8 +112,8 @@ func (c *Client) Manifest(ctx context.Context, r Reference) (*Manifest, error) {
 }
 
 // parseManifest reads a manifest, which must have the digest want unless that is "".
-func parseManifest(data []byte, want string) (*Manifest, error) {
-	m := &Manifest{Digest: digestOf(data)}
+func parseManifest(data []byte, want string) (*artifact, error) {
+	m := &artifact{Digest: digestOf(data)}
 	if want != "" && want != m.Digest {
 		return nil, fmt.Errorf("the manifest has the digest %s, expected %s", m.Digest, want)
 	}
@@ -128,13 +128,15 @@ func parseManifest(data []byte, want string) (*Manifest, error) {
 	return m, nil
 }
 
-func digestOf(data []byte) string {
-	sum := sha256.Sum256(data)
-	return "sha256:" + hex.EncodeToString(sum[:])
+func digestOf(data []byte) string { return "sha256:" + sum(data) }
+
+func sum(data []byte) string {
+	s := sha256.Sum256(data)
+	return hex.EncodeToString(s[:])
 }
 
-// Blob returns the content of a layer, which has its size and digest, and at most limit bytes.
-func (c *Client) Blob(ctx context.Context, r Reference, l Layer, limit int64) ([]byte, error) {
+// blob returns the content of a layer, which has its size and digest, and at most limit bytes.
+func (c *client) Blob(ctx context.Context, r reference, l layer, limit int64) ([]byte, error) {
 	if l.Size > limit {
 		return nil, fmt.Errorf("the layer has %d bytes, expected at most %d", l.Size, limit)
 	}
@@ -150,7 +152,7 @@ func (c *Client) Blob(ctx context.Context, r Reference, l Layer, limit int64) ([
 	return data, nil
 }
 
-func (c *Client) get(ctx context.Context, r Reference, address, accept string, limit int64) ([]byte, http.Header, error) {
+func (c *client) get(ctx context.Context, r reference, address, accept string, limit int64) ([]byte, http.Header, error) {
 	res, err := c.do(ctx, r, request{method: http.MethodGet, address: address, header: map[string]string{"Accept": accept}, scope: "pull"})
 	if err != nil {
 		return nil, nil, err
@@ -159,7 +161,7 @@ func (c *Client) get(ctx context.Context, r Reference, address, accept string, l
 	switch res.StatusCode {
 	case http.StatusOK:
 	case http.StatusNotFound:
-		return nil, nil, ErrNotFound
+		return nil, nil, errNotFound
 	default:
 		return nil, nil, answered(res)
 	}
@@ -182,7 +184,7 @@ func answered(res *http.Response) error {
 	return fmt.Errorf("the registry answered %s", res.Status)
 }
 
-// request is one HTTP request to the registry of a Reference.
+// request is one HTTP request to the registry of a reference.
 type request struct {
 	method, address string
 	header          map[string]string
@@ -191,7 +193,7 @@ type request struct {
 }
 
 // do sends a request, and sends it again with a token if the registry asks for one.
-func (c *Client) do(ctx context.Context, r Reference, q request) (*http.Response, error) {
+func (c *client) do(ctx context.Context, r reference, q request) (*http.Response, error) {
 	key := r.Host + "/" + r.Repo + " " + q.scope
 	res, err := c.send(ctx, q, c.authorization[key])
 	if err != nil || res.StatusCode != http.StatusUnauthorized {
@@ -210,7 +212,7 @@ func (c *Client) do(ctx context.Context, r Reference, q request) (*http.Response
 	return c.send(ctx, q, authorization)
 }
 
-func (c *Client) send(ctx context.Context, q request, authorization string) (*http.Response, error) {
+func (c *client) send(ctx context.Context, q request, authorization string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, q.method, q.address, bytes.NewReader(q.body))
 	if err != nil {
 		return nil, err

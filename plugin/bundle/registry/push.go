@@ -8,8 +8,8 @@ import (
 	"net/url"
 )
 
-// Blob is the content of a layer to push.
-type Blob struct {
+// blob is the content of a layer to push.
+type blob struct {
 	MediaType string
 	Data      []byte
 	Title     string // a file name, for people
@@ -17,13 +17,13 @@ type Blob struct {
 
 // Push writes an artifact with a tag and returns the digest of its manifest. The same blobs make the
 // same digest.
-func (c *Client) Push(ctx context.Context, r Reference, artifactType string, blobs []Blob) (string, error) {
-	empty := Blob{MediaType: typeEmpty, Data: []byte("{}")}
+func (c *client) Push(ctx context.Context, r reference, artifactType string, blobs []blob) (string, error) {
+	empty := blob{MediaType: typeEmpty, Data: []byte("{}")}
 	config, err := c.upload(ctx, r, empty)
 	if err != nil {
 		return "", err
 	}
-	layers := make([]Layer, len(blobs))
+	layers := make([]layer, len(blobs))
 	for i, b := range blobs {
 		if layers[i], err = c.upload(ctx, r, b); err != nil {
 			return "", err
@@ -33,8 +33,8 @@ func (c *Client) Push(ctx context.Context, r Reference, artifactType string, blo
 		SchemaVersion int     `json:"schemaVersion"`
 		MediaType     string  `json:"mediaType"`
 		ArtifactType  string  `json:"artifactType"`
-		Config        Layer   `json:"config"`
-		Layers        []Layer `json:"layers"`
+		Config        layer   `json:"config"`
+		Layers        []layer `json:"layers"`
 	}{2, typeManifest, artifactType, config, layers})
 	if err != nil {
 		return "", err
@@ -44,8 +44,8 @@ func (c *Client) Push(ctx context.Context, r Reference, artifactType string, blo
 }
 
 // upload writes a blob unless the registry has it.
-func (c *Client) upload(ctx context.Context, r Reference, b Blob) (Layer, error) {
-	l := Layer{MediaType: b.MediaType, Digest: digestOf(b.Data), Size: int64(len(b.Data))}
+func (c *client) upload(ctx context.Context, r reference, b blob) (layer, error) {
+	l := layer{MediaType: b.MediaType, Digest: digestOf(b.Data), Size: int64(len(b.Data))}
 	if b.Title != "" {
 		l.Annotations = map[string]string{"org.opencontainers.image.title": b.Title}
 	}
@@ -80,7 +80,7 @@ func (c *Client) upload(ctx context.Context, r Reference, b Blob) (Layer, error)
 	return l, c.put(ctx, r, http.MethodPut, u.String(), "application/octet-stream", b.Data)
 }
 
-func (c *Client) put(ctx context.Context, r Reference, method, address, mediaType string, body []byte) error {
+func (c *client) put(ctx context.Context, r reference, method, address, mediaType string, body []byte) error {
 	res, err := c.do(ctx, r, request{method: method, address: address, header: map[string]string{"Content-Type": mediaType}, body: body, scope: "pull,push"})
 	if err != nil {
 		return err

@@ -1,4 +1,5 @@
-// Package registry reads and writes artifacts in an OCI registry.
+// Package registry fetches packages of tools and plugins from paths, URLs, git repositories and OCI registries, and
+// publishes them.
 package registry
 
 import (
@@ -9,8 +10,8 @@ import (
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
-// Reference names an artifact in a registry. With neither Tag nor Digest it names the repository.
-type Reference struct {
+// reference names an artifact in a registry. With neither Tag nor Digest it names the repository.
+type reference struct {
 	Host   string // with the port, if it has one
 	Repo   string
 	Tag    string
@@ -24,10 +25,10 @@ var (
 	digestForm = pattern.New(`^sha256:[0-9a-f]{64}$`)
 )
 
-// ParseReference reads HOST[:PORT]/NAME[:TAG][@DIGEST]. The host is never left out.
-func ParseReference(text string) (Reference, error) {
-	bad := func(what string) (Reference, error) {
-		return Reference{}, fmt.Errorf("%.200q is no reference, %s: expected HOST/NAME, HOST/NAME:TAG or HOST/NAME@sha256:DIGEST", text, what)
+// parseReference reads HOST[:PORT]/NAME[:TAG][@DIGEST]. The host is never left out.
+func parseReference(text string) (reference, error) {
+	bad := func(what string) (reference, error) {
+		return reference{}, fmt.Errorf("%.200q is no reference, %s: expected HOST/NAME, HOST/NAME:TAG or HOST/NAME@sha256:DIGEST", text, what)
 	}
 	name, digest, pinned := strings.Cut(text, "@")
 	host, repo, ok := strings.Cut(name, "/")
@@ -42,11 +43,11 @@ func ParseReference(text string) (Reference, error) {
 	case pinned && !digestForm.MatchString(digest):
 		return bad("its digest is not valid")
 	}
-	return Reference{Host: host, Repo: repo, Tag: tag, Digest: digest}, nil
+	return reference{Host: host, Repo: repo, Tag: tag, Digest: digest}, nil
 }
 
 // String returns the text of a reference.
-func (r Reference) String() string {
+func (r reference) String() string {
 	text := r.Host + "/" + r.Repo
 	if r.Tag != "" {
 		text += ":" + r.Tag
@@ -58,7 +59,7 @@ func (r Reference) String() string {
 }
 
 // which returns the digest or the tag.
-func (r Reference) which() string {
+func (r reference) which() string {
 	if r.Digest != "" {
 		return r.Digest
 	}
@@ -66,7 +67,7 @@ func (r Reference) which() string {
 }
 
 // base returns the address of the repository: with http for this machine, else with https.
-func (r Reference) base() string {
+func (r reference) base() string {
 	scheme := "https"
 	if isLoopback(r.Host) {
 		scheme = "http"

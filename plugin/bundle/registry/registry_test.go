@@ -15,7 +15,7 @@ import (
 )
 
 // serve starts a registry on this machine. The function wrap may change its answers.
-func serve(t *testing.T, wrap func(http.Handler) http.Handler) Reference {
+func serve(t *testing.T, wrap func(http.Handler) http.Handler) reference {
 	t.Helper()
 	handler := oci.New(oci.Logger(log.New(io.Discard, "", 0)))
 	if wrap != nil {
@@ -23,21 +23,21 @@ func serve(t *testing.T, wrap func(http.Handler) http.Handler) Reference {
 	}
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	return Reference{Host: strings.TrimPrefix(server.URL, "http://"), Repo: "plugins/a"}
+	return reference{Host: strings.TrimPrefix(server.URL, "http://"), Repo: "plugins/a"}
 }
 
-func (r Reference) at(tag string) Reference {
+func (r reference) at(tag string) reference {
 	r.Tag = tag
 	return r
 }
 
 func TestPushAndPull(t *testing.T) {
 	t.Parallel()
-	r, c, ctx := serve(t, nil), &Client{HTTP: http.DefaultClient}, context.Background()
-	if _, err := c.Manifest(ctx, r.at("1.0.0")); !errors.Is(err, ErrNotFound) {
+	r, c, ctx := serve(t, nil), &client{HTTP: http.DefaultClient}, context.Background()
+	if _, err := c.Manifest(ctx, r.at("1.0.0")); !errors.Is(err, errNotFound) {
 		t.Errorf("a missing artifact: %v", err)
 	}
-	blobs := []Blob{{"application/x-one", []byte("one"), "one.tar"}, {"application/x-two", []byte("two"), ""}}
+	blobs := []blob{{"application/x-one", []byte("one"), "one.tar"}, {"application/x-two", []byte("two"), ""}}
 	digest, err := c.Push(ctx, r.at("1.0.0"), "application/x-a", blobs)
 	if err != nil {
 		t.Fatal(err)
@@ -115,8 +115,8 @@ func TestHostileRegistry(t *testing.T) {
 				}
 			})
 		}).at("1")
-		client, ctx := &Client{HTTP: http.DefaultClient}, context.Background()
-		digest, err := client.Push(ctx, r, "application/x-a", []Blob{{"application/x-one", []byte("one"), ""}})
+		client, ctx := &client{HTTP: http.DefaultClient}, context.Background()
+		digest, err := client.Push(ctx, r, "application/x-a", []blob{{"application/x-one", []byte("one"), ""}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,13 +164,13 @@ func TestToken(t *testing.T) {
 		})
 	})
 	address = "http://" + r.Host
-	c := &Client{HTTP: http.DefaultClient, Login: func(host string) (string, string) {
+	c := &client{HTTP: http.DefaultClient, Login: func(host string) (string, string) {
 		if host != r.Host {
 			return "", ""
 		}
 		return "me", "secret"
 	}}
-	if _, err := c.Push(context.Background(), r.at("1"), "x", []Blob{{"y", []byte("z"), ""}}); err != nil {
+	if _, err := c.Push(context.Background(), r.at("1"), "x", []blob{{"y", []byte("z"), ""}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Manifest(context.Background(), r.at("1")); err != nil {
@@ -195,7 +195,7 @@ func TestPages(t *testing.T) {
 			}
 		})
 	})
-	_, err := (&Client{HTTP: http.DefaultClient}).Tags(context.Background(), r)
+	_, err := (&client{HTTP: http.DefaultClient}).Tags(context.Background(), r)
 	if err == nil || !strings.Contains(err.Error(), `names the address "http://elsewhere.invalid/v2/"`) {
 		t.Errorf("a page elsewhere: %v", err)
 	}
@@ -216,7 +216,7 @@ func TestParseReference(t *testing.T) {
 		"u:p@r.example.com/a":       "its host is not valid",
 		"r.example.com:x/a":         "its host is not valid",
 	} {
-		r, err := ParseReference(text)
+		r, err := parseReference(text)
 		got := r.base()
 		if err != nil {
 			got = err.Error()

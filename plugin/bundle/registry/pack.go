@@ -1,4 +1,4 @@
-package bundle
+package registry
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/plugin/bundle"
 	"github.com/bentobuild/bento/plugin/bundle/archive"
 	"github.com/bentobuild/bento/plugin/bundle/manifest"
 )
@@ -13,12 +15,12 @@ import (
 // PackAdapter returns the package of an adapter. source is a directory with its manifest, an archive
 // that was packed before, or an executable or module, of which version and platform are. The same
 // files make the same bytes.
-func (f *Fetcher) PackAdapter(ctx context.Context, source, version, platform string) (*Package, error) {
+func (f *Fetcher) PackAdapter(ctx context.Context, source, version, platform string) (*bundle.Package, error) {
 	if strings.HasPrefix(filepath.Base(source), "bento-adapter-") {
 		return f.packProgram(ctx, source, version, platform)
 	}
 	if version != "" || platform != "" {
-		return nil, refused(RulePackage, "leave out --version and --platform, or name the executable bento-adapter-ID", "%s: its manifest states the version and the platform", source)
+		return nil, diagnostics.Refuse(bundle.RulePackage, "leave out --version and --platform, or name the executable bento-adapter-ID", "%s: its manifest states the version and the platform", source)
 	}
 	if data, err := f.Bytes(ctx, source, archive.MaxSize); err == nil {
 		signatures, err := f.signaturesOf(ctx, source)
@@ -27,27 +29,23 @@ func (f *Fetcher) PackAdapter(ctx context.Context, source, version, platform str
 		}
 		return adapterOnly(unpacked(source, data, signatures))
 	}
-	p, data, err := Pack(source, PackOptions{})
-	if err == nil {
-		p.packed = data
-	}
-	return adapterOnly(p, err)
+	return adapterOnly(bundle.Pack(source, bundle.PackOptions{}))
 }
 
-func adapterOnly(p *Package, err error) (*Package, error) {
+func adapterOnly(p *bundle.Package, err error) (*bundle.Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := (&Store{Plugins: true}).checkKind(p); err != nil {
+	if err := (&bundle.Store{Plugins: true}).Accepts(p); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
 // packProgram returns the package of an executable or a module.
-func (f *Fetcher) packProgram(ctx context.Context, source, version, platform string) (*Package, error) {
+func (f *Fetcher) packProgram(ctx context.Context, source, version, platform string) (*bundle.Package, error) {
 	if version == "" {
-		return nil, refused(RulePackage, "write it: --version 1.0.0", "%s: the version of the package is missing", source)
+		return nil, diagnostics.Refuse(bundle.RulePackage, "write it: --version 1.0.0", "%s: the version of the package is missing", source)
 	}
 	program, err := f.Bytes(ctx, source, archive.MaxSize)
 	if err != nil {
@@ -68,11 +66,7 @@ func (f *Fetcher) packProgram(ctx context.Context, source, version, platform str
 	if err != nil {
 		return nil, err
 	}
-	p, data, err := packFiles(source, []archive.File{
+	return adapterOnly(bundle.PackFiles(source, []archive.File{
 		{Name: manifest.AdapterFile, Data: append(text, '\n')}, {Name: name, Data: program, Exec: true},
-	})
-	if err == nil {
-		p.packed = data
-	}
-	return adapterOnly(p, err)
+	}))
 }

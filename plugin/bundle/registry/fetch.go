@@ -1,4 +1,4 @@
-package bundle
+package registry
 
 import (
 	"cmp"
@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/plugin/bundle"
 	"github.com/bentobuild/bento/plugin/bundle/archive"
 	"github.com/bentobuild/bento/plugin/bundle/manifest"
 )
@@ -39,7 +41,7 @@ type Fetcher struct {
 // Package reads the package of a source: a directory, an archive (a path, or a URL with file, http or
 // https), or a repository (git+https://..., git+ssh://..., git+file://..., with "#branch" for
 // another branch or tag than the default).
-func (f *Fetcher) Package(ctx context.Context, source string) (*Package, error) {
+func (f *Fetcher) Package(ctx context.Context, source string) (*bundle.Package, error) {
 	var files []archive.File
 	var err error
 	if repo, ok := strings.CutPrefix(source, "git+"); ok {
@@ -55,14 +57,14 @@ func (f *Fetcher) Package(ctx context.Context, source string) (*Package, error) 
 	return loaded(source, files, err)
 }
 
-func loaded(source string, files []archive.File, err error) (*Package, error) {
+func loaded(source string, files []archive.File, err error) (*bundle.Package, error) {
 	shown := Redacted(source)
 	if err != nil {
 		return nil, fetchError(shown, err)
 	}
-	p, err := Load(files)
+	p, err := bundle.Load(files)
 	if err != nil {
-		return nil, From(shown, err)
+		return nil, bundle.From(shown, err)
 	}
 	return p, nil
 }
@@ -72,12 +74,12 @@ func fetchError(source string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return refused(RuleFetch, "", "%s: %v", source, err)
+	return diagnostics.Refuse(RuleFetch, "", "%s: %v", source, err)
 }
 
 // Release reads the package of a release in the index at a path or URL, and checks the size and the
 // digest of the archive.
-func (f *Fetcher) Release(ctx context.Context, index string, r manifest.Release) (*Package, error) {
+func (f *Fetcher) Release(ctx context.Context, index string, r manifest.Release) (*bundle.Package, error) {
 	source, err := address(index, r.URL)
 	if err != nil {
 		return nil, fetchError(Redacted(index), err)
@@ -87,14 +89,14 @@ func (f *Fetcher) Release(ctx context.Context, index string, r manifest.Release)
 	case err != nil:
 		return nil, fetchError(Redacted(source), err)
 	case r.Size != 0 && int64(len(data)) != r.Size:
-		return nil, refused(RuleDigest, "", "%s: %d bytes, expected %d as the index states", Redacted(source), len(data), r.Size)
+		return nil, diagnostics.Refuse(bundle.RuleDigest, "", "%s: %d bytes, expected %d as the index states", Redacted(source), len(data), r.Size)
 	case sum(data) != r.SHA256:
-		return nil, refused(RuleDigest, "", "%s: its sha256 is %s, expected %s as the index states", Redacted(source), sum(data), r.SHA256)
+		return nil, diagnostics.Refuse(bundle.RuleDigest, "", "%s: its sha256 is %s, expected %s as the index states", Redacted(source), sum(data), r.SHA256)
 	}
 	files, err := archive.Read(data, archive.Limits{})
 	p, err := loaded(source, files, err)
 	if err == nil && (p.ID != r.ID || p.Version != r.Version) {
-		err = refused(RuleConflict, "", "%s: it is %s %s, expected %s %s as the index states", Redacted(source), p.ID, p.Version, r.ID, r.Version)
+		err = diagnostics.Refuse(bundle.RuleConflict, "", "%s: it is %s %s, expected %s %s as the index states", Redacted(source), p.ID, p.Version, r.ID, r.Version)
 	}
 	return p, err
 }

@@ -1,4 +1,4 @@
-package bundle
+package registry
 
 import (
 	"context"
@@ -10,9 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/plugin/bundle"
 	"github.com/bentobuild/bento/plugin/bundle/archive"
 	"github.com/bentobuild/bento/plugin/bundle/manifest"
-	"github.com/bentobuild/bento/plugin/bundle/registry"
 	"github.com/bentobuild/bento/plugin/bundle/seal"
 )
 
@@ -29,20 +30,20 @@ const (
 const maxSignatures = 20
 
 // client returns a client whose requests end with the context that comes with it.
-func (f *Fetcher) client(ctx context.Context) (*registry.Client, context.Context, context.CancelFunc) {
+func (f *Fetcher) registry(ctx context.Context) (*client, context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeoutCause(ctx, downloadTime, fmt.Errorf("timed out after %v", downloadTime))
-	return &registry.Client{HTTP: &http.Client{Transport: f.Transport, CheckRedirect: checkRedirect}, Login: f.login}, ctx, cancel
+	return &client{HTTP: &http.Client{Transport: f.Transport, CheckRedirect: checkRedirect}, Login: f.login}, ctx, cancel
 }
 
 // fromRegistry reads the package of an adapter from a registry. Without a tag and a digest it chooses the
 // best tag.
-func (f *Fetcher) fromRegistry(ctx context.Context, text, id string, want manifest.Requirement) (*Package, error) {
+func (f *Fetcher) fromRegistry(ctx context.Context, text, id string, want manifest.Requirement) (*bundle.Package, error) {
 	source := "oci://" + text
-	ref, err := registry.ParseReference(text)
+	ref, err := parseReference(text)
 	if err != nil {
 		return nil, fetchError(source, err)
 	}
-	c, ctx, cancel := f.client(ctx)
+	c, ctx, cancel := f.registry(ctx)
 	defer cancel()
 	if ref.Tag == "" && ref.Digest == "" {
 		tags, err := c.Tags(ctx, ref)
@@ -63,7 +64,7 @@ func (f *Fetcher) fromRegistry(ctx context.Context, text, id string, want manife
 }
 
 // pull reads the archive of an artifact, and its signatures.
-func pull(ctx context.Context, c *registry.Client, ref registry.Reference) (data []byte, signatures []seal.Signature, err error) {
+func pull(ctx context.Context, c *client, ref reference) (data []byte, signatures []seal.Signature, err error) {
 	m, err := c.Manifest(ctx, ref)
 	if err != nil {
 		return nil, nil, err
@@ -92,10 +93,10 @@ func pull(ctx context.Context, c *registry.Client, ref registry.Reference) (data
 }
 
 // cosigned returns the signatures that cosign sign has stored beside an artifact.
-func cosigned(ctx context.Context, c *registry.Client, ref registry.Reference, digest string) (list []seal.Signature, err error) {
+func cosigned(ctx context.Context, c *client, ref reference, digest string) (list []seal.Signature, err error) {
 	ref.Digest, ref.Tag = "", strings.Replace(digest, ":", "-", 1)+seal.Cosign
 	m, err := c.Manifest(ctx, ref)
-	if errors.Is(err, registry.ErrNotFound) {
+	if errors.Is(err, errNotFound) {
 		return nil, nil
 	}
 	if err != nil {
@@ -125,24 +126,24 @@ func cosigned(ctx context.Context, c *registry.Client, ref registry.Reference, d
 
 // Publish writes a packed adapter with its signatures to a repository of a registry, with the version
 // and the platform as its tag. It returns the reference with the digest.
-func (f *Fetcher) Publish(ctx context.Context, to string, p *Package) (string, error) {
-	ref, err := registry.ParseReference(to)
+func (f *Fetcher) Publish(ctx context.Context, to string, p *bundle.Package) (string, error) {
+	ref, err := parseReference(to)
 	if err != nil {
-		return "", refused(RuleFetch, "", "%v", err)
+		return "", diagnostics.Refuse(RuleFetch, "", "%v", err)
 	}
 	if ref.Tag != "" || ref.Digest != "" {
-		return "", refused(RuleFetch, "leave it out", "oci://%s: the tag is the version, %s", to, p.Adapter.Tag())
+		return "", diagnostics.Refuse(RuleFetch, "leave it out", "oci://%s: the tag is the version, %s", to, p.Adapter.Tag())
 	}
 	if ref.Tag = strings.ReplaceAll(p.Adapter.Tag(), "+", "_"); ref.Tag != p.Adapter.Tag() {
-		return "", refused(RuleFetch, "leave out the build metadata", "the version %s cannot be a tag", p.Version)
+		return "", diagnostics.Refuse(RuleFetch, "leave out the build metadata", "the version %s cannot be a tag", p.Version)
 	}
-	blobs := []registry.Blob{{MediaType: typePackage, Data: p.packed, Title: p.Adapter.PackageName() + ".tar"}}
-	for _, s := range p.signatures {
-		blobs = append(blobs, registry.Blob{MediaType: typeSignature + s.Suffix, Data: s.Data, Title: p.Adapter.PackageName() + ".tar" + s.Suffix})
+	blobs := []blob{{MediaType: typePackage, Data: p.Packed, Title: p.Adapter.PackageName() + ".tar"}}
+	for _, s := range p.Signatures {
+		blobs = append(blobs, blob{MediaType: typeSignature + s.Suffix, Data: s.Data, Title: p.Adapter.PackageName() + ".tar" + s.Suffix})
 	}
-	c, ctx, cancel := f.client(ctx)
+	c, ctx, cancel := f.registry(ctx)
 	defer cancel()
-	if err := unpublished(ctx, c, ref, p.packed); err != nil {
+	if err := unpublished(ctx, c, ref, p.Packed); err != nil {
 		return "", err
 	}
 	digest, err := c.Push(ctx, ref, typePlugin, blobs)
@@ -154,17 +155,17 @@ func (f *Fetcher) Publish(ctx context.Context, to string, p *Package) (string, e
 }
 
 // unpublished refuses to replace another package with the same version.
-func unpublished(ctx context.Context, c *registry.Client, ref registry.Reference, data []byte) error {
+func unpublished(ctx context.Context, c *client, ref reference, data []byte) error {
 	m, err := c.Manifest(ctx, ref)
-	if errors.Is(err, registry.ErrNotFound) {
+	if errors.Is(err, errNotFound) {
 		return nil
 	}
 	if err != nil {
 		return fetchError("oci://"+ref.String(), err)
 	}
 	for _, l := range m.Layers {
-		if l.MediaType == typePackage && l.Digest != "sha256:"+sum(data) {
-			return refused(RuleConflict, "raise the version", "oci://%s is published with the digest %s, found sha256:%s", ref, l.Digest, sum(data))
+		if l.MediaType == typePackage && l.Digest != digestOf(data) {
+			return diagnostics.Refuse(bundle.RuleConflict, "raise the version", "oci://%s is published with the digest %s, found %s", ref, l.Digest, digestOf(data))
 		}
 	}
 	return nil
