@@ -6,13 +6,14 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery/answers"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -106,7 +107,7 @@ func (f *finder) quick(s *site) bool {
 	if len(languages) == 0 {
 		return len(s.ask) == 0
 	}
-	return !slices.ContainsFunc(languages, func(l config.Text) bool {
+	return !slices.ContainsFunc(languages, func(l dish.Text) bool {
 		a := f.Registry.ByID(l.Text)
 		return a != nil && !f.answers.Knows(a, f.dir(s))
 	})
@@ -139,7 +140,7 @@ func (f *finder) nextWave() []*site {
 }
 
 // derivedIn returns the paths that the tools of a dish make.
-func (f *finder) derivedIn(d *Dish) *tree.Set {
+func (f *finder) derivedIn(d *dish.Dish) *tree.Set {
 	set, known := f.derivedOf[d]
 	if !known {
 		var err error
@@ -217,7 +218,7 @@ func (f *finder) askAll(ctx context.Context, s *site, c *decision, place *queueP
 	c.answered = true
 	if d.Adapter != nil {
 		place.Wait(d.Adapter)
-		c.failed = d.ask(ctx, f.ws.Root, f.answers)
+		c.failed = c.ask(ctx, f.ws.Root, f.answers)
 		d.Failure = c.failed
 	} else if d.Failure == nil && len(c.unsure) > 0 {
 		d.Failure = c.unsure[0]
@@ -250,7 +251,7 @@ func (f *finder) detected(ctx context.Context, s *site, place *queuePlace) []*de
 
 // candidate returns a dish that a site may be.
 func (f *finder) candidate(s *site, a adapters.Adapter) *decision {
-	d := &Dish{Path: s.path, Dir: f.dir(s), Config: s.config, Toolchain: f.Config.Toolchain, Adapter: a}
+	d := &dish.Dish{Path: s.path, Dir: f.dir(s), Config: s.config, Toolchain: f.Config.Toolchain, Adapter: a}
 	if s.config != nil {
 		d.Toolchain = s.config.Toolchain
 	}
@@ -271,7 +272,7 @@ func (f *finder) detect(ctx context.Context, s *site, place *queuePlace) []*deci
 		switch {
 		case err != nil && ctx.Err() == nil:
 			unsure = append(unsure, err)
-		case yes && (len(list) == 0 || f.fingerprinted(&Dish{Path: s.path, Adapter: a})):
+		case yes && (len(list) == 0 || f.fingerprinted(&dish.Dish{Path: s.path, Adapter: a})):
 			list = append(list, f.candidate(s, a))
 		default:
 			place.Leave(a)
@@ -303,7 +304,7 @@ const RuleAdapter = "adapter_error"
 
 // fail reports the error of an adapter. It reports an error in the user's files at its place, and a
 // failing plugin once for all its dishes.
-func (f *finder) fail(err error, d *Dish) {
+func (f *finder) fail(err error, d *dish.Dish) {
 	var failure *adapters.Failure
 	var list diagnostics.Problems
 	switch {
@@ -313,20 +314,28 @@ func (f *finder) fail(err error, d *Dish) {
 			f.add(p)
 		}
 	case errors.As(err, &failure):
-		f.faults.Add(failure, d.Path, d.place())
+		f.faults.Add(failure, d.Path, placeOf(d))
 	default:
-		f.add(d.place().Error(RuleAdapter, "%v", err))
+		f.add(placeOf(d).Error(RuleAdapter, "%v", err))
 	}
 }
 
 // ask fills the fields of the dish from the adapter or from the saved answers m.
-func (d *Dish) ask(ctx context.Context, root string, m *answers.Cache) error {
+func (c *decision) ask(ctx context.Context, root string, m *answers.Cache) error {
+	d := c.dish
 	a, err := m.Ask(ctx, d.Adapter, d.Dir)
-	d.Tasks, d.Notes, d.Aggregate, d.warnings = a.Tasks.Tasks, a.Tasks.Notes, a.Tasks.Aggregate, a.Tasks.Warnings
-	d.members, d.wraps = a.Tasks.Members, a.Tasks.Wraps
-	d.answered, d.Scope, d.Lock = a.Links, a.Scope, a.Lock
+	c.recipes, c.links = a.Tasks, a.Links
+	d.Tasks, d.Notes, d.Aggregate = a.Tasks.Tasks, a.Tasks.Notes, a.Tasks.Aggregate
+	d.Scope, d.Lock, d.Open, d.Closed = a.Scope, a.Lock, a.Links.Open, a.Links.Closed
+	if len(a.Links.Provides) > 0 {
+		name := a.Links.Provides[0]
+		d.Package = name[strings.LastIndexByte(name, ':')+1:]
+	}
+	if len(a.Links.Names) > 0 {
+		d.ImportPath = a.Links.Names[0]
+	}
 	var bad error
-	if d.Pin, bad = d.pin(root, a.Pin, a.PinError); bad != nil {
+	if d.Pin, bad = pinOf(d, root, a.Pin, a.PinError); bad != nil {
 		return bad
 	}
 	return err

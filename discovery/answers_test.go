@@ -219,12 +219,14 @@ func described(ws *Workspace) any {
 		Links               []string
 		Extra               []string
 		Failure             string
-		Answered            adapters.LinksAnswer
+		Package, ImportPath string
+		Open                []string
+		Closed              bool
 	}
 	var list []dish
 	for _, d := range ws.Dishes {
 		out := dish{Name: d.Name, Path: d.Path, Beside: d.Beside, Tasks: d.Tasks, Aggregate: d.Aggregate, Pin: d.Pin,
-			Scope: d.Scope, Lock: d.Lock, Extra: d.Extra, Answered: d.answered}
+			Scope: d.Scope, Lock: d.Lock, Extra: d.Extra, Package: d.Package, ImportPath: d.ImportPath, Open: d.Open, Closed: d.Closed}
 		if d.Adapter != nil {
 			out.Adapter = d.Adapter.Manifest().AdapterID
 		}

@@ -7,13 +7,13 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // fillBentos sets the dishes of each bento. It sorts bentos by name.
 func (f *finder) fillBentos() {
 	for _, b := range f.Config.Bentos {
-		out := Bento{Name: b.Name, Pos: b.Pos}
+		out := dish.Bento{Name: b.Name, Pos: b.Pos}
 		for _, g := range b.Dishes {
 			dishes := f.selected(g)
 			if len(dishes) == 0 && g.Text != "" {
@@ -32,14 +32,14 @@ func (f *finder) fillBentos() {
 
 // selected returns the dishes of one entry of a bento: the dish at a path, or those whose paths
 // match a glob.
-func (f *finder) selected(g config.Glob) []*Dish {
+func (f *finder) selected(g dish.Glob) []*dish.Dish {
 	if list := f.ws.byPath[g.Text]; len(list) > 0 {
 		return list
 	}
 	if !isGlob(g.Text) {
 		return nil
 	}
-	var dishes []*Dish
+	var dishes []*dish.Dish
 	for _, d := range f.ws.Dishes {
 		// "*" matches names, and the root has none.
 		if (d.Path != "." || g.Text == "**") && doublestar.MatchUnvalidated(g.Text, d.Path) {
@@ -57,7 +57,7 @@ const maxSuggested = 100
 
 // noSuchDish reports an entry of a bento without a dish. A glob may match nothing yet, a path may
 // not.
-func (f *finder) noSuchDish(bento string, g config.Glob) diagnostics.Diagnostic {
+func (f *finder) noSuchDish(bento string, g dish.Glob) diagnostics.Diagnostic {
 	if isGlob(g.Text) {
 		return g.Pos.Warning(RuleUnknownDish, "bento %q: no dish has a path that matches %q", bento, g.Text)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // A directory that adapters of several groups recognise is a dish for each adapter that offers a lifecycle
@@ -14,10 +14,13 @@ import (
 
 // decision is the result of asking one adapter about a site, once, and of judging the answers.
 type decision struct {
-	dish     *Dish
+	dish     *dish.Dish
 	verdict  adapters.NestedAnswer // of judge
 	passed   bool                  // other dishes of the directory have its tasks, see pick
 	answered bool                  // the adapter of the dish was asked everything
+	recipes  adapters.TasksAnswer
+	links    adapters.LinksAnswer
+	named    bool // see finder.name
 	problems []diagnostics.Diagnostic
 	unsure   []error // from adapters that failed to detect
 	failed   error   // from its adapter
@@ -26,12 +29,12 @@ type decision struct {
 }
 
 // languages returns the adapters that dish.toml names, nil for none.
-func (s *site) languages() []config.Text {
+func (s *site) languages() []dish.Text {
 	switch {
 	case s.config == nil:
 		return nil
 	case s.config.Language.Text != "":
-		return []config.Text{s.config.Language}
+		return []dish.Text{s.config.Language}
 	}
 	return s.config.Languages
 }
@@ -69,7 +72,7 @@ func (s *site) pick() {
 	}
 	for _, c := range list {
 		for _, other := range list {
-			if slices.Contains(c.dish.wraps, other.dish.family()) {
+			if slices.Contains(c.recipes.Wraps, other.dish.Family()) {
 				other.dish.Tasks = without(other.dish.Tasks, "build", "test")
 			}
 		}
@@ -77,7 +80,7 @@ func (s *site) pick() {
 }
 
 // offers reports whether a dish has a recipe of a lifecycle task.
-func offers(d *Dish) bool {
+func offers(d *dish.Dish) bool {
 	return slices.ContainsFunc(d.Tasks, func(t adapters.Task) bool {
 		return (!t.Script || t.Body != "") && slices.Contains([]string{"build", "check", "lint", "test"}, t.Name)
 	})
@@ -88,19 +91,19 @@ func without(tasks []adapters.Task, names ...string) []adapters.Task {
 }
 
 // At returns the dishes of a directory. The first one has the name of the directory.
-func (w *Workspace) At(path string) []*Dish { return w.byPath[path] }
+func (w *Workspace) At(path string) []*dish.Dish { return w.byPath[path] }
 
 // Named returns the dishes that the name of d refers to: all dishes of its directory if d is the first
 // there, else only d.
-func (w *Workspace) Named(d *Dish) []*Dish {
+func (w *Workspace) Named(d *dish.Dish) []*dish.Dish {
 	if list := w.byPath[d.Path]; len(list) > 0 && list[0] == d {
 		return list
 	}
-	return []*Dish{d}
+	return []*dish.Dish{d}
 }
 
 // first returns the dish that has the name of a directory, or nil.
-func (w *Workspace) first(path string) *Dish {
+func (w *Workspace) first(path string) *dish.Dish {
 	if list := w.byPath[path]; len(list) > 0 {
 		return list[0]
 	}
@@ -108,9 +111,9 @@ func (w *Workspace) first(path string) *Dish {
 }
 
 // of returns the dish of a family in a directory, else the first there, or nil.
-func (w *Workspace) of(path, family string) *Dish {
+func (w *Workspace) of(path, family string) *dish.Dish {
 	for _, d := range w.byPath[path] {
-		if d.family() == family {
+		if d.Family() == family {
 			return d
 		}
 	}
@@ -127,11 +130,11 @@ func (f *finder) share() {
 		if c == nil || len(list) == 1 && !anyOfLanguage(c.Tasks) {
 			continue
 		}
-		parts := make([]config.Dish, len(list))
+		parts := make([]dish.Settings, len(list))
 		for i := range list {
 			parts[i] = *c
 			if parts[i].Tasks = nil; i > 0 {
-				parts[i].Name, parts[i].Outputs = config.Text{}, nil
+				parts[i].Name, parts[i].Outputs = dish.Text{}, nil
 			}
 		}
 		for _, t := range c.Tasks {
@@ -146,7 +149,7 @@ func (f *finder) share() {
 }
 
 // anyOfLanguage reports whether a task names its language.
-func anyOfLanguage(tasks []config.Task) bool {
+func anyOfLanguage(tasks []dish.TaskSettings) bool {
 	for i := range tasks { // a task is too large to be copied
 		if tasks[i].Language.Text != "" {
 			return true
@@ -156,9 +159,9 @@ func anyOfLanguage(tasks []config.Task) bool {
 }
 
 // whose returns which dish of a directory has a task, or -1 with a problem if none has it.
-func (f *finder) whose(list []*Dish, t config.Task) int {
+func (f *finder) whose(list []*dish.Dish, t dish.TaskSettings) int {
 	if t.Language.Text == "" {
-		return max(0, slices.IndexFunc(list, func(d *Dish) bool {
+		return max(0, slices.IndexFunc(list, func(d *dish.Dish) bool {
 			return slices.ContainsFunc(d.Tasks, func(recipe adapters.Task) bool { return recipe.Name == t.Name })
 		}))
 	}
@@ -179,7 +182,7 @@ func (f *finder) whose(list []*Dish, t config.Task) int {
 }
 
 // label sets Beside of the further dishes of one directory.
-func (f *finder) label(list []*Dish) {
+func (f *finder) label(list []*dish.Dish) {
 	if len(list) < 2 {
 		return
 	}

@@ -5,19 +5,20 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/internal/dag"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // cycles reports cycles of links that dish.toml files declare, and marks inferred links that close
 // a cycle.
 func (f *finder) cycles() {
-	all := rings(f.ws.Dishes, func(*Link) bool { return true })
+	all := rings(f.ws.Dishes, func(*dish.Link) bool { return true })
 	if len(all) == 0 {
 		return
 	}
-	declared := func(l *Link) bool { return l.Kind == Declared }
+	declared := func(l *dish.Link) bool { return l.Kind == dish.Declared }
 	for _, ring := range rings(f.ws.Dishes, declared) {
 		path, last := shortestCycle(ring, declared)
-		p := last.pos.Error(RuleCycle, "the dishes depend on each other in a cycle: %s", strings.Join(path, " → "))
+		p := last.Pos.Error(RuleCycle, "the dishes depend on each other in a cycle: %s", strings.Join(path, " → "))
 		p.Hint = "remove one of these depends_on"
 		f.add(p)
 	}
@@ -28,20 +29,20 @@ func (f *finder) cycles() {
 
 // breakRing marks the inferred links of a ring of dishes that close a cycle. It marks development
 // links first, to keep as much of the order as possible.
-func (f *finder) breakRing(ring []*Dish) {
+func (f *finder) breakRing(ring []*dish.Dish) {
 	kept, edges := ringEdges(ring)
 	told := false
 	for _, e := range edges {
-		path := findPath(e.link.To, e.from, func(l *Link) bool { return kept[l] })
+		path := findPath(e.link.To, e.from, func(l *dish.Link) bool { return kept[l] })
 		if path == nil {
 			kept[e.link] = true
 			continue
 		}
 		e.link.Cyclic = true
-		if !told && !e.link.inherited { // nobody wrote that one, so nobody can remove it
+		if !told && !e.link.Inherited { // nobody wrote that one, so nobody can remove it
 			told = true
 			names := append([]string{e.from.Name}, path...)
-			f.add(e.link.pos.Warning(RuleCycle, "%s depends on %s in a cycle: %s; this link orders no tasks",
+			f.add(e.link.Pos.Warning(RuleCycle, "%s depends on %s in a cycle: %s; this link orders no tasks",
 				e.from.Name, e.link.To.Name, strings.Join(names, " → ")))
 		}
 	}
@@ -49,26 +50,26 @@ func (f *finder) breakRing(ring []*Dish) {
 
 // edge is a link with its dish.
 type edge struct {
-	from *Dish
-	link *Link
+	from *dish.Dish
+	link *dish.Link
 }
 
 // ringEdges returns the links inside a ring: declared ones, which stay, then inferred ones, those
 // for development after the others, and those of the root of the workspace last.
-func ringEdges(ring []*Dish) (declared map[*Link]bool, inferred []edge) {
-	inside := make(map[*Dish]bool, len(ring))
+func ringEdges(ring []*dish.Dish) (declared map[*dish.Link]bool, inferred []edge) {
+	inside := make(map[*dish.Dish]bool, len(ring))
 	for _, d := range ring {
 		inside[d] = true
 	}
-	declared = make(map[*Link]bool)
+	declared = make(map[*dish.Link]bool)
 	var dev, taken []edge
 	for _, d := range ring {
 		for i := range d.Links {
 			switch l := &d.Links[i]; {
 			case !inside[l.To]:
-			case l.Kind == Declared:
+			case l.Kind == dish.Declared:
 				declared[l] = true
-			case l.inherited:
+			case l.Inherited:
 				taken = append(taken, edge{d, l})
 			case l.Dev:
 				dev = append(dev, edge{d, l})
@@ -82,9 +83,9 @@ func ringEdges(ring []*Dish) (declared map[*Link]bool, inferred []edge) {
 
 // findPath returns the names of the dishes on the shortest path over the links for which counts returns
 // true, both ends included; nil for none.
-func findPath(from, to *Dish, counts func(*Link) bool) []string {
-	before := map[*Dish]*Dish{from: nil}
-	for queue := []*Dish{from}; len(queue) > 0; queue = queue[1:] {
+func findPath(from, to *dish.Dish, counts func(*dish.Link) bool) []string {
+	before := map[*dish.Dish]*dish.Dish{from: nil}
+	for queue := []*dish.Dish{from}; len(queue) > 0; queue = queue[1:] {
 		d := queue[0]
 		if d == to {
 			var names []string
@@ -107,7 +108,7 @@ func findPath(from, to *Dish, counts func(*Link) bool) []string {
 
 // shortestCycle returns the names of a shortest cycle through the first dish of a ring, and its
 // first link.
-func shortestCycle(ring []*Dish, counts func(*Link) bool) (names []string, first *Link) {
+func shortestCycle(ring []*dish.Dish, counts func(*dish.Link) bool) (names []string, first *dish.Link) {
 	start := ring[0]
 	for i := range start.Links {
 		l := &start.Links[i]
@@ -123,8 +124,8 @@ func shortestCycle(ring []*Dish, counts func(*Link) bool) (names []string, first
 
 // rings returns the strongly connected components of more than one dish, and dishes linked to
 // themselves, over the counting links. dishes and the results are sorted by path.
-func rings(dishes []*Dish, counts func(*Link) bool) [][]*Dish {
-	index := make(map[*Dish]int, len(dishes))
+func rings(dishes []*dish.Dish, counts func(*dish.Link) bool) [][]*dish.Dish {
+	index := make(map[*dish.Dish]int, len(dishes))
 	for i, d := range dishes {
 		index[d] = i
 	}
@@ -136,16 +137,16 @@ func rings(dishes []*Dish, counts func(*Link) bool) [][]*Dish {
 			}
 		}
 	}
-	var found [][]*Dish
+	var found [][]*dish.Dish
 	for _, component := range g.Components() {
 		if first := component[0]; len(component) > 1 || slices.Contains(g.Before(first), first) {
-			ring := make([]*Dish, len(component))
+			ring := make([]*dish.Dish, len(component))
 			for i, n := range component {
 				ring[i] = dishes[n]
 			}
 			found = append(found, ring)
 		}
 	}
-	slices.SortFunc(found, func(a, b []*Dish) int { return strings.Compare(a[0].Path, b[0].Path) })
+	slices.SortFunc(found, func(a, b []*dish.Dish) int { return strings.Compare(a[0].Path, b[0].Path) })
 	return found
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -299,24 +300,24 @@ func TestFindStopsWhenCanceled(t *testing.T) {
 func TestCyclesProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 8).Draw(t, "n")
-		dishes := make([]*Dish, n)
+		dishes := make([]*dish.Dish, n)
 		for i := range dishes {
-			dishes[i] = &Dish{Name: string(rune('a' + i)), Path: string(rune('a' + i))}
+			dishes[i] = &dish.Dish{Name: string(rune('a' + i)), Path: string(rune('a' + i))}
 		}
 		for _, e := range rapid.SliceOfN(rapid.IntRange(0, n*n*6-1), 0, 20).Draw(t, "edges") {
 			from, to, kind := dishes[e%n], dishes[e/n%n], e/n/n
-			l := Link{To: to, Kind: Inferred, Dev: kind%2 == 0}
+			l := dish.Link{To: to, Kind: dish.Inferred, Dev: kind%2 == 0}
 			if kind == 0 {
-				l.Kind = Declared
+				l.Kind = dish.Declared
 			}
-			if from != to || l.Kind == Declared {
+			if from != to || l.Kind == dish.Declared {
 				from.Links = append(from.Links, l)
 			}
 		}
 		f := &finder{ws: &Workspace{Dishes: dishes}}
 		f.cycles()
-		declared := len(rings(dishes, func(l *Link) bool { return l.Kind == Declared }))
-		left := len(rings(dishes, func(l *Link) bool { return !l.Cyclic }))
+		declared := len(rings(dishes, func(l *dish.Link) bool { return l.Kind == dish.Declared }))
+		left := len(rings(dishes, func(l *dish.Link) bool { return !l.Cyclic }))
 		errors := 0
 		for _, p := range f.problems {
 			if p.Severity == "error" {

@@ -8,23 +8,11 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery/embeds"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tree"
 )
-
-// Embed is a path that a source of a dish embeds (//go:embed).
-type Embed struct {
-	Path string     // relative to the root; of a directory everything below it
-	Glob string     // of files below Path, in place of everything
-	Pos  config.Pos // of the line in the source
-	// Owner is the dish that the path belongs to, nil for none. Ignored is true if git ignores the path,
-	// files like those of Glob, or existing files there.
-	Owner   *Dish
-	Ignored bool
-	Named   bool // it may not take it in
-	Missed  bool // see adapters.Embed
-}
 
 // scan is a look at the sources of a dish.
 type scan struct {
@@ -65,7 +53,7 @@ func (f *finder) embedScans() (list []scan) {
 	return list
 }
 
-func (f *finder) setEmbeds(d *Dish, list []adapters.Embed) {
+func (f *finder) setEmbeds(d *dish.Dish, list []adapters.Embed) {
 	for _, e := range list {
 		if at, ok := relative(f.ws.Root, e.Path); ok {
 			if embed := f.embed(at, e); f.takesIn(d, &embed) {
@@ -86,21 +74,21 @@ func inside(paths []string, dir string) []string {
 }
 
 // takesIn reports whether an embed of d may be more than sources of d itself.
-func (f *finder) takesIn(d *Dish, e *Embed) bool {
+func (f *finder) takesIn(d *dish.Dish, e *dish.Embed) bool {
 	if e.Named && (e.Owner == d || e.Path == "." || e.Path == d.Path || strings.HasPrefix(d.Path, e.Path+"/")) {
 		return false
 	}
 	return e.Owner != d || !f.derivedIn(d).Match(e.Path)
 }
 
-func (f *finder) embed(at string, e adapters.Embed) Embed {
+func (f *finder) embed(at string, e adapters.Embed) dish.Embed {
 	// Rules mostly name a directory, the files directly in one, or files with the same extension.
 	like := path.Join(at, strings.NewReplacer("*", "x", "?", "x").Replace(e.Glob))
 	if e.Glob == "" {
 		like = path.Join(at, "x")
 	}
-	return Embed{
-		Path: at, Glob: e.Glob, Pos: config.Pos{File: f.inWorkspace(e.File), Line: e.Line}, Owner: f.ws.Owner(at), Named: e.Named, Missed: e.Missed,
+	return dish.Embed{
+		Path: at, Glob: e.Glob, Pos: diagnostics.Pos{File: f.inWorkspace(e.File), Line: e.Line}, Owner: f.ws.Owner(at), Named: e.Named, Missed: e.Missed,
 		Ignored: !f.isSource(at) && (f.Tree.Ignored(at, false) || f.Tree.Ignored(at, true) || f.Tree.Ignored(like, false) || f.takesIgnored(at, e)),
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/config"
 )
 
 // pluginFailures collects failures of plugins. The zero value is empty.
@@ -25,11 +24,11 @@ type failureKind struct {
 type pluginFailure struct {
 	*adapters.Failure
 	path string // of the dish or directory that the plugin was asked about
-	at   config.Pos
+	at   diagnostics.Pos
 }
 
 // Add adds a failure about the directory with this path. place is where it would be reported.
-func (f *pluginFailures) Add(failure *adapters.Failure, path string, at config.Pos) {
+func (f *pluginFailures) Add(failure *adapters.Failure, path string, at diagnostics.Pos) {
 	if f.byKind == nil {
 		f.byKind = make(map[failureKind][]pluginFailure)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/diagnostics"
 )
 
 func TestWarnings(t *testing.T) {
@@ -14,7 +14,7 @@ func TestWarnings(t *testing.T) {
 	if got := all.Warnings(); got != nil {
 		t.Errorf("without a fault: %v", got)
 	}
-	add := func(f adapters.Failure, path string) { all.Add(&f, path, config.Pos{File: path}) }
+	add := func(f adapters.Failure, path string) { all.Add(&f, path, diagnostics.Pos{File: path}) }
 	add(adapters.Failure{Adapter: "t", Code: adapters.Timeout, Call: "links", Dir: "/w/a", Message: "later", Late: true}, "a")
 	add(adapters.Failure{Adapter: "t", Code: adapters.Timeout, Call: "detect", Dir: "/w/y", Message: "late", Hint: "look"}, "y")
 	add(adapters.Failure{Adapter: "t", Code: adapters.Timeout, Call: "detect", Dir: "/w/z", Message: "later", Late: true}, "z")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/discovery/embeds"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -16,18 +17,19 @@ type imports struct {
 	all, notTests map[string][]string
 	whole         bool // false if the list was too long
 	tree          *tree.Tree
-	sources       []string // the ends of the names of sources
+	sources       []string                // the ends of the names of sources
+	of            map[*dish.Dish]*imports // of all dishes
 
-	walk    sync.Once          // sets the following
-	open    map[*Dish][]string // see from
+	walk    sync.Once               // sets the following
+	open    map[*dish.Dish][]string // see from
 	unknown bool
-	reasons map[*Dish]bool // dishes with a link by which sources do not import
+	reasons map[*dish.Dish]bool // dishes with a link by which sources do not import
 }
 
 // importScans looks for the imports that matter: if a task of dish.toml that is no build makes
 // files, they say who reads these. In most workspaces there is none.
 func (f *finder) importScans() (list []scan) {
-	if !slices.ContainsFunc(f.ws.Dishes, (*Dish).makesMore) {
+	if !slices.ContainsFunc(f.ws.Dishes, makesMore) {
 		return nil
 	}
 	for _, d := range f.ws.Dishes {
@@ -40,7 +42,7 @@ func (f *finder) importScans() (list []scan) {
 }
 
 // makesMore reports whether dish.toml declares outputs of a task that is no build, or outside.
-func (d *Dish) makesMore() bool {
+func makesMore(d *dish.Dish) bool {
 	if d.Config == nil {
 		return false
 	}
@@ -53,10 +55,10 @@ func (d *Dish) makesMore() bool {
 	return false
 }
 
-func (f *finder) setImports(d *Dish, list []adapters.Embed) {
+func (f *finder) setImports(d *dish.Dish, list []adapters.Embed) {
 	im := &imports{
 		all: make(map[string][]string), notTests: make(map[string][]string), whole: len(list) <= embeds.MaxEmbeds,
-		tree: f.Tree, sources: d.Adapter.Manifest().EmbedsIn,
+		of: f.imports, tree: f.Tree, sources: d.Adapter.Manifest().EmbedsIn,
 	}
 	for _, e := range list {
 		dir := path.Dir(f.inWorkspace(e.File))
@@ -65,14 +67,15 @@ func (f *finder) setImports(d *Dish, list []adapters.Embed) {
 			im.notTests[dir] = append(im.notTests[dir], e.Path)
 		}
 	}
-	d.imports = im
+	f.imports[d] = im
+	d.Imports = func(of *dish.Dish) []string { return im.from(d, of) }
 }
 
 // from returns globs, relative to d, of the directories of d that the sources of reader import, directly
 // or by way of other dishes. It is nil where that is unknown: sources that are not there yet may import
 // more, and what depends_on says may have any reason.
-func (im *imports) from(reader, d *Dish) []string {
-	if im == nil || !im.whole {
+func (im *imports) from(reader, d *dish.Dish) []string {
+	if !im.whole {
 		return nil
 	}
 	im.walk.Do(func() { im.follow(reader) })
@@ -83,8 +86,8 @@ func (im *imports) from(reader, d *Dish) []string {
 }
 
 // follow follows the imports of reader, whose imports these are.
-func (im *imports) follow(reader *Dish) {
-	w := importWalk{reader: reader, seen: make(map[string]bool), open: make(map[*Dish][]string), links: linksBehind(reader)}
+func (im *imports) follow(reader *dish.Dish) {
+	w := importWalk{reader: reader, imports: im.of, seen: make(map[string]bool), open: make(map[*dish.Dish][]string), links: linksBehind(reader)}
 	for _, list := range im.all {
 		for _, p := range list {
 			w.visit(p)
@@ -93,10 +96,10 @@ func (im *imports) follow(reader *Dish) {
 	for _, globs := range w.open {
 		slices.Sort(globs)
 	}
-	im.open, im.unknown, im.reasons = w.open, w.unknown, make(map[*Dish]bool)
+	im.open, im.unknown, im.reasons = w.open, w.unknown, make(map[*dish.Dish]bool)
 	for _, l := range w.links {
 		named := func(as string) bool { return as != "" }
-		im.reasons[l.To] = im.reasons[l.To] || l.Kind == Declared || !slices.ContainsFunc(l.as, named)
+		im.reasons[l.To] = im.reasons[l.To] || l.Kind == dish.Declared || !slices.ContainsFunc(l.As, named)
 	}
 }
 
@@ -109,10 +112,11 @@ func (im *imports) holds(dir string) bool {
 
 // importWalk follows imports from dish to dish.
 type importWalk struct {
-	reader  *Dish
-	links   []*Link
+	reader  *dish.Dish
+	imports map[*dish.Dish]*imports // of all dishes
+	links   []*dish.Link
 	seen    map[string]bool // imported paths
-	open    map[*Dish][]string
+	open    map[*dish.Dish][]string
 	unknown bool
 }
 
@@ -127,20 +131,21 @@ func (w *importWalk) visit(imported string) {
 	}
 	w.open[to] = append(w.open[to], path.Join(rest, "*"))
 	dir := path.Join(to.Path, rest)
-	if to.imports == nil || !to.imports.whole || !to.imports.holds(dir) {
+	im := w.imports[to]
+	if im == nil || !im.whole || !im.holds(dir) {
 		w.unknown = true
 		return
 	}
-	for _, p := range to.imports.notTests[dir] {
+	for _, p := range im.notTests[dir] {
 		w.visit(p)
 	}
 }
 
 // target returns the dish that holds an imported path, and the path below it; nil for none.
-func (w *importWalk) target(imported string) (to *Dish, rest string) {
+func (w *importWalk) target(imported string) (to *dish.Dish, rest string) {
 	longest := 0
 	for _, l := range w.links {
-		for _, as := range l.as {
+		for _, as := range l.As {
 			below, ok := strings.CutPrefix(imported, as)
 			if ok && (below == "" || below[0] == '/') && len(as) > longest {
 				longest, to, rest = len(as), l.To, strings.TrimPrefix(below, "/")
@@ -151,9 +156,9 @@ func (w *importWalk) target(imported string) (to *Dish, rest string) {
 }
 
 // linksBehind returns the links of d and of the dishes that they lead to.
-func linksBehind(d *Dish) (list []*Link) {
-	seen := map[*Dish]bool{d: true}
-	for todo := []*Dish{d}; len(todo) > 0; todo = todo[1:] {
+func linksBehind(d *dish.Dish) (list []*dish.Link) {
+	seen := map[*dish.Dish]bool{d: true}
+	for todo := []*dish.Dish{d}; len(todo) > 0; todo = todo[1:] {
 		for i := range todo[0].Links {
 			l := &todo[0].Links[i]
 			list = append(list, l)

@@ -1,14 +1,6 @@
 package discovery
 
-// Counts reports whether the files of inner, a dish inside d, are among the default inputs of d:
-// they are unless the tools of d stop there.
-func (d *Dish) Counts(inner *Dish) bool {
-	if d.Adapter == nil || inner.Adapter == nil || d.family() != inner.family() {
-		return true
-	}
-	m := d.Adapter.Manifest()
-	return !m.StopsAtFamily && (!m.StopsAtBuild || d.build == nil || d.build != inner.build)
-}
+import "github.com/bentobuild/bento/internal/dish"
 
 // joinBuilds finds the dishes that are projects of one build: a manifest names one as a member of
 // the other, directly or not.
@@ -17,34 +9,34 @@ func (f *finder) joinBuilds() {
 		if d.Adapter == nil || !d.Adapter.Manifest().StopsAtBuild {
 			continue
 		}
-		for _, path := range d.memberPaths {
-			if m := f.ws.of(path, d.family()); m != nil && m != d && m.family() == d.family() {
+		for _, path := range d.Members {
+			if m := f.ws.of(path, d.Family()); m != nil && m != d && m.Family() == d.Family() {
 				join(d, m)
 			}
 		}
 	}
 	for _, d := range f.ws.Dishes {
-		if d.build != nil {
-			d.build = d.build.standsFor()
+		if d.Build != nil {
+			d.Build = standsFor(d.Build)
 		}
 	}
 }
 
 // join merges the builds of a and b.
-func join(a, b *Dish) {
-	for _, d := range []*Dish{a, b} {
-		if d.build == nil {
-			d.build = d
+func join(a, b *dish.Dish) {
+	for _, d := range []*dish.Dish{a, b} {
+		if d.Build == nil {
+			d.Build = d
 		}
 	}
-	b.standsFor().build = a.standsFor()
+	standsFor(b).Build = standsFor(a)
 }
 
 // standsFor returns the dish that represents the build of d.
-func (d *Dish) standsFor() *Dish {
-	for d.build != d {
-		d.build = d.build.build // shortens the way of the next call
-		d = d.build
+func standsFor(d *dish.Dish) *dish.Dish {
+	for d.Build != d {
+		d.Build = d.Build.Build // shortens the way of the next call
+		d = d.Build
 	}
 	return d
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // chooseOutputs replaces the commands of recipes whose outputs git does not ignore by others whose outputs
@@ -15,7 +15,7 @@ func (f *finder) chooseOutputs() {
 	for _, d := range f.ws.Dishes {
 		for i := range d.Tasks {
 			t := &d.Tasks[i]
-			if len(t.Instead) == 0 || d.namesOutputs(t.Name) || slices.ContainsFunc(t.Outputs, func(g string) bool { return f.ignores(d, strings.TrimSuffix(g, "/**")) }) {
+			if len(t.Instead) == 0 || namesOutputs(d, t.Name) || slices.ContainsFunc(t.Outputs, func(g string) bool { return f.ignores(d, strings.TrimSuffix(g, "/**")) }) {
 				continue
 			}
 			at := slices.IndexFunc(t.Instead, func(a adapters.Alternative) bool {
@@ -31,14 +31,16 @@ func (f *finder) chooseOutputs() {
 }
 
 // namesOutputs reports whether dish.toml names the outputs of a task: then its command makes them as before.
-func (d *Dish) namesOutputs(task string) bool {
+func namesOutputs(d *dish.Dish, task string) bool {
 	if d.Config == nil {
 		return false
 	}
-	return task == "build" && len(d.Config.Outputs) > 0 || slices.ContainsFunc(d.Config.Tasks, func(t config.Task) bool {
+	return task == "build" && len(d.Config.Outputs) > 0 || slices.ContainsFunc(d.Config.Tasks, func(t dish.TaskSettings) bool {
 		return t.Name == task && (t.Outputs != nil || t.WorkspaceOutputs != nil)
 	})
 }
 
 // ignores reports whether git ignores a file at p, relative to d.
-func (f *finder) ignores(d *Dish, p string) bool { return f.Tree.Ignored(path.Join(d.Path, p), false) }
+func (f *finder) ignores(d *dish.Dish, p string) bool {
+	return f.Tree.Ignored(path.Join(d.Path, p), false)
+}

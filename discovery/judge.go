@@ -10,23 +10,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tree"
-)
-
-// LeftOut is a directory with a manifest that is no dish. Its files belong to the dish around it.
-type LeftOut struct {
-	Path    string          `json:"path"`
-	Adapter string          `json:"adapter"` // id of the adapter that would have taken it
-	Reason  adapters.Reason `json:"reason"`
-	Why     string          `json:"why"`
-}
-
-// The reasons that no language decides.
-const (
-	Excluded adapters.Reason = "excluded"  // by [workspace] exclude
-	TestData adapters.Reason = "test_data" // below a directory of test data
-	Derived  adapters.Reason = "derived"   // a tool makes it
 )
 
 // judge decides whether the project that an adapter detected in a directory without dish.toml is a dish.
@@ -36,11 +21,11 @@ func (f *finder) judge(ctx context.Context, s *site, c *decision) adapters.Neste
 	switch {
 	case s.barred.Reason != "":
 		return s.barred
-	case f.included(s.path), f.named[project{d.family(), d.Path}]:
+	case f.included(s.path), f.named[project{d.Family(), d.Path}]:
 		return adapters.NestedAnswer{}
 	}
 	if name := testDataName(s.path); name != "" {
-		return adapters.NestedAnswer{Reason: TestData, Why: "it is test data, in " + name + "/, and no manifest names it"}
+		return adapters.NestedAnswer{Reason: dish.TestData, Why: "it is test data, in " + name + "/, and no manifest names it"}
 	}
 	outer := f.outer(d)
 	if outer == nil && c.insteadOf != nil {
@@ -57,10 +42,10 @@ func (f *finder) judge(ctx context.Context, s *site, c *decision) adapters.Neste
 }
 
 // outer returns the nearest dish of the same family around d, or nil.
-func (f *finder) outer(d *Dish) *Dish {
+func (f *finder) outer(d *dish.Dish) *dish.Dish {
 	for dir := range above(d.Path) {
 		for _, outer := range f.ws.byPath[dir] {
-			if outer.family() == d.family() {
+			if outer.Family() == d.Family() {
 				return outer
 			}
 		}
@@ -69,7 +54,7 @@ func (f *finder) outer(d *Dish) *Dish {
 }
 
 // fingerprinted reports whether a directory has one of the fingerprint files of its adapter.
-func (f *finder) fingerprinted(d *Dish) bool {
+func (f *finder) fingerprinted(d *dish.Dish) bool {
 	if _, decides := d.Adapter.(adapters.Nester); decides {
 		return true
 	}
@@ -87,7 +72,7 @@ func (f *finder) bar(s *site) {
 	switch {
 	case s.config != nil || s.barred.Reason != "" || f.included(s.path):
 	case f.derived(s):
-		s.barred = adapters.NestedAnswer{Reason: Derived, Why: "the tools of the dish around it make it, and git does not track it"}
+		s.barred = adapters.NestedAnswer{Reason: dish.Derived, Why: "the tools of the dish around it make it, and git does not track it"}
 	}
 }
 
@@ -161,12 +146,13 @@ func (f *finder) settle(s *site) {
 	for _, c := range s.decisions {
 		if s.adopts(c) {
 			f.ws.byPath[s.path] = append(f.ws.byPath[s.path], c.dish)
+			f.decided[c.dish] = c
 		}
 		switch {
 		case s.mayAdopt(c):
-			f.name(c.dish)
+			f.name(c)
 		case c.dish.Adapter != nil && s.barred.Reason == "":
-			f.left[project{c.dish.family(), s.path}] = s
+			f.left[project{c.dish.Family(), s.path}] = s
 		}
 	}
 }
@@ -175,34 +161,35 @@ func (f *finder) settle(s *site) {
 type project struct{ family, path string }
 
 // name notes the projects that the manifest of a dish names, as members or dependencies.
-func (f *finder) name(d *Dish) {
-	if d.named {
+func (f *finder) name(c *decision) {
+	if c.named {
 		return
 	}
-	d.named = true
+	c.named = true
+	d := c.dish
 	// The members of a workspace that is test data itself are test data too. A dependency counts: the dish reads it.
 	isData := testDataName(d.Path) != "" && d.Config == nil && !f.included(d.Path)
-	for _, dir := range d.members {
+	for _, dir := range c.recipes.Members {
 		if !isData {
 			f.nameDir(d, dir)
 		}
 		if rel, ok := relative(f.ws.Root, dir); ok {
-			d.memberPaths = append(d.memberPaths, f.linked(rel))
+			d.Members = append(d.Members, f.linked(rel))
 		}
 	}
-	for _, l := range d.answered.Links {
+	for _, l := range c.links.Links {
 		if l.Dir != "" && !l.Loose {
 			f.nameDir(d, l.Dir)
 		}
 	}
 }
 
-func (f *finder) nameDir(d *Dish, dir string) {
+func (f *finder) nameDir(d *dish.Dish, dir string) {
 	rel, ok := relative(f.ws.Root, dir)
 	if !ok {
 		return
 	}
-	p := project{d.family(), f.linked(rel)}
+	p := project{d.Family(), f.linked(rel)}
 	f.named[p] = true
 	if s := f.left[p]; s != nil {
 		delete(f.left, p)
@@ -285,7 +272,7 @@ func (f *finder) report(ctx context.Context) {
 		}
 	}
 	f.checkIncludes()
-	slices.SortFunc(f.ws.LeftOut, func(a, b LeftOut) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(f.ws.LeftOut, func(a, b dish.LeftOut) int { return strings.Compare(a.Path, b.Path) })
 }
 
 func (f *finder) reportDecision(ctx context.Context, d *decision) {
@@ -296,7 +283,7 @@ func (f *finder) reportDecision(ctx context.Context, d *decision) {
 	if d.failed != nil && ctx.Err() == nil {
 		f.fail(d.failed, d.dish)
 	}
-	if list := d.dish.warned(false); len(list) > 0 {
+	if list := d.warned(false); len(list) > 0 {
 		f.fail(list, d.dish)
 	}
 }
@@ -312,7 +299,7 @@ func (f *finder) checkIncludes() {
 		}
 		if !slices.ContainsFunc(f.all, func(s *site) bool { return s.adopted() && matchesDir(g.Text, s.path) }) {
 			w := g.Pos.Warning(RuleInclude, "include %q matches no directory with a project that an adapter recognises", g.Text)
-			w.Hint = "name the directory of a manifest that git does not ignore, or give the directory a " + config.DishFile
+			w.Hint = "name the directory of a manifest that git does not ignore, or give the directory a " + dish.File
 			f.add(w)
 		}
 	}
@@ -330,7 +317,7 @@ func (f *finder) leaveOut(s *site, c *decision) {
 	if c.insteadOf != nil || a == nil && !s.hasFile {
 		return // named by that, or a file that other tools have too, such as .tool-versions
 	}
-	out := LeftOut{Path: s.path, Reason: verdict.Reason, Why: strings.ReplaceAll(verdict.Why, f.ws.Root+"/", "")}
+	out := dish.LeftOut{Path: s.path, Reason: verdict.Reason, Why: strings.ReplaceAll(verdict.Why, f.ws.Root+"/", "")}
 	if a != nil {
 		out.Adapter = a.Manifest().AdapterID
 	}

@@ -10,15 +10,16 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // RuleUnknownLanguage is the rule of a language without an adapter.
 const RuleUnknownLanguage = "unknown_language"
 
 // byLanguage returns the adapter that dish.toml names, or reports why it has none.
-func (f *finder) byLanguage(ctx context.Context, language config.Text) (adapters.Adapter, []diagnostics.Diagnostic) {
+func (f *finder) byLanguage(ctx context.Context, language dish.Text) (adapters.Adapter, []diagnostics.Diagnostic) {
 	id := language.Text
-	if id == config.NoLanguage {
+	if id == dish.NoLanguage {
 		return nil, nil
 	}
 	failure := f.Failures[id]
@@ -41,9 +42,9 @@ func (f *finder) byLanguage(ctx context.Context, language config.Text) (adapters
 	return nil, []diagnostics.Diagnostic{f.unknownLanguage(language)}
 }
 
-func (f *finder) unknownLanguage(language config.Text) diagnostics.Diagnostic {
+func (f *finder) unknownLanguage(language dish.Text) diagnostics.Diagnostic {
 	d := language.Pos.Error(RuleUnknownLanguage, "unknown language %q: no adapter has this id", language.Text)
-	known := append(f.Registry.IDs(), config.NoLanguage)
+	known := append(f.Registry.IDs(), dish.NoLanguage)
 	for _, c := range f.Candidates {
 		known = append(known, c.ID)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // The rules of problems with links.
@@ -25,21 +26,21 @@ const (
 // link sets the links of each dish: those that dish.toml declares, and those that adapters read
 // from manifests.
 func (f *finder) link() {
-	byName := make(map[string]*Dish, len(f.ws.Dishes))
-	provider := make(map[string]*Dish)
+	byName := make(map[string]*dish.Dish, len(f.ws.Dishes))
+	provider := make(map[string]*dish.Dish)
 	for _, d := range f.ws.Dishes {
 		byName[d.Name] = d
-		for _, name := range d.answered.Provides {
+		for _, name := range f.decided[d].links.Provides {
 			if provider[name] == nil { // the first by path is used
 				provider[name] = d
 			}
 		}
 	}
-	links := linkSet{byDish: make(map[*Dish]int)}
+	links := linkSet{byDish: make(map[*dish.Dish]int)}
 	for _, d := range f.ws.Dishes {
 		links.clear()
 		f.declared(d, byName, &links)
-		for _, l := range d.answered.Links {
+		for _, l := range f.decided[d].links.Links {
 			f.inferred(d, l, provider, &links)
 		}
 		d.Links = slices.Clone(links.list)
@@ -47,7 +48,7 @@ func (f *finder) link() {
 	f.spread()
 	f.deepen()
 	for _, d := range f.ws.Dishes {
-		slices.SortFunc(d.Links, func(a, b Link) int {
+		slices.SortFunc(d.Links, func(a, b dish.Link) int {
 			return cmp.Or(strings.Compare(a.To.Path, b.To.Path), strings.Compare(a.To.Beside, b.To.Beside))
 		})
 	}
@@ -56,8 +57,8 @@ func (f *finder) link() {
 
 // linkSet collects the links of one dish, one for each target.
 type linkSet struct {
-	list   []Link
-	byDish map[*Dish]int // index in list
+	list   []dish.Link
+	byDish map[*dish.Dish]int // index in list
 }
 
 // clear removes all links and keeps the memory.
@@ -67,7 +68,7 @@ func (s *linkSet) clear() {
 }
 
 // of returns the link to a dish, nil for none. It is valid until the next put.
-func (s *linkSet) of(to *Dish) *Link {
+func (s *linkSet) of(to *dish.Dish) *dish.Link {
 	if i, ok := s.byDish[to]; ok {
 		return &s.list[i]
 	}
@@ -75,7 +76,7 @@ func (s *linkSet) of(to *Dish) *Link {
 }
 
 // put adds a link, in place of another to the same dish.
-func (s *linkSet) put(l Link) {
+func (s *linkSet) put(l dish.Link) {
 	if old := s.of(l.To); old != nil {
 		*old = l
 		return
@@ -84,7 +85,7 @@ func (s *linkSet) put(l Link) {
 	s.list = append(s.list, l)
 }
 
-func (f *finder) declared(d *Dish, byName map[string]*Dish, links *linkSet) {
+func (f *finder) declared(d *dish.Dish, byName map[string]*dish.Dish, links *linkSet) {
 	if d.Config == nil {
 		return
 	}
@@ -99,7 +100,7 @@ func (f *finder) declared(d *Dish, byName map[string]*Dish, links *linkSet) {
 			f.add(dep.Pos.Warning(config.RuleDuplicate, "depends_on names %q twice", dep.Dish))
 		default:
 			for _, to := range f.meant(d, to) {
-				links.put(Link{To: to, Kind: Declared, Via: dep.Via, Where: where(dep.Pos.File, dep.Pos.Line), pos: dep.Pos})
+				links.put(dish.Link{To: to, Kind: dish.Declared, Via: dep.Via, Where: where(dep.Pos.File, dep.Pos.Line), Pos: dep.Pos})
 			}
 		}
 	}
@@ -107,14 +108,14 @@ func (f *finder) declared(d *Dish, byName map[string]*Dish, links *linkSet) {
 
 // meant returns the dishes that an entry of depends_on means by the name of to. In its own directory that
 // is only the other dish, because all dishes of the directory have the entry.
-func (f *finder) meant(d, to *Dish) []*Dish {
+func (f *finder) meant(d, to *dish.Dish) []*dish.Dish {
 	switch {
 	case to.Path != d.Path:
 		return f.ws.Named(to)
 	case to == d && len(f.ws.At(d.Path)) > 1:
 		return nil
 	}
-	return []*Dish{to}
+	return []*dish.Dish{to}
 }
 
 // suggestDish returns the dishes that the user may have meant by a name or a path.
@@ -130,8 +131,8 @@ func (f *finder) suggestDish(word string) string {
 }
 
 // outside reports a dependency outside the workspace, whose files no key can include.
-func (f *finder) outside(d *Dish, l adapters.Link) {
-	p := config.Pos{File: f.inWorkspace(l.File), Line: l.Line}
+func (f *finder) outside(d *dish.Dish, l adapters.Link) {
+	p := diagnostics.Pos{File: f.inWorkspace(l.File), Line: l.Line}
 	w := p.Warning(RuleOutside, "dish %q depends on %q, which is outside the workspace: no key includes its files", d.Name, l.Dir)
 	w.Hint = "move it into the workspace, or list a variable with its version in the env of the tasks"
 	w.Dish, w.Alike = d.Name, fmt.Sprintf("depend on %q, which is outside the workspace: no key includes its files", l.Dir)
@@ -139,12 +140,12 @@ func (f *finder) outside(d *Dish, l adapters.Link) {
 }
 
 // nowhere reports a link of a plugin to a path that does not exist.
-func (f *finder) nowhere(d *Dish, l adapters.Link) {
+func (f *finder) nowhere(d *dish.Dish, l adapters.Link) {
 	if _, process := d.Adapter.(adapters.Starter); !process {
 		return // the language's own tool refuses such a manifest
 	}
 	if _, err := os.Lstat(l.Dir); errors.Is(err, fs.ErrNotExist) {
-		w := config.Pos{File: f.inWorkspace(l.File), Line: l.Line}.Warning(RuleUnknownDish, "dish %q depends on %q, which does not exist", d.Name, l.Dir)
+		w := diagnostics.Pos{File: f.inWorkspace(l.File), Line: l.Line}.Warning(RuleUnknownDish, "dish %q depends on %q, which does not exist", d.Name, l.Dir)
 		w.Hint = "correct the path; if it is right in the file, the plugin " + d.Adapter.Manifest().AdapterID + " reads it wrong"
 		f.add(w)
 	}
@@ -160,7 +161,7 @@ func (f *finder) inWorkspace(file string) string {
 
 // inferred adds a link from a manifest unless dish.toml declares it. The files of a target that is
 // no dish become inputs.
-func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, links *linkSet) {
+func (f *finder) inferred(d *dish.Dish, l adapters.Link, provider map[string]*dish.Dish, links *linkSet) {
 	to := provider[l.Package]
 	if l.Package == "" || to == nil {
 		if l.Dir == "" {
@@ -172,14 +173,14 @@ func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, l
 			return
 		}
 		if to = f.ws.Owner(rel); to != nil {
-			to = f.ws.of(to.Path, d.family())
+			to = f.ws.of(to.Path, d.Family())
 		}
 		if to == nil || to.Path != rel {
 			f.nowhere(d, l)
 			d.Extra = append(d.Extra, rel) // the target is no dish: its files are inputs
 			d.Embeds = append(d.Embeds, f.embed(rel, adapters.Embed{File: l.File, Line: l.Line}))
 		}
-		if to != nil && to.Path != rel && (to.Aggregate || to.encloses(d)) {
+		if to != nil && to.Path != rel && (to.Aggregate || encloses(to, d)) {
 			return // no other directory is an input
 		}
 	}
@@ -187,14 +188,14 @@ func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, l
 		return
 	}
 	if old := links.of(to); old != nil {
-		old.Dev, old.Private, old.deep = old.Dev && l.Dev, old.Private && l.Private, old.deep || l.Deep
-		old.shared, old.as = old.shared || l.Shared, append(old.as, l.As)
+		old.Dev, old.Private, old.Deep = old.Dev && l.Dev, old.Private && l.Private, old.Deep || l.Deep
+		old.Shared, old.As = old.Shared || l.Shared, append(old.As, l.As)
 		return
 	}
 	file := f.inWorkspace(l.File)
-	links.put(Link{
-		To: to, Kind: Inferred, Dev: l.Dev, Private: l.Private, Where: where(file, l.Line),
-		pos: config.Pos{File: file, Line: l.Line}, deep: l.Deep, shared: l.Shared, as: []string{l.As},
+	links.put(dish.Link{
+		To: to, Kind: dish.Inferred, Dev: l.Dev, Private: l.Private, Where: where(file, l.Line),
+		Pos: diagnostics.Pos{File: file, Line: l.Line}, Deep: l.Deep, Shared: l.Shared, As: []string{l.As},
 	})
 }
 
@@ -206,7 +207,7 @@ func (f *finder) deepen() {
 		for _, d := range f.ws.Dishes {
 			links := linkSet{list: d.Links}
 			for i := 0; i < len(links.list); i++ {
-				if through := links.list[i]; through.deep {
+				if through := links.list[i]; through.Deep {
 					changed = links.inherit(d, &through) || changed
 				}
 			}
@@ -217,9 +218,9 @@ func (f *finder) deepen() {
 
 // inherit adds the private links of the target of a link of d. It reports whether that changed the
 // set.
-func (s *linkSet) inherit(d *Dish, through *Link) (changed bool) {
+func (s *linkSet) inherit(d *dish.Dish, through *dish.Link) (changed bool) {
 	if s.byDish == nil {
-		s.byDish = make(map[*Dish]int, len(s.list))
+		s.byDish = make(map[*dish.Dish]int, len(s.list))
 		for i := range s.list {
 			s.byDish[s.list[i].To] = i
 		}
@@ -231,11 +232,11 @@ func (s *linkSet) inherit(d *Dish, through *Link) (changed bool) {
 		old := s.of(l.To)
 		switch {
 		case old == nil:
-			l.Private, l.Dev, l.Where, l.pos = through.Private, through.Dev, through.Where, through.pos
+			l.Private, l.Dev, l.Where, l.Pos = through.Private, through.Dev, through.Where, through.Pos
 			s.put(l)
 			changed = true
-		case old.Private && !through.Private || l.deep && !old.deep:
-			old.Private, old.Dev, old.deep = old.Private && through.Private, old.Dev && through.Dev, old.deep || l.deep
+		case old.Private && !through.Private || l.Deep && !old.Deep:
+			old.Private, old.Dev, old.Deep = old.Private && through.Private, old.Dev && through.Dev, old.Deep || l.Deep
 			changed = true
 		}
 	}
@@ -243,10 +244,10 @@ func (s *linkSet) inherit(d *Dish, through *Link) (changed bool) {
 }
 
 // encloses reports whether o is in a directory of d.
-func (d *Dish) encloses(o *Dish) bool {
+func encloses(d, o *dish.Dish) bool {
 	return d != o && (d.Path == "." || strings.HasPrefix(o.Path, d.Path+"/"))
 }
 
 func where(file string, line int) string {
-	return config.Pos{File: file, Line: line}.String()
+	return diagnostics.Pos{File: file, Line: line}.String()
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // RuleDishName is the rule of a directory whose name is not valid for a dish.
@@ -16,7 +17,7 @@ const RuleDishName = "dish_name"
 // one directory add their language to the name of the first.
 func (f *finder) nameDishes() {
 	count, taken := make(map[string]int, len(f.ws.Dishes)), make(map[string]bool, len(f.ws.Dishes))
-	var undeclared []*Dish
+	var undeclared []*dish.Dish
 	for _, d := range f.ws.Dishes {
 		switch name := declaredName(d); {
 		case name != "":
@@ -53,7 +54,7 @@ func free(taken map[string]bool, name, path string) string {
 	return name
 }
 
-func declaredName(d *Dish) string {
+func declaredName(d *dish.Dish) string {
 	if d.Config == nil {
 		return ""
 	}
@@ -69,7 +70,7 @@ func dirName(p string) string {
 
 // checkNames reports duplicate declared names, and names of directories that cannot be names.
 func (f *finder) checkNames() {
-	first := make(map[string]*Dish, len(f.ws.Dishes))
+	first := make(map[string]*dish.Dish, len(f.ws.Dishes))
 	for _, d := range f.ws.Dishes {
 		switch other := first[d.Name]; {
 		case declaredName(d) == "":
@@ -84,8 +85,8 @@ func (f *finder) checkNames() {
 	}
 }
 
-func (f *finder) askForName(d *Dish, why string) {
-	p := d.place().Error(RuleDishName, "%s", why)
-	p.Hint = `write name = "…" in a ` + config.DishFile + ` there, or leave the directory out with exclude`
+func (f *finder) askForName(d *dish.Dish, why string) {
+	p := placeOf(d).Error(RuleDishName, "%s", why)
+	p.Hint = `write name = "…" in a ` + dish.File + ` there, or leave the directory out with exclude`
 	f.add(p)
 }

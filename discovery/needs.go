@@ -6,8 +6,9 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery/embeds"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -24,12 +25,12 @@ func (f *finder) neededScans() (list []scan) {
 			continue
 		}
 		find := func(dir, file string, data []byte) []adapters.Embed {
-			return slices.DeleteFunc(a.SourceImports(dir, d.answered.Names, file, data), func(e adapters.Embed) bool { return !f.isMade(e, made) })
+			return slices.DeleteFunc(a.SourceImports(dir, f.decided[d].links.Names, file, data), func(e adapters.Embed) bool { return !f.isMade(e, made) })
 		}
 		list = append(list, scan{
 			of: embeds.Project{
 				Path: d.Path, Adapter: d.Adapter, Embeds: find, Kind: "needs", In: a.ImportsIn(),
-				Basis: basis + strings.Join(d.answered.Names, "\x00"),
+				Basis: basis + strings.Join(f.decided[d].links.Names, "\x00"),
 			},
 			set: func(list []adapters.Embed) { f.setNeeds(d, list) },
 		})
@@ -46,7 +47,7 @@ type madeFiles struct {
 // made returns the files that tasks of dish.toml make, without those of builds and those that git
 // tracks, and all their globs.
 func (f *finder) made() (made []madeFiles, basis string) {
-	add := func(base string, globs *[]config.Glob) {
+	add := func(base string, globs *[]dish.Glob) {
 		if globs == nil {
 			return
 		}
@@ -129,11 +130,11 @@ func (f *finder) isMade(e adapters.Embed, made []madeFiles) bool {
 // isAt reports whether a path is dir or below it.
 func isAt(p, dir string) bool { return dir == "." || p == dir || strings.HasPrefix(p, dir+"/") }
 
-func (f *finder) setNeeds(d *Dish, list []adapters.Embed) {
+func (f *finder) setNeeds(d *dish.Dish, list []adapters.Embed) {
 	for _, e := range list {
 		if at, ok := relative(f.ws.Root, e.Path); ok {
-			d.Needs = append(d.Needs, Embed{
-				Path: at, Glob: e.Glob, Pos: config.Pos{File: f.inWorkspace(e.File), Line: e.Line}, Owner: f.ws.Owner(at), Named: e.Named,
+			d.Needs = append(d.Needs, dish.Embed{
+				Path: at, Glob: e.Glob, Pos: diagnostics.Pos{File: f.inWorkspace(e.File), Line: e.Line}, Owner: f.ws.Owner(at), Named: e.Named,
 			})
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/bounds"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/owner"
 	"github.com/bentobuild/bento/internal/state"
 )
@@ -53,7 +54,7 @@ func Adapters(in Places, cfg *config.Workspace, st *state.Dir, digest func(path 
 	p := &cfg.Plugins
 	s := &search{rules: rules{
 		prefix: PluginPrefix, noun: "plugin", table: "plugins", ids: "adapter id, expected [a-z0-9][a-z0-9_-]*", valid: config.ValidPluginID, rule: RulePluginFile,
-		disable: p.Disable, allow: p.Allowlist, restrict: p.Restrict, pin: func(id string) config.Text { return p.ByID[id].SHA256 }, lock: "bento plugin lock",
+		disable: p.Disable, allow: p.Allowlist, restrict: p.Restrict, pin: func(id string) dish.Text { return p.ByID[id].SHA256 }, lock: "bento plugin lock",
 		contract: adapters.ContractV1,
 		consent:  "install it in a directory outside, or allow this content in your own configuration: [plugins.%s] sha256",
 	}}
@@ -89,7 +90,7 @@ func Tools(path string, cfg *config.Workspace, st *state.Dir, digest func(path s
 func (s *search) run(in Places, cfg *config.Workspace, st *state.Dir, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
 	names := openPathNames(st)
 	defer names.Save()
-	s.differing = make(map[int]config.Text)
+	s.differing = make(map[int]dish.Text)
 	s.own, s.digest, s.ways, s.area = cfg.Own, digest, owner.Of(cfg.Root).Ways(), bounds.Of(cfg.Root)
 	for _, n := range in.Named {
 		s.by = n.By
@@ -146,9 +147,9 @@ type rules struct {
 	rule                     string // of the problems
 	contract                 string // of executables
 	valid                    func(id string) bool
-	disable, allow           []config.Text
+	disable, allow           []dish.Text
 	restrict                 bool
-	pin                      func(id string) config.Text
+	pin                      func(id string) dish.Text
 	lock                     string // the command that pins
 	consent                  string // the advice about a file that the repository may have brought
 }
@@ -166,7 +167,7 @@ type search struct {
 	files    []fs.FileInfo // of found; nil for a broken link
 	problems []diagnostics.Diagnostic
 	// differing are the pins of the candidates with another digest, by their index in found.
-	differing map[int]config.Text
+	differing map[int]dish.Text
 }
 
 // file checks one file whose name is the prefix and suffix.
@@ -226,7 +227,7 @@ func (s *search) seen(id string, fi fs.FileInfo) bool {
 
 // forbid sets the reason why c must not be started, if it has one.
 func (s *search) forbid(c *adapters.Candidate) {
-	byID := func(t config.Text) bool { return t.Text == c.ID }
+	byID := func(t dish.Text) bool { return t.Text == c.ID }
 	switch i := slices.IndexFunc(s.disable, byID); {
 	case i >= 0:
 		c.Skip, c.SkipReason = adapters.SkipDisabled, s.table+".disable names it at "+s.disable[i].Pos.String()
@@ -263,7 +264,7 @@ func (s *search) forbid(c *adapters.Candidate) {
 // brought returns how the repository may have brought c. Such a plugin is not started, since activating an
 // environment of a clone is no consent to its plugins. A pin in the user's own configuration, which no
 // repository brings, is consent to that content only.
-func (s *search) brought(c *adapters.Candidate, pin config.Text) (why, hint string) {
+func (s *search) brought(c *adapters.Candidate, pin dish.Text) (why, hint string) {
 	if !s.area.Reached(c.Path) {
 		return "", ""
 	}
@@ -290,7 +291,7 @@ func (s *search) exposed(c *adapters.Candidate) (why, hint string) {
 }
 
 // differs returns how a file differs from its pin, "" when it does not.
-func (s *search) differs(path string, pin config.Text) string {
+func (s *search) differs(path string, pin dish.Text) string {
 	switch sum := s.digest(path); {
 	case sum == pin.Text:
 		return ""
@@ -302,7 +303,7 @@ func (s *search) differs(path string, pin config.Text) string {
 }
 
 // mendPin returns the advice about a candidate whose digest differs from its pin.
-func (s *search) mendPin(c *adapters.Candidate, pin config.Text) string {
+func (s *search) mendPin(c *adapters.Candidate, pin dish.Text) string {
 	if pin.Pos.File != config.LockFile {
 		return "if you trust its present content, change the sha256 there"
 	}
@@ -310,7 +311,7 @@ func (s *search) mendPin(c *adapters.Candidate, pin config.Text) string {
 }
 
 func (s *search) warn(path, why, hint string) {
-	d := config.Pos{}.Warning(s.rule, "%s is not used as a %s: %s", path, s.noun, why)
+	d := diagnostics.Pos{}.Warning(s.rule, "%s is not used as a %s: %s", path, s.noun, why)
 	d.Hint = hint
 	s.problems = append(s.problems, d)
 }

@@ -6,7 +6,8 @@ import (
 	"slices"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // RuleUnknownRuntime is the rule of a pin that no adapter would read.
@@ -25,8 +26,8 @@ func (f *finder) checkPins() {
 	for _, c := range f.Candidates {
 		known = append(known, c.ID)
 	}
-	told := make(map[config.Pos]bool)
-	check := func(pins map[string]config.Pin) {
+	told := make(map[diagnostics.Pos]bool)
+	check := func(pins map[string]dish.Pin) {
 		for _, name := range slices.Sorted(maps.Keys(pins)) {
 			if pos := pins[name].Pos; !slices.Contains(known, name) && !told[pos] {
 				told[pos] = true
@@ -42,9 +43,9 @@ func (f *finder) checkPins() {
 	}
 }
 
-// pin returns the required version: from bento's own files, else from the project's, which is in
+// pinOf returns the required version: from bento's own files, else from the project's, which is in
 // wanted or its error.
-func (d *Dish) pin(root string, wanted *adapters.Toolchain, err error) (*adapters.Toolchain, error) {
+func pinOf(d *dish.Dish, root string, wanted *adapters.Toolchain, err error) (*adapters.Toolchain, error) {
 	if d.Toolchain.UseSystem {
 		return refused(wanted), nil
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/clone"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/owner"
 )
 
@@ -63,11 +63,11 @@ func FindRoot(o RootOptions) (string, error) {
 			}
 		}
 	}
-	message := fmt.Sprintf("no workspace at or above %q%s: looked for %s, %s/ and .git", real, from, config.WorkspaceFile, config.BentosDir)
+	message := fmt.Sprintf("no workspace at or above %q%s: looked for %s, %s/ and .git", real, from, dish.WorkspaceFile, dish.BentosDir)
 	for _, why := range passed {
 		message += "; " + why
 	}
-	return "", noWorkspace(message, "create an empty "+config.WorkspaceFile+" in the root directory of the workspace")
+	return "", noWorkspace(message, "create an empty "+dish.WorkspaceFile+" in the root directory of the workspace")
 }
 
 // notOurs returns why dir is no workspace although it contains name: another user may have created it, and
@@ -111,11 +111,11 @@ func holdsConfig(dir string) string {
 		mode, err := clone.At(dir).Mode(name)
 		return mode.IsDir(), err == nil
 	}
-	if is, there := isDir(config.WorkspaceFile); there && !is {
-		return config.WorkspaceFile
+	if is, there := isDir(dish.WorkspaceFile); there && !is {
+		return dish.WorkspaceFile
 	}
-	if is, _ := isDir(config.BentosDir); is {
-		return config.BentosDir
+	if is, _ := isDir(dish.BentosDir); is {
+		return dish.BentosDir
 	}
 	return ""
 }

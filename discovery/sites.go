@@ -13,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/discovery/answers"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/parallel"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -20,8 +21,8 @@ import (
 // site is a directory that may be a dish.
 type site struct {
 	path    string
-	hasFile bool         // it has a dish.toml
-	config  *config.Dish // content of dish.toml
+	hasFile bool           // it has a dish.toml
+	config  *dish.Settings // content of dish.toml
 	// ask are the adapters that may detect it, by index in the registry.
 	ask      []int
 	markers  []string // the files that made it a site
@@ -74,10 +75,10 @@ func (c *candidates) look(l tree.List) {
 	dir := l.Dir
 	for file, kind := range l.Files {
 		name := file[strings.LastIndexByte(file, '/')+1:]
-		if kind == tree.Link && (name == config.DishFile || c.Knows(name)) && c.leadsOut(file) {
+		if kind == tree.Link && (name == dish.File || c.Knows(name)) && c.leadsOut(file) {
 			continue // bento ignores it
 		}
-		if name == config.DishFile { // even if it is not a file: reading it reports that
+		if name == dish.File { // even if it is not a file: reading it reports that
 			c.at(dir).hasFile = true
 		}
 		c.mark(dir, name, file, kind)
@@ -87,7 +88,7 @@ func (c *candidates) look(l tree.List) {
 	}
 	if dir != "" {
 		slash := strings.LastIndexByte(dir, '/')
-		if dir[slash+1:] == config.DishFile {
+		if dir[slash+1:] == dish.File {
 			c.at(dir[:max(0, slash)]).hasFile = true
 		}
 		c.mark(dir[:max(0, slash)], dir[slash+1:], dir, tree.Dir)
@@ -146,7 +147,7 @@ func (f *finder) choose(byPath map[string]*site) {
 		slices.Sort(s.projects)
 		f.all = append(f.all, s)
 		if f.ws.excluded(dir) {
-			s.barred = adapters.NestedAnswer{Reason: Excluded, Why: "[workspace] exclude matches it"}
+			s.barred = adapters.NestedAnswer{Reason: dish.Excluded, Why: "[workspace] exclude matches it"}
 		} else if s.hasFile {
 			paths = append(paths, dir)
 		}
@@ -186,7 +187,7 @@ func (f *finder) reportSpecial() {
 // found returns the dish.toml files in paths, as far as they are known.
 func (f *finder) found(paths []string) []config.Found {
 	return parallel.Map(paths, func() *tree.Tree { return f.Tree }, func(files *tree.Tree, dir string) config.Found {
-		e, ok := files.Lookup(path.Join(dir, config.DishFile))
+		e, ok := files.Lookup(path.Join(dir, dish.File))
 		if !ok || e.Kind != tree.File {
 			return config.Found{Dir: dir}
 		}
@@ -202,7 +203,7 @@ func (f *finder) excluded() func(dir string) bool {
 		return func(string) bool { return false }
 	}
 	set := f.compile("", f.Config.Exclude)
-	negated := slices.ContainsFunc(f.Config.Exclude, func(g config.Glob) bool { return strings.HasPrefix(g.Text, "!") })
+	negated := slices.ContainsFunc(f.Config.Exclude, func(g dish.Glob) bool { return strings.HasPrefix(g.Text, "!") })
 	return func(dir string) bool {
 		for above := range upwards(dir) {
 			if set == nil || above == "." {
@@ -239,8 +240,8 @@ func matchesDir(glob, dir string) bool {
 }
 
 // compile compiles globs. It reports wrong ones and returns nil then.
-func (f *finder) compile(base string, globs []config.Glob) *tree.Set {
-	globs = slices.DeleteFunc(slices.Clone(globs), func(g config.Glob) bool { return g.Text == "" })
+func (f *finder) compile(base string, globs []dish.Glob) *tree.Set {
+	globs = slices.DeleteFunc(slices.Clone(globs), func(g dish.Glob) bool { return g.Text == "" })
 	texts := make([]string, len(globs))
 	for i, g := range globs {
 		texts[i] = g.Text

@@ -9,9 +9,9 @@ import (
 
 // warned returns the warnings of the adapter about one dish, or those that dishes may share. A dish whose
 // tasks are written down needs no word about its scripts and tests.
-func (d *Dish) warned(shared bool) diagnostics.Problems {
-	return slices.DeleteFunc(slices.Clone(d.warnings), func(p diagnostics.Diagnostic) bool {
-		written := (p.Rule == adapters.RuleUnmapped || p.Rule == adapters.RuleUntested) && d.Config != nil && len(d.Config.Tasks) > 0
+func (c *decision) warned(shared bool) diagnostics.Problems {
+	return slices.DeleteFunc(slices.Clone(c.recipes.Warnings), func(p diagnostics.Diagnostic) bool {
+		written := (p.Rule == adapters.RuleUnmapped || p.Rule == adapters.RuleUntested) && c.dish.Config != nil && len(c.dish.Config.Tasks) > 0
 		return written || (p.Alike != "") != shared
 	})
 }
@@ -19,7 +19,7 @@ func (d *Dish) warned(shared bool) diagnostics.Problems {
 // reportShared adds the warnings that several dishes may share, with the names of the dishes.
 func (f *finder) reportShared() {
 	for _, d := range f.ws.Dishes {
-		list := d.warned(true)
+		list := f.decided[d].warned(true)
 		for i := range list {
 			list[i].Dish = d.Name
 		}

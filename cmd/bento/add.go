@@ -11,7 +11,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
 )
@@ -109,8 +109,8 @@ func (s *session) failed(what string, err *adapters.InstallError) error {
 
 // dishToChange returns the dish with this name. If name is "", it returns the dish of the current directory,
 // else the only dish. without completes the error message for a dish without a language.
-func (w *opened) dishToChange(name, without string) (*discovery.Dish, error) {
-	var found *discovery.Dish
+func (w *opened) dishToChange(name, without string) (*dish.Dish, error) {
+	var found *dish.Dish
 	var names []string
 	for _, d := range w.Dishes {
 		names = append(names, d.Name)

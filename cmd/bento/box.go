@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/report"
 )
 
@@ -107,12 +107,12 @@ func (s *session) boxAdd(ctx context.Context, args []string) error {
 		return err
 	}
 	doc := addedBox{Schema: report.Schema("box.add"), Name: name, Added: []string{}}
-	i := slices.IndexFunc(w.Bentos, func(b discovery.Bento) bool { return b.Name == name })
+	i := slices.IndexFunc(w.Bentos, func(b dish.Bento) bool { return b.Name == name })
 	if i >= 0 {
 		doc.File = w.Bentos[i].Pos.File
 		err = w.extendBox(&doc, w.Bentos[i].Dishes, paths)
 	} else {
-		doc.Created, doc.File = true, path.Join(config.BentosDir, name+".toml")
+		doc.Created, doc.File = true, path.Join(dish.BentosDir, name+".toml")
 		err = w.makeBox(&doc, paths)
 	}
 	if err != nil {
@@ -193,7 +193,7 @@ func (w *opened) nameAt(path string) string {
 // makeBox writes a new bento. If bento discovers dishes only because bentos/ is missing,
 // makeBox sets discover in bento.toml.
 func (w *opened) makeBox(doc *addedBox, paths []string) error {
-	dir := filepath.Join(w.Root, config.BentosDir)
+	dir := filepath.Join(w.Root, dish.BentosDir)
 	name := filepath.Join(w.Root, filepath.FromSlash(doc.File))
 	if _, err := os.Lstat(name); err == nil {
 		return notFound("box_exists", fmt.Sprintf("%q exists already and does not hold a bento %q", doc.File, doc.Name), "edit it, or choose another name")
@@ -203,8 +203,8 @@ func (w *opened) makeBox(doc *addedBox, paths []string) error {
 			return err
 		}
 	}
-	if _, err := clone.At(w.Root).MkdirAll(config.BentosDir); err != nil {
-		return notFound(clone.RuleLink, fmt.Sprintf("%s/ cannot be made: %v", config.BentosDir, err), "replace the link by a directory")
+	if _, err := clone.At(w.Root).MkdirAll(dish.BentosDir); err != nil {
+		return notFound(clone.RuleLink, fmt.Sprintf("%s/ cannot be made: %v", dish.BentosDir, err), "replace the link by a directory")
 	}
 	f, err := readTOML(w.Root, doc.File)
 	if err != nil {
@@ -219,14 +219,14 @@ func (w *opened) makeBox(doc *addedBox, paths []string) error {
 }
 
 func (w *opened) keepDiscovery() error {
-	f, err := readTOML(w.Root, config.WorkspaceFile)
+	f, err := readTOML(w.Root, dish.WorkspaceFile)
 	if err != nil || f.Lookup("workspace", "discover") != nil {
 		return err
 	}
 	data, err := f.Set(true, "workspace", "discover")
 	if err != nil {
-		return diagnostics.Problems{{File: config.WorkspaceFile, Severity: diagnostics.Error, Rule: config.RuleInvalid, Source: diagnostics.Source,
+		return diagnostics.Problems{{File: dish.WorkspaceFile, Severity: diagnostics.Error, Rule: diagnostics.RuleInvalid, Source: diagnostics.Source,
 			Message: err.Error(), Hint: "write discover = true under [workspace] first, else no dish is found beside those with dish.toml"}}
 	}
-	return writeTOML(w.Root, config.WorkspaceFile, data)
+	return writeTOML(w.Root, dish.WorkspaceFile, data)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 )
@@ -46,7 +46,7 @@ func (s *session) stopping(w *opened) []diagnostics.Diagnostic {
 
 // lost returns the dishes whose adapter is missing and that have the problem, which is that of their
 // language.
-func (w *opened) lost(p diagnostics.Diagnostic) (list []*discovery.Dish) {
+func (w *opened) lost(p diagnostics.Diagnostic) (list []*dish.Dish) {
 	for _, d := range w.Dishes {
 		if slices.ContainsFunc(plan.Lost(d), func(l diagnostics.Diagnostic) bool {
 			return l.File == p.File && l.Line == p.Line && l.Col == p.Col && l.Rule == p.Rule
@@ -68,7 +68,7 @@ func (w *opened) settleLost(p *plan.Plan) {
 	}
 	for i, problem := range w.Problems {
 		if problem.Severity == diagnostics.Error && w.isLost(problem) &&
-			!slices.ContainsFunc(w.lost(problem), func(d *discovery.Dish) bool { return slices.Contains(p.Lost, d) }) {
+			!slices.ContainsFunc(w.lost(problem), func(d *dish.Dish) bool { return slices.Contains(p.Lost, d) }) {
 			w.Problems[i].Severity = diagnostics.Warning
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/owner"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/plugin/adapter"
@@ -76,7 +77,7 @@ func (s *session) dishAdd(ctx context.Context, dir, language string) error {
 		return notFound("unusable_directory", fmt.Sprintf("%q cannot be a dish: %v", n.path, err), "name a directory")
 	case language == "" && len(entries) == 0:
 		return usageError(fmt.Sprintf("%q is new and has no language", n.path), "use --language with one of: "+strings.Join(known.IDs(), ", "))
-	case language == "" || language == config.NoLanguage:
+	case language == "" || language == dish.NoLanguage:
 		err = nil
 	case len(entries) > 0 && s.knows(n.root, known, language):
 		err = n.isProject(ctx, known.ByID(language))
@@ -97,7 +98,7 @@ func (s *session) dishAdd(ctx context.Context, dir, language string) error {
 // isProject returns an error that names the missing file if the directory has files, but none that the
 // tool of the language works on. It does not check the language of a plugin, for which a is nil.
 func (n *newDish) isProject(ctx context.Context, a adapters.Adapter) error {
-	if _, err := os.Lstat(filepath.Join(n.dir, config.DishFile)); a == nil || err == nil {
+	if _, err := os.Lstat(filepath.Join(n.dir, dish.File)); a == nil || err == nil {
 		return nil
 	}
 	if is, err := a.Detect(ctx, n.dir); is || err != nil {
@@ -214,10 +215,10 @@ func (s *session) takeIn(ctx context.Context, n *newDish) error {
 		return err
 	}
 	if n.language == "" {
-		n.language = config.NoLanguage
+		n.language = dish.NoLanguage
 	}
 	text := fmt.Sprintf("name = %q\nlanguage = %q\n", n.name, n.language)
-	err := n.write(config.DishFile, []byte(text), 0o644)
+	err := n.write(dish.File, []byte(text), 0o644)
 	is := false
 	if err == nil {
 		is, err = s.isDish(ctx, n)
@@ -235,11 +236,11 @@ func (s *session) isDish(ctx context.Context, n *newDish) (bool, error) {
 		return false, err
 	}
 	defer w.close()
-	i := slices.IndexFunc(w.Dishes, func(d *discovery.Dish) bool { return d.Path == n.path })
+	i := slices.IndexFunc(w.Dishes, func(d *dish.Dish) bool { return d.Path == n.path })
 	if i < 0 {
 		return false, nil
 	}
-	d, id := w.Dishes[i], config.NoLanguage
+	d, id := w.Dishes[i], dish.NoLanguage
 	if d.Adapter != nil {
 		id = d.Adapter.Manifest().AdapterID
 	}

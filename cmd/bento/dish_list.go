@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/report"
 )
 
@@ -28,9 +28,9 @@ func dishListCommand(s *session) *cobra.Command {
 
 // dishList is the document of `bento dish list`.
 type dishList struct {
-	Schema  string              `json:"schema"`
-	Entries []dishRow           `json:"entries"`
-	LeftOut []discovery.LeftOut `json:"left_out,omitempty"`
+	Schema  string         `json:"schema"`
+	Entries []dishRow      `json:"entries"`
+	LeftOut []dish.LeftOut `json:"left_out,omitempty"`
 }
 
 type dishRow struct {
@@ -80,7 +80,7 @@ func (doc dishList) writeLeftOut(w io.Writer, style report.Style) {
 	}
 }
 
-func (w *opened) dishRow(d *discovery.Dish) dishRow {
+func (w *opened) dishRow(d *dish.Dish) dishRow {
 	row := dishRow{
 		Name: d.Name, Path: d.Path, Configured: d.Config != nil,
 		Bentos: append([]string{}, d.Bentos...), Tasks: taskNames(d), DependsOn: []string{},
@@ -98,7 +98,7 @@ func (w *opened) dishRow(d *discovery.Dish) dishRow {
 }
 
 // taskNames returns the sorted names of the tasks of a dish, those of its adapter included.
-func taskNames(d *discovery.Dish) []string {
+func taskNames(d *dish.Dish) []string {
 	names := []string{}
 	for _, t := range d.Tasks {
 		names = append(names, t.Name)

@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/builtin"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 )
@@ -45,7 +45,7 @@ func (w *opened) nothingToDo() string {
 		}
 	}
 	return "no dish has a task: the manifests name nothing to build, check, lint or test\n" +
-		"write [tasks.NAME] with run = \"…\" in the dish.toml of a dish, for example " + path.Join(w.Dishes[0].Path, config.DishFile)
+		"write [tasks.NAME] with run = \"…\" in the dish.toml of a dish, for example " + path.Join(w.Dishes[0].Path, dish.File)
 }
 
 // planRun is plan for a command that runs something. A selection without dishes is an error unless

@@ -8,7 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/owner"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
@@ -79,7 +79,7 @@ func (s *session) exit(ctx context.Context, err error) int {
 // must tell it from a wrong configuration. The language of a dish is such a configuration, whatever is
 // the matter with the plugin that it names.
 func isPluginFault(d diagnostics.Diagnostic) bool {
-	return d.Severity == diagnostics.Error && (d.Rule == workspace.RulePluginLost || adapters.IsCode(d.Rule) && path.Base(d.File) != config.DishFile)
+	return d.Severity == diagnostics.Error && (d.Rule == workspace.RulePluginLost || adapters.IsCode(d.Rule) && path.Base(d.File) != dish.File)
 }
 
 // exitOf returns the exit code of a run.

@@ -14,9 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/clone"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/foreign"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
@@ -100,7 +99,7 @@ type initialised struct {
 	FilesWritten []string                 `json:"files_written"`
 	Dishes       []dishRow                `json:"dishes_detected"`
 	Excluded     []excluded               `json:"excluded"`
-	LeftOut      []discovery.LeftOut      `json:"left_out,omitempty"`
+	LeftOut      []dish.LeftOut           `json:"left_out,omitempty"`
 	RootTasks    []report.RootTask        `json:"root_tasks"` // scripts of the root with the name of a lifecycle task
 	Foreign      []foreign.Entries        `json:"foreign"`
 	Unmapped     []foreign.Gap            `json:"unmapped"`    // parts of those files that bento has no key for
@@ -169,7 +168,7 @@ func (s *session) newRootDir(o initOptions) (root string, exists bool, err error
 		return "", false, notFound("unusable_directory", fmt.Sprintf("%q is no directory", s.flags.dir), "name an existing directory")
 	}
 	for dir := root; ; dir = filepath.Dir(dir) {
-		for _, name := range []string{config.WorkspaceFile, config.BentosDir} {
+		for _, name := range []string{dish.WorkspaceFile, dish.BentosDir} {
 			if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
 				continue
 			}
@@ -194,9 +193,9 @@ const maxRounds = 20
 // discover finds the dishes, and the directories that a valid plan must exclude.
 func (s *session) discover(ctx context.Context, doc *initialised) error {
 	for range maxRounds {
-		at := place{root: doc.Root, cwd: doc.Root, exclude: []config.Glob{}}
+		at := place{root: doc.Root, cwd: doc.Root, exclude: []dish.Glob{}}
 		for _, e := range doc.Excluded {
-			at.exclude = append(at.exclude, config.Glob{Text: escapeGlob(e.Path)})
+			at.exclude = append(at.exclude, dish.Glob{Text: escapeGlob(e.Path)})
 		}
 		w, err := s.openAt(ctx, at, nil)
 		if err != nil {
@@ -275,7 +274,7 @@ func escapeGlob(path string) string {
 func (doc *initialised) addFiles(o initOptions) error {
 	if !doc.exists {
 		doc.Text = doc.toml()
-		doc.Files = append(doc.Files, foreign.NewFile{Path: config.WorkspaceFile, Text: doc.Text, Mode: 0o644})
+		doc.Files = append(doc.Files, foreign.NewFile{Path: dish.WorkspaceFile, Text: doc.Text, Mode: 0o644})
 	}
 	if len(o.from) > 0 {
 		for _, t := range doc.mapping.Tables {
@@ -368,7 +367,7 @@ func (s *session) tellInit(doc *initialised) {
 			if i > 0 {
 				fmt.Fprintln(s.out)
 			}
-			if f.Path != config.WorkspaceFile {
+			if f.Path != dish.WorkspaceFile {
 				fmt.Fprintf(s.out, "# %s\n", report.PrintableLine(f.Path))
 			}
 			fmt.Fprint(s.out, report.Printable(f.Text))
@@ -381,11 +380,11 @@ func (s *session) tellInit(doc *initialised) {
 			fmt.Fprintf(s.out, "changed %s\n", name)
 			continue
 		}
-		if name != config.WorkspaceFile {
+		if name != dish.WorkspaceFile {
 			fmt.Fprintf(s.out, "made %s\n", report.PrintableLine(name))
 			continue
 		}
-		fmt.Fprintf(s.out, "made %s: %s", config.WorkspaceFile, report.Count(len(doc.Dishes), "dish"))
+		fmt.Fprintf(s.out, "made %s: %s", dish.WorkspaceFile, report.Count(len(doc.Dishes), "dish"))
 		if n := len(doc.Excluded); n > 0 {
 			fmt.Fprintf(s.out, ", %s left out (see exclude)", report.Count(n, "directory"))
 		}

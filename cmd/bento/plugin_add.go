@@ -12,6 +12,7 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/bundle"
@@ -158,7 +159,7 @@ func (a *pluginAdder) prepare() (err error) {
 	for _, name := range slices.Sorted(maps.Keys(trust.Keys)) {
 		key, err := seal.ParseKey(name, trust.Keys[name].Text)
 		if err != nil {
-			problems = append(problems, trust.Keys[name].Pos.Error(config.RuleInvalid, "packages.trusted_keys: %v", err))
+			problems = append(problems, trust.Keys[name].Pos.Error(diagnostics.RuleInvalid, "packages.trusted_keys: %v", err))
 		}
 		a.keys = append(a.keys, key)
 	}
@@ -248,7 +249,7 @@ func (a *pluginAdder) lockAdded() error {
 	return nil
 }
 
-func sumsLocked(pins map[string]config.Text) map[string]string {
+func sumsLocked(pins map[string]dish.Text) map[string]string {
 	sums := make(map[string]string, len(pins))
 	for id, pin := range pins {
 		sums[id] = pin.Text

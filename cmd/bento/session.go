@@ -18,6 +18,7 @@ import (
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/plan"
@@ -252,8 +253,8 @@ func (s *session) openRun(ctx context.Context, t *telling, all bool) (*opened, e
 // place has the directories of a workspace and of the user.
 type place struct {
 	root, cwd string
-	exclude   []config.Glob // in addition to what bento.toml excludes
-	all       bool          // the command needs all dishes
+	exclude   []dish.Glob // in addition to what bento.toml excludes
+	all       bool        // the command needs all dishes
 	// configured receives the configuration before the search for dishes; it may be nil.
 	configured func(*config.Workspace)
 }

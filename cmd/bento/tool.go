@@ -125,7 +125,7 @@ func toolListCommand(s *session) *cobra.Command {
 // rowOfTool returns the row of a tool.
 func rowOfTool(f *kit.FoundTool) report.ToolRow {
 	row := report.ToolRow{PluginRow: report.PluginRow{ID: f.ID, Path: f.Path, Contract: f.Contract, Status: report.ToolReady}}
-	if f.Declared != (config.Pos{}) {
+	if f.Declared != (diagnostics.Pos{}) {
 		row.Declared = f.Declared.String()
 	}
 	switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/plugin/oneshot"
@@ -34,7 +34,7 @@ func toolRunCommand(s *session) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id, function := config.CutTool(args[0])
+			id, function := dish.CutTool(args[0])
 			if len(args) > 1 {
 				if function != "" {
 					return usageError(fmt.Sprintf("%q names a function, and %q is another", args[0], args[1]), "name one")

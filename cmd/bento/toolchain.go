@@ -13,7 +13,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
@@ -103,7 +103,7 @@ func (s *session) toolchain(ctx context.Context, command string, targets []strin
 
 // selected opens the workspace and returns the dishes of targets. It prints problems, and returns an error
 // if they leave no dishes.
-func (s *session) selected(ctx context.Context, targets []string) (*opened, []*discovery.Dish, error) {
+func (s *session) selected(ctx context.Context, targets []string) (*opened, []*dish.Dish, error) {
 	w, err := s.open(ctx, s.lines())
 	if err != nil {
 		return nil, nil, err
@@ -126,7 +126,7 @@ func (s *session) selected(ctx context.Context, targets []string) (*opened, []*d
 }
 
 // tools returns the tools of a dish: one row for each pin, at least one.
-func (w *opened) tools(ctx context.Context, d *discovery.Dish) []toolRow {
+func (w *opened) tools(ctx context.Context, d *dish.Dish) []toolRow {
 	if d.Adapter == nil {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (w *opened) tools(ctx context.Context, d *discovery.Dish) []toolRow {
 }
 
 // with returns the row of one pin.
-func (r toolRow) with(d *discovery.Dish, p key.Pin, fingerprint string) toolRow {
+func (r toolRow) with(d *dish.Dish, p key.Pin, fingerprint string) toolRow {
 	r.Wanted, r.Where = p.Version, p.File
 	if p.Line > 0 {
 		r.Where = fmt.Sprintf("%s:%d", p.File, p.Line)

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/discovery"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/pattern"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/tomlfile"
@@ -43,20 +43,20 @@ type pinnedRow struct {
 	Changed  bool   `json:"changed"`
 }
 
-func (s *session) toolchainPin(ctx context.Context, dish string, args []string) error {
+func (s *session) toolchainPin(ctx context.Context, name string, args []string) error {
 	w, err := s.open(ctx, s.lines())
 	if err != nil {
 		return err
 	}
 	defer w.close()
 	report.WriteProblems(s.err, s.style, w.Problems)
-	dishes, file := w.Dishes, config.WorkspaceFile
-	if dish != "" {
-		d, err := w.dishToChange(dish, "it has no toolchain to pin")
+	dishes, file := w.Dishes, dish.WorkspaceFile
+	if name != "" {
+		d, err := w.dishToChange(name, "it has no toolchain to pin")
 		if err != nil {
 			return err
 		}
-		dishes, file = []*discovery.Dish{d}, path.Join(d.Path, config.DishFile)
+		dishes, file = []*dish.Dish{d}, path.Join(d.Path, dish.File)
 	}
 	there, err := w.versions(ctx, dishes)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *session) toolchainPin(ctx context.Context, dish string, args []string) 
 }
 
 // versions returns the installed version of every tool of dishes.
-func (w *opened) versions(ctx context.Context, dishes []*discovery.Dish) (map[string]string, error) {
+func (w *opened) versions(ctx context.Context, dishes []*dish.Dish) (map[string]string, error) {
 	there := make(map[string]string)
 	for _, d := range dishes {
 		for _, r := range w.tools(ctx, d) {

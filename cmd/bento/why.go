@@ -11,7 +11,7 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
@@ -57,7 +57,7 @@ func (s *session) why(ctx context.Context, target, diff string) (report.Why, err
 		}
 	}
 	if _, _, ok := splitTask(target); !ok {
-		if i := slices.IndexFunc(w.Dishes, func(d *discovery.Dish) bool { return d.Name == target }); i >= 0 {
+		if i := slices.IndexFunc(w.Dishes, func(d *dish.Dish) bool { return d.Name == target }); i >= 0 {
 			return report.Why{}, notFound("why_invalid_target", fmt.Sprintf("%q is a dish", target),
 				"name one of its tasks, as in bento why "+target+":TASK; they are "+strings.Join(taskNames(w.Dishes[i]), ", "))
 		}

@@ -8,7 +8,7 @@ import (
 	"iter"
 	"os"
 
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/tree"
@@ -37,7 +37,7 @@ type Command struct {
 	// Shell is another Argv for the same work, for a Program that the system cannot start; nil for none.
 	Shell []string
 	// Ready describes when a server is ready; nil for other commands.
-	Ready *config.Ready
+	Ready *dish.Ready
 	// Inputs yields the files in the workspace that the command may read, except what an install has made; a
 	// file may come twice. It is nil for a command that is no task.
 	Inputs iter.Seq[key.File]

@@ -51,7 +51,7 @@ func (o *Findings) Parse(ctx context.Context, t *plan.Task, root string) ([]diag
 	if t.Hook.Parser != adapters.ParserPlugin {
 		in := parse.Output{Stdout: stdout, Stderr: stderr, Dir: dir(t), Root: root}
 		if t.Cwd == "" {
-			in.Module = t.Dish.ImportPath()
+			in.Module = t.Dish.ImportPath
 		}
 		if t.Hook.InDish {
 			in.Dir = t.Dish.Dir

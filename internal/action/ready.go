@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // The interval of the checks, and the time limit of one check.
@@ -19,14 +19,14 @@ const (
 
 // readyProbe waits until one task is ready.
 type readyProbe struct {
-	want config.Ready
+	want dish.Ready
 	cmd  func(ctx context.Context) error // runs want.Cmd
 
 	lines *Lines // matches want.Log
 }
 
 // newReadyProbe returns a probe. cmd runs want.Cmd.
-func newReadyProbe(want config.Ready, cmd func(ctx context.Context) error) *readyProbe {
+func newReadyProbe(want dish.Ready, cmd func(ctx context.Context) error) *readyProbe {
 	return &readyProbe{want: want, cmd: cmd, lines: NewLines(want.Log)}
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
 )
@@ -76,7 +76,7 @@ func (e *ToolExecutor) call(ctx context.Context, c *Command, out string) (res pr
 }
 
 // input returns the input of the tool with its words replaced. The configuration allows them in
-// values only, and config.InputFiles as a whole string only.
+// values only, and dish.InputFiles as a whole string only.
 func (e *ToolExecutor) input(out string) json.RawMessage {
 	t := e.Task
 	if len(t.Tool.Uses) == 0 {
@@ -88,9 +88,9 @@ func (e *ToolExecutor) input(out string) json.RawMessage {
 		list = jsonText(files)
 	}
 	return json.RawMessage(strings.NewReplacer(
-		`"`+config.InputFiles+`"`, list,
-		config.InputDish, inString(t.Dish.Path),
-		config.InputOut, inString(out),
+		`"`+dish.InputFiles+`"`, list,
+		dish.InputDish, inString(t.Dish.Path),
+		dish.InputOut, inString(out),
 	).Replace(t.Tool.Input))
 }
 

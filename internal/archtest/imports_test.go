@@ -47,6 +47,7 @@ var table = []row{
 
 	// 1
 	{"adapters", []string{"diagnostics", "internal/clone", "internal/stat"}},
+	{"internal/dish", []string{"adapters", "diagnostics"}}, // values, which config and discovery fill
 	{"internal/tomlfile", []string{"diagnostics"}},
 	{"internal/semver", nil},                                            // versions and ranges of several ecosystems
 	{"internal/pattern", nil},                                           // regular expressions that are compiled at their first use
@@ -66,7 +67,7 @@ var table = []row{
 	{"internal/tree", []string{"diagnostics", "internal/state", "internal/stat", "internal/git", "internal/pack", "internal/parallel", "internal/tree/*"}},
 	{"internal/tree/*", []string{"internal/state", "internal/stat", "internal/owndir", "internal/rawfile"}},
 	// A glob that the matcher refuses is reported at its place.
-	{"internal/config", []string{"diagnostics", "internal/tomlfile", "internal/state", "internal/pack", "internal/clone", "internal/tree/glob"}},
+	{"internal/config", []string{"adapters", "diagnostics", "internal/dish", "internal/tomlfile", "internal/state", "internal/pack", "internal/clone", "internal/tree/glob"}},
 	{"plugin/wire", []string{"adapters", "diagnostics", "internal/jsontext", "plugin/wire/shape"}},
 	{"plugin/wire/shape", []string{"internal/jsontext"}}, // untrusted JSON, below the messages
 	{"adapters/builtin", []string{"adapters", "adapters/*"}},
@@ -89,7 +90,7 @@ var table = []row{
 
 	// 4
 	// Dishes that link to each other in a circle are found with dag.
-	{"discovery", []string{"adapters", "diagnostics", "internal/bounds", "internal/config", "internal/clone", "internal/owner", "internal/tree", "internal/pack", "internal/parallel", "internal/state", "internal/dag", "discovery/*"}},
+	{"discovery", []string{"adapters", "diagnostics", "internal/dish", "internal/bounds", "internal/config", "internal/clone", "internal/owner", "internal/tree", "internal/pack", "internal/parallel", "internal/state", "internal/dag", "discovery/*"}},
 	{"discovery/answers", []string{"adapters", "internal/clone", "internal/tree", "internal/state", "internal/pack", "internal/parallel"}}, // the answers of adapters
 	{"discovery/embeds", []string{"adapters", "internal/clone", "internal/pack", "internal/tree", "internal/parallel", "internal/state"}},  // files that sources include
 	// Expected answers have places; outputs are compared as a run does it, versions as a pin.
@@ -118,37 +119,36 @@ var table = []row{
 	{"examples/*", []string{"plugin", "plugin/extension", "adapters", "diagnostics"}}, // the packages that an author of a plugin has
 
 	// The files of other build tools, which bento init maps. YAML has one parser.
-	{"internal/foreign", []string{"diagnostics", "internal/clone", "internal/config", "internal/jsonfile", "internal/pattern", "internal/tomlfile", "internal/tree/glob", "adapters/node/yamldoc"}},
+	{"internal/foreign", []string{"diagnostics", "internal/clone", "internal/config", "internal/dish", "internal/jsonfile", "internal/pattern", "internal/tomlfile", "internal/tree/glob", "adapters/node/yamldoc"}},
 
-	// 5 Tasks of dish.toml override recipes: the values of config are used unchanged. Globs decide
-	// whether a task makes the files that a source includes.
-	{"internal/plan", []string{"adapters", "discovery", "diagnostics", "internal/dag", "internal/config", "internal/tree/glob"}},
+	// 5 Globs decide whether a task makes the files that a source includes.
+	{"internal/plan", []string{"adapters", "discovery", "diagnostics", "internal/dag", "internal/dish", "internal/tree/glob"}},
 
 	// 6 A key is made of the results of discovery, tree and plan, and is looked up in the cache.
-	{"internal/key", []string{"adapters", "cache", "diagnostics", "discovery", "internal/config", "internal/pack", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
+	{"internal/key", []string{"adapters", "cache", "diagnostics", "discovery", "internal/dish", "internal/pack", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
 
 	// 7
-	{"internal/record", []string{"cache", "cache/outputs", "discovery", "internal/action", "internal/key", "internal/pack", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
-	// How a server gets ready is described in config; logs end in the cache.
-	{"internal/action", []string{"adapters", "cache", "diagnostics", "diagnostics/parse", "internal/clone", "internal/config", "internal/key", "internal/killpoint", "internal/pack", "internal/pattern", "internal/plan", "internal/proc", "internal/state", "internal/tree"}},
+	{"internal/record", []string{"cache", "cache/outputs", "internal/dish", "internal/action", "internal/key", "internal/pack", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
+	// Logs end in the cache.
+	{"internal/action", []string{"adapters", "cache", "diagnostics", "diagnostics/parse", "internal/clone", "internal/dish", "internal/key", "internal/killpoint", "internal/pack", "internal/pattern", "internal/plan", "internal/proc", "internal/state", "internal/tree"}},
 
 	// The inputs of adapters are digested with the secret of package key. The findings of a tool, and
 	// the offers of an adapter of the workspace, are checked like the answer of a plugin.
-	{"internal/workspace", []string{"adapters", "adapters/declared", "cache", "diagnostics", "diagnostics/parse", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/key", "internal/owndir",
+	{"internal/workspace", []string{"adapters", "adapters/declared", "cache", "diagnostics", "diagnostics/parse", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/dish", "internal/key", "internal/owndir",
 		"internal/pack", "internal/sandbox", "internal/semver", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/adapter/answer", "plugin/host"}},
 
 	// 8
 	// run finds the critical path, in a graph of tasks and installs that no plan has.
-	{"internal/run", []string{"adapters", "cache", "cache/outputs", "diagnostics", "discovery", "internal/action", "internal/clone", "internal/dag", "internal/key", "internal/parallel",
+	{"internal/run", []string{"adapters", "cache", "cache/outputs", "diagnostics", "internal/dish", "internal/action", "internal/clone", "internal/dag", "internal/key", "internal/parallel",
 		"internal/pack", "internal/plan", "internal/proc", "internal/record", "internal/state", "internal/tree"}},
 
 	// 9
 	{"internal/report/page", nil},
 	// The reports of a run: on a terminal, and to other programs.
 	{"internal/report/*", []string{"internal/report", "internal/report/*", "internal/run", "internal/action", "internal/plan", "diagnostics", "adapters", "cache"}},
-	// Documents contain dishes and keys, which discovery and cache define.
+	// Documents contain dishes and keys.
 	{"internal/report", []string{"internal/run", "internal/action", "internal/key", "internal/plan", "internal/tree", "internal/report/page",
-		"diagnostics", "adapters", "cache", "discovery"}},
+		"diagnostics", "adapters", "cache", "internal/dish"}},
 	// Extensions of a run: which may start, and the events that they receive.
 	{"internal/companion", []string{"internal/run", "internal/report", "internal/config", "internal/extension", "internal/state", "internal/bounds", "internal/owner", "adapters", "diagnostics",
 		"plugin/ainb", "plugin/ainb/manifest", "plugin/sep", "plugin/sep/manifest", "plugin/host"}},
@@ -157,7 +157,7 @@ var table = []row{
 	{"internal/watch", []string{"cache", "internal/key", "internal/plan", "internal/run", "internal/tree"}}, // the loop of bento watch
 
 	// The one door to what is not the core: TestOneDoor.
-	{"internal/kit", []string{"adapters", "adapters/builtin", "diagnostics", "discovery", "internal/clone", "internal/config", "internal/state", "internal/workspace", "plugin/*", "plugin/*/*"}},
+	{"internal/kit", []string{"adapters", "adapters/builtin", "diagnostics", "discovery", "internal/clone", "internal/config", "internal/dish", "internal/state", "internal/workspace", "plugin/*", "plugin/*/*"}},
 
 	// 10
 	{"cmd/bento", []string{"**"}},

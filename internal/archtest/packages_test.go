@@ -16,12 +16,12 @@ const maxExported = 25
 // the package accepts.
 var manyNames = map[string]string{
 	"adapters":             "the values of the wire, which are also the contract of an adapter",
-	"discovery":            "the parts of a workspace: its dishes, the links between them, plugins and tools",
 	"cache":                "the contract of a store, its values, and the store on disk",
 	"adapters/adaptertest": "what the tests of 13 adapters share",
 	"internal/config":      "a type for each table of bento.toml and dish.toml",
 	"internal/key":         "what a run, a plan and why know of a task, and what is remembered of it",
 	"internal/run":         "a type for each event of a run",
+	"internal/dish":        "a type for each value of a dish, from dish.toml and from its adapter",
 	"internal/report":      "a document for each command, and its writer",
 	"internal/tree/disk":   "the system calls of the walk, for three systems",
 	"plugin/host":          "plugins that answer and residents that also ask, over one process",

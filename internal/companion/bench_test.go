@@ -13,6 +13,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/extension"
 	"github.com/bentobuild/bento/internal/state"
 	sdk "github.com/bentobuild/bento/plugin/extension"
@@ -66,7 +67,7 @@ func BenchmarkFive(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		cfg.Extensions[id] = config.Extension{Own: true, Path: config.Text{Text: dir}, Grant: []string{"event_bus"}, SetEnv: map[string]string{kidVariable: id}, Wait: time.Minute}
+		cfg.Extensions[id] = config.Extension{Own: true, Path: dish.Text{Text: dir}, Grant: []string{"event_bus"}, SetEnv: map[string]string{kidVariable: id}, Wait: time.Minute}
 	}
 	o := Options{
 		Places: Places{Root: root, Records: &extension.Records{Dir: filepath.Join(root, "records")}},

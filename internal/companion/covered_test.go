@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/extension"
 )
 
@@ -28,7 +29,7 @@ func TestApprovalCoversTheProgram(t *testing.T) {
  "trustLevel": "trusted_third_party", "entrypoint": {"command": %q, "args": []}, "permissions": [],
  "health": {"startupTimeoutMs": 60000, "heartbeatIntervalMs": 60000, "unhealthyAfterMissedHeartbeats": 2},
  "limits": {"maxRequestBytes": 65536, "maxRequestsPerSecond": 100, "maxConcurrentRequests": 4}}`, command))
-		e := Find(&config.Workspace{Extensions: map[string]config.Extension{"x.y": {Path: config.Text{Text: "x.y"}}}}, p)[0]
+		e := Find(&config.Workspace{Extensions: map[string]config.Extension{"x.y": {Path: dish.Text{Text: "x.y"}}}}, p)[0]
 		if e.Problem == nil || !strings.Contains(e.Problem.Message, want) {
 			t.Errorf("%s: %s, %+v, want %q", command, e.Status, e.Problem, want)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/extension"
 	ainb "github.com/bentobuild/bento/plugin/ainb/manifest"
 )
@@ -48,7 +49,7 @@ func TestGrants(t *testing.T) {
 		{"unix_socket_dial", nil, map[string]ainb.Grant{}, `grant has no effect: the manifest does not ask for "unix_socket_dial"`},
 		{"read_sessions", map[string][]string{"read_sessions": {"a"}}, nil, `only limits the permission "read_sessions", which cannot be limited`},
 	} {
-		table := config.Extension{Path: config.Text{Text: "x"}, Grant: strings.Fields(c.grant), Only: c.only}
+		table := config.Extension{Path: dish.Text{Text: "x"}, Grant: strings.Fields(c.grant), Only: c.only}
 		e := Find(&config.Workspace{Extensions: map[string]config.Extension{"x": table}}, p)[0]
 		var said []string
 		for _, n := range e.Notes {
@@ -70,7 +71,7 @@ func TestApprovalIsOfTheTable(t *testing.T) {
 	write(t, filepath.Join(p.Root, "x", "manifest.toml"), asking)
 	write(t, filepath.Join(p.Root, "x", "x"), "#!/bin/sh\n")
 	status := func(change func(*config.Extension)) (string, *config.Workspace) {
-		table := config.Extension{Path: config.Text{Text: "x"}, Grant: []string{"network", "event_bus"}, Only: map[string][]string{"network": {"a.example"}}}
+		table := config.Extension{Path: dish.Text{Text: "x"}, Grant: []string{"network", "event_bus"}, Only: map[string][]string{"network": {"a.example"}}}
 		change(&table)
 		cfg := &config.Workspace{Extensions: map[string]config.Extension{"x": table}}
 		return Find(cfg, p)[0].Status, cfg

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/extension"
 	"github.com/bentobuild/bento/internal/state"
 )
@@ -31,7 +32,7 @@ func TestLazyStartsNothing(t *testing.T) {
 				"[provides]\ncli_namespaces = ['k']\n[subscribes]\nsnapshots = ['run.finished']\n[lifecycle]\nspawn = '%s'\n", spawn))
 			write(t, filepath.Join(dir, "k"), "#!/bin/sh\ntouch '"+started+"'\nexec "+program+"\n")
 			cfg := &config.Workspace{Root: root, Extensions: map[string]config.Extension{
-				"k": {Own: true, Path: config.Text{Text: dir}, Grant: []string{"event_bus"}, SetEnv: map[string]string{kidVariable: "k"}, Wait: time.Minute},
+				"k": {Own: true, Path: dish.Text{Text: dir}, Grant: []string{"event_bus"}, SetEnv: map[string]string{kidVariable: "k"}, Wait: time.Minute},
 			}}
 			var guards, early atomic.Int64
 			o := Options{

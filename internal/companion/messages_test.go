@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/plugin/sep"
@@ -24,7 +24,7 @@ func TestMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := newFeed(root)
-	task := &plan.Task{Dish: &discovery.Dish{Name: "web"}, Name: "build"}
+	task := &plan.Task{Dish: &dish.Dish{Name: "web"}, Name: "build"}
 	message(f, run.TaskStarted{Task: task})
 	message(f, run.TaskFinished{Result: &run.Result{
 		Task: task, Outcome: run.Failed, Message: "exited with status 1",

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // TestNamespacesOfScreens: the namespace of an extension that has only screens is its id. Any other extension has only
@@ -23,7 +24,7 @@ func TestNamespacesOfScreens(t *testing.T) {
 		dir := filepath.Join(root, "k")
 		write(t, filepath.Join(dir, "manifest.toml"), fmt.Sprintf("[plugin]\nname = 'k'\nversion = '1.0.0'\nabi_version = 2\n[provides]\n%s\n", provides))
 		write(t, filepath.Join(dir, "k"), "#!/bin/sh\n")
-		cfg := &config.Workspace{Root: root, Extensions: map[string]config.Extension{"k": {Own: true, Path: config.Text{Text: dir}}}}
+		cfg := &config.Workspace{Root: root, Extensions: map[string]config.Extension{"k": {Own: true, Path: dish.Text{Text: dir}}}}
 		e := Find(cfg, Places{Root: root})[0]
 		if got := e.Namespaces(); !slices.Equal(got, want) {
 			t.Errorf("%q: got %q, want %q", provides, got, want)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/extension"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
@@ -63,8 +64,8 @@ func open(t *testing.T, f *fake) *Set {
 
 // events returns the events of a run in which n tasks were built.
 func events(n int) (list []run.Event) {
-	d := &discovery.Dish{Name: "d"}
-	p := &plan.Plan{Workspace: &discovery.Workspace{Root: "/ws"}, Dishes: []*discovery.Dish{d}}
+	d := &dish.Dish{Name: "d"}
+	p := &plan.Plan{Workspace: &discovery.Workspace{Root: "/ws"}, Dishes: []*dish.Dish{d}}
 	r := &run.Report{Plan: p}
 	for i := range n {
 		p.Tasks = append(p.Tasks, &plan.Task{Dish: d, Name: "t", Index: i})

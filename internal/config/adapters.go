@@ -7,21 +7,19 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
-
-// AdaptersDir has a file for each adapter that the workspace defines.
-const AdaptersDir = BentosDir + "/adapters"
 
 // Adapter is a language that the workspace defines: [adapters.<id>] of bento.toml, or
 // bentos/adapters/<id>.toml.
 type Adapter struct {
 	ID          string
-	Pos         Pos // of the table, or of the start of the file
+	Pos         diagnostics.Pos // of the table, or of the start of the file
 	DisplayName string
-	Markers     []Text // names of files, or patterns of names: a directory with one of them is a project
-	Files       []Glob // further inputs of every task, relative to the dish
-	Derived     []Glob
+	Markers     []dish.Text // names of files, or patterns of names: a directory with one of them is a project
+	Files       []dish.Glob // further inputs of every task, relative to the dish
+	Derived     []dish.Glob
 	Nested      *bool
 	Env         []string // variables that tasks see and keys hash
 	PassEnv     []string // variables that tasks see
@@ -33,28 +31,28 @@ type Adapter struct {
 
 // AdapterToolchain describes how a run determines the version of a tool, and where a project requires one.
 type AdapterToolchain struct {
-	Command []Text // the first is a name on PATH; empty for no toolchain
-	Version Text   // regular expression whose first group is the version; empty: the whole output
-	Pin     Text   // likewise, for the content of PinFile
-	PinFile string // relative to the dish, empty for no pin
-	Hint    string // how to install it
+	Command []dish.Text // the first is a name on PATH; empty for no toolchain
+	Version dish.Text   // regular expression whose first group is the version; empty: the whole output
+	Pin     dish.Text   // likewise, for the content of PinFile
+	PinFile string      // relative to the dish, empty for no pin
+	Hint    string      // how to install it
 }
 
 // AdapterInstall describes the install of the dependencies of a dish.
 type AdapterInstall struct {
-	Command string // for a shell, empty for none
-	Files   []Text // paths relative to the dish that trigger an install when changed; empty: the fingerprint files
-	Made    []Text // paths relative to the dish that the install makes
+	Command string      // for a shell, empty for none
+	Files   []dish.Text // paths relative to the dish that trigger an install when changed; empty: the fingerprint files
+	Made    []dish.Text // paths relative to the dish that the install makes
 }
 
 // AdapterTask is one recipe.
 type AdapterTask struct {
 	Name string
-	Pos  Pos
+	Pos  diagnostics.Pos
 	Run  string // for a shell
 	Cwd  string // relative to the dish and inside it, empty for the dish
 
-	Inputs, ExtraInputs, Outputs, Rewrites []Glob
+	Inputs, ExtraInputs, Outputs, Rewrites []dish.Glob
 
 	DependsOn   []string
 	Env         map[string]string
@@ -67,8 +65,8 @@ type AdapterTask struct {
 // AdapterHook describes how bento obtains the findings of a task.
 type AdapterHook struct {
 	Task    string
-	Pos     Pos
-	Parser  Text
+	Pos     diagnostics.Pos
+	Parser  dish.Text
 	Args    []string
 	Command string // empty for Args
 	InDish  bool
@@ -125,10 +123,10 @@ type adapterInstallTable struct {
 
 type adapterTaskTable struct {
 	Run         tomlfile.At[string]   `toml:"run" doc:"a line for the shell"`
-	Inputs      []Glob                `toml:"inputs" doc:"replace the default inputs"`
-	ExtraInputs []Glob                `toml:"extra_inputs" doc:"added to the inputs"`
+	Inputs      globs                 `toml:"inputs" doc:"replace the default inputs"`
+	ExtraInputs globs                 `toml:"extra_inputs" doc:"added to the inputs"`
 	Outputs     []insideGlob          `toml:"outputs" doc:"files that the task makes; a glob may match none"`
-	Rewrites    []Glob                `toml:"rewrites" doc:"inputs that the task writes again"`
+	Rewrites    globs                 `toml:"rewrites" doc:"inputs that the task writes again"`
 	DependsOn   []tomlfile.At[string] `toml:"depends_on" doc:"tasks that run first: \"gen\", \"lib:build\", \"^build\""`
 	Cwd         insidePath            `toml:"cwd" doc:"the working directory, relative to the dish and inside it"`
 	Env         map[string]string     `toml:"env" doc:"variables that are set, and part of the key"`
@@ -146,7 +144,7 @@ type adapterHookTable struct {
 }
 
 // markerName is the name of a file, or a pattern of names.
-type markerName Text
+type markerName dish.Text
 
 // Shape returns the schema.
 func (*markerName) Shape() tomlfile.Schema {
@@ -160,12 +158,12 @@ func (m *markerName) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 		return []diagnostics.Diagnostic{v.Expected("the name of a file")}
 	}
 	if strings.ContainsAny(s, "/\\{\x00") || s == "" || s == "." || s == ".." || s[0] == '!' {
-		d := v.Pos().Error(RuleInvalid, "marker %q is no name of a file in the directory of a project", s)
+		d := v.Pos().Error(diagnostics.RuleInvalid, "marker %q is no name of a file in the directory of a project", s)
 		d.Hint = `expected a name or a pattern of names, such as "build.zig" or "*.cabal"`
 		return []diagnostics.Diagnostic{d}
 	}
 	if strings.Trim(s, "*?") == "" {
-		return []diagnostics.Diagnostic{v.Pos().Error(RuleInvalid, "marker %q matches every file, expected a name that only a project of this language has", s)}
+		return []diagnostics.Diagnostic{v.Pos().Error(diagnostics.RuleInvalid, "marker %q matches every file, expected a name that only a project of this language has", s)}
 	}
 	if rule, why := badGlob(s); why != "" {
 		return []diagnostics.Diagnostic{v.Pos().Error(rule, "marker %q %s", s, why)}
@@ -175,15 +173,14 @@ func (m *markerName) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 }
 
 // insideGlob is a glob inside the dish, without "!" and "//" in front.
-type insideGlob Glob
+type insideGlob dish.Glob
 
 // Shape returns the schema.
-func (*insideGlob) Shape() tomlfile.Schema { return new(Glob).Shape() }
+func (*insideGlob) Shape() tomlfile.Schema { return globShape() }
 
 // UnmarshalTOML reads and checks a glob.
 func (g *insideGlob) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
-	var any Glob
-	problems := any.UnmarshalTOML(v)
+	any, problems := globOf(v)
 	if strings.HasPrefix(any.Text, "!") || strings.HasPrefix(any.Text, "//") {
 		problems = append(problems, any.Pos.Error(RuleGlob, "glob %q: expected one inside the dish, without %q in front", any.Text, any.Text[:len(any.Text)-len(strings.TrimLeft(any.Text, "!/"))]))
 		any.Text = ""
@@ -192,17 +189,17 @@ func (g *insideGlob) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	return problems
 }
 
-func globsOf(list []insideGlob) (globs []Glob) {
+func globsOf(list []insideGlob) (globs []dish.Glob) {
 	for _, g := range list {
 		if g.Text != "" {
-			globs = append(globs, Glob(g))
+			globs = append(globs, dish.Glob(g))
 		}
 	}
 	return globs
 }
 
 // insidePath is a path inside the dish.
-type insidePath Text
+type insidePath dish.Text
 
 // Shape returns the schema.
 func (*insidePath) Shape() tomlfile.Schema { return tomlfile.Schema{"type": "string", "minLength": 1} }
@@ -221,10 +218,10 @@ func (p *insidePath) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	return nil
 }
 
-func textsOf(list []insidePath) (texts []Text) {
+func textsOf(list []insidePath) (texts []dish.Text) {
 	for _, p := range list {
 		if p.Text != "" {
-			texts = append(texts, Text(p))
+			texts = append(texts, dish.Text(p))
 		}
 	}
 	return texts
@@ -284,12 +281,12 @@ func ParseAdapter(name string, text []byte) (Adapter, []diagnostics.Diagnostic) 
 func adapterIn(f *tomlfile.File) (Adapter, []diagnostics.Diagnostic) {
 	var raw adapterTable
 	problems := f.Decode(&raw)
-	a, more := raw.adapter(strings.TrimSuffix(path.Base(f.Path()), ".toml"), Pos{File: f.Path(), Line: 1, Col: 1})
+	a, more := raw.adapter(strings.TrimSuffix(path.Base(f.Path()), ".toml"), diagnostics.Pos{File: f.Path(), Line: 1, Col: 1})
 	return a, append(problems, more...)
 }
 
 // adapter checks and converts a definition.
-func (t *adapterTable) adapter(id string, pos Pos) (Adapter, []diagnostics.Diagnostic) {
+func (t *adapterTable) adapter(id string, pos diagnostics.Pos) (Adapter, []diagnostics.Diagnostic) {
 	a := Adapter{
 		ID: id, Pos: pos, DisplayName: t.DisplayName.Value, Files: globsOf(t.FingerprintFiles), Derived: globsOf(t.DerivedPaths),
 		Nested: t.Nested, Env: envNames(t.Env), PassEnv: envNames(t.PassEnv),
@@ -301,7 +298,7 @@ func (t *adapterTable) adapter(id string, pos Pos) (Adapter, []diagnostics.Diagn
 	problems := badPluginID(pos, id)
 	for _, m := range t.Markers {
 		if m.Text != "" {
-			a.Markers = append(a.Markers, Text(m))
+			a.Markers = append(a.Markers, dish.Text(m))
 		}
 	}
 	if len(t.Markers) == 0 {
@@ -326,20 +323,20 @@ func checkLine(line tomlfile.At[string]) []diagnostics.Diagnostic {
 	if !line.Given || strings.TrimSpace(line.Value) != "" && !strings.ContainsRune(line.Value, 0) {
 		return nil
 	}
-	return []diagnostics.Diagnostic{line.Pos.Error(RuleInvalid, "%q is no command, expected a line for the shell", line.Value)}
+	return []diagnostics.Diagnostic{line.Pos.Error(diagnostics.RuleInvalid, "%q is no command, expected a line for the shell", line.Value)}
 }
 
 func (t *adapterToolchainTable) toolchain() (c AdapterToolchain, problems []diagnostics.Diagnostic) {
 	c = AdapterToolchain{Command: t.Command, Version: textOf(t.Version), Pin: textOf(t.Pin), Hint: t.Hint.Value}
 	if len(c.Command) > 0 && strings.ContainsAny(c.Command[0].Text, "/\\") {
-		d := c.Command[0].Pos.Error(RuleInvalid, "toolchain.command %q is a path, expected the name of a program on PATH", c.Command[0].Text)
+		d := c.Command[0].Pos.Error(diagnostics.RuleInvalid, "toolchain.command %q is a path, expected the name of a program on PATH", c.Command[0].Text)
 		d.Hint = "a tool of the project has no version of its own: its files are inputs of the tasks"
 		problems = append(problems, d)
 		c.Command = nil
 	}
 	for _, at := range []tomlfile.At[string]{t.Version, t.Pin} {
 		if _, err := regexp.Compile(at.Value); at.Given && (err != nil || at.Value == "") {
-			problems = append(problems, at.Pos.Error(RuleInvalid, "%q is no regular expression: %v", at.Value, err))
+			problems = append(problems, at.Pos.Error(diagnostics.RuleInvalid, "%q is no regular expression: %v", at.Value, err))
 		}
 	}
 	if t.PinFile.Given {
@@ -361,7 +358,7 @@ func (t *adapterToolchainTable) toolchain() (c AdapterToolchain, problems []diag
 	return c, problems
 }
 
-func (t *adapterTaskTable) task(name string, pos Pos) (AdapterTask, []diagnostics.Diagnostic) {
+func (t *adapterTaskTable) task(name string, pos diagnostics.Pos) (AdapterTask, []diagnostics.Diagnostic) {
 	task := AdapterTask{
 		Name: name, Pos: pos, Run: t.Run.Value, Cwd: t.Cwd.Text, Inputs: t.Inputs, ExtraInputs: t.ExtraInputs, Outputs: globsOf(t.Outputs),
 		Rewrites: t.Rewrites, Env: t.Env, Mutex: t.Mutex.Value, SideEffects: t.SideEffects, Script: t.Script, NoCache: t.Cache != nil && !*t.Cache,
@@ -376,7 +373,7 @@ func (t *adapterTaskTable) task(name string, pos Pos) (AdapterTask, []diagnostic
 	problems = append(problems, checkOutputs(task.Outputs)...)
 	for _, dep := range t.DependsOn {
 		if strings.Trim(dep.Value, "^: ") == "" && dep.Given {
-			problems = append(problems, dep.Pos.Error(RuleInvalid, `depends_on %q names no task, expected "task", "dish:task" or "^task"`, dep.Value))
+			problems = append(problems, dep.Pos.Error(diagnostics.RuleInvalid, `depends_on %q names no task, expected "task", "dish:task" or "^task"`, dep.Value))
 		} else if dep.Given {
 			task.DependsOn = append(task.DependsOn, dep.Value)
 		}
@@ -393,7 +390,7 @@ func (a *Adapter) checkTasks() (problems []diagnostics.Diagnostic) {
 	for _, t := range a.Tasks {
 		for _, name := range t.DependsOn {
 			if !strings.ContainsAny(name, "^:") && !slices.Contains(names, name) {
-				d := t.Pos.Error(RuleInvalid, "the task %q depends on %q, which the adapter %s has not", t.Name, name, a.ID)
+				d := t.Pos.Error(diagnostics.RuleInvalid, "the task %q depends on %q, which the adapter %s has not", t.Name, name, a.ID)
 				d.Hint = diagnostics.Suggest(name, names)
 				problems = append(problems, d)
 			}
@@ -402,14 +399,14 @@ func (a *Adapter) checkTasks() (problems []diagnostics.Diagnostic) {
 	return problems
 }
 
-func (t *adapterHookTable) hook(a *Adapter, task string, pos Pos) (AdapterHook, []diagnostics.Diagnostic) {
+func (t *adapterHookTable) hook(a *Adapter, task string, pos diagnostics.Pos) (AdapterHook, []diagnostics.Diagnostic) {
 	h := AdapterHook{Task: task, Pos: pos, Parser: textOf(t.Parser), Command: t.Command.Value, InDish: t.InDish}
 	for _, arg := range t.Args {
 		h.Args = append(h.Args, arg.Value)
 	}
 	problems := checkLine(t.Command)
 	if len(t.Args) > 0 && t.Command.Given {
-		problems = append(problems, t.Command.Pos.Error(RuleInvalid, "the hook has args and command, expected one of them"))
+		problems = append(problems, t.Command.Pos.Error(diagnostics.RuleInvalid, "the hook has args and command, expected one of them"))
 	}
 	if !t.Parser.Given {
 		problems = append(problems, pos.Error(ruleMissing, `the hook of %q names no parser, expected parser = "gnu" or another`, task))
@@ -419,7 +416,7 @@ func (t *adapterHookTable) hook(a *Adapter, task string, pos Pos) (AdapterHook, 
 		for _, t := range a.Tasks {
 			names = append(names, t.Name)
 		}
-		d := pos.Warning(RuleInvalid, "a hook for %q, which is no task of the adapter", task)
+		d := pos.Warning(diagnostics.RuleInvalid, "a hook for %q, which is no task of the adapter", task)
 		d.Hint = diagnostics.Suggest(task, names)
 		problems = append(problems, d)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -15,7 +16,7 @@ type bentoTable struct {
 }
 
 // dishPath is a directory, or a glob of directories, relative to the workspace.
-type dishPath Glob
+type dishPath dish.Glob
 
 // Shape returns the schema.
 func (*dishPath) Shape() tomlfile.Schema {
@@ -61,7 +62,7 @@ const (
 func (w *Workspace) addBento(f *tomlfile.File) []diagnostics.Diagnostic {
 	var raw bentoTable
 	problems := f.Decode(&raw)
-	start := Pos{File: f.Path(), Line: 1, Col: 1}
+	start := diagnostics.Pos{File: f.Path(), Line: 1, Col: 1}
 	if f.Lookup("name") == nil {
 		problems = append(problems, start.Error(ruleMissing, `the bento has no name, expected name = "…"`))
 	}
@@ -80,7 +81,7 @@ func (w *Workspace) addBento(f *tomlfile.File) []diagnostics.Diagnostic {
 	if raw.Dishes != nil {
 		globs := 0
 		for _, p := range *raw.Dishes {
-			bento.Dishes = append(bento.Dishes, Glob(p))
+			bento.Dishes = append(bento.Dishes, dish.Glob(p))
 			if strings.ContainsAny(p.Text, `*?[{\`) {
 				globs++
 			}

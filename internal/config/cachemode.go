@@ -75,7 +75,7 @@ func (m *cacheMode) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	}
 	mode, err := parseCacheMode(s)
 	if err != nil {
-		return []diagnostics.Diagnostic{v.Pos().Error(RuleInvalid, "%s: %v", v.Path(), err)}
+		return []diagnostics.Diagnostic{v.Pos().Error(diagnostics.RuleInvalid, "%s: %v", v.Path(), err)}
 	}
 	*m = mode
 	return nil

@@ -31,7 +31,7 @@ func (c *choice[W]) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 		return nil
 	}
 	c.At.Given, c.At.Value = false, ""
-	d := v.Pos().Error(RuleInvalid, "%q is not valid, expected %s", word, orList(words))
+	d := v.Pos().Error(diagnostics.RuleInvalid, "%q is not valid, expected %s", word, orList(words))
 	if len(diagnostics.Nearest(word, words)) > 0 {
 		d.Hint = diagnostics.Suggest(word, words)
 	}

@@ -17,20 +17,13 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/clone"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
-)
-
-// The names of the files.
-const (
-	WorkspaceFile = "bento.toml"
-	BentosDir     = "bentos"
-	DishFile      = "dish.toml"
 )
 
 // The rules of the diagnostics of this package, in addition to those of tomlfile.
 const (
 	RuleUnreadable  = "unreadable_file"
-	RuleInvalid     = "invalid_value"
 	RuleName        = "invalid_name"
 	ruleMissing     = "missing_key"
 	RuleDuplicate   = "duplicate_name"
@@ -38,23 +31,14 @@ const (
 	ruleIgnored     = "ignored_key"
 )
 
-// Pos is a position in a file. File is relative to the workspace.
-type Pos = tomlfile.Pos
-
-// Text is a string and its position.
-type Text struct {
-	Text string
-	Pos  Pos
-}
-
 // Workspace is the content of bento.toml, bentos/*.toml and bentos/adapters/*.toml.
 type Workspace struct {
 	Root string // absolute
 
 	// Discover says that directories without dish.toml are dishes when an adapter detects them.
 	Discover bool
-	Exclude  []Glob // directories to skip, relative to the root
-	Include  []Glob // directories that are dishes in any case, relative to the root
+	Exclude  []dish.Glob // directories to skip, relative to the root
+	Include  []dish.Glob // directories that are dishes in any case, relative to the root
 
 	Version tomlfile.At[string] // the versions of bento that the workspace works with, a range; "" for all
 	Scripts map[string][]string // names of scripts by the lifecycle task that they stand for
@@ -66,7 +50,7 @@ type Workspace struct {
 	Plugins   Plugins
 	Tools     Tools
 	Trust     Trust // from the user's own file only
-	Toolchain Toolchain
+	Toolchain dish.Toolchain
 	Bentos    []Bento   // by name
 	Adapters  []Adapter // that the workspace defines, by id
 
@@ -86,8 +70,8 @@ type defaults struct {
 // Bento is one selection of dishes.
 type Bento struct {
 	Name   string
-	Pos    Pos
-	Dishes []Glob // paths of directories, or globs of them, relative to the root
+	Pos    diagnostics.Pos
+	Dishes []dish.Glob // paths of directories, or globs of them, relative to the root
 }
 
 // Load reads the configuration of the workspace at root, an absolute path free of links. It never
@@ -106,7 +90,7 @@ func (s *sources) workspace() (*Workspace, []diagnostics.Diagnostic) {
 		Defaults: defaults{FailFast: true},
 		Cache:    cache{Mode: fullCacheMode()},
 	}
-	f, problems := s.parse(WorkspaceFile)
+	f, problems := s.parse(dish.WorkspaceFile)
 	if f != nil {
 		problems = append(problems, w.fill(f)...)
 	}
@@ -127,7 +111,7 @@ type Found struct {
 
 // LoadDishes reads files, or takes them from m. It returns the dishes in the same order. A dish with an unusable
 // file has only its path.
-func (w *Workspace) LoadDishes(files []Found, m *ParseCache) ([]*Dish, []diagnostics.Diagnostic) {
+func (w *Workspace) LoadDishes(files []Found, m *ParseCache) ([]*dish.Settings, []diagnostics.Diagnostic) {
 	parsed := make([]*parsedFile[dishOf], len(files))
 	c := clone.At(w.Root)
 	var g errgroup.Group
@@ -144,7 +128,7 @@ func (w *Workspace) LoadDishes(files []Found, m *ParseCache) ([]*Dish, []diagnos
 	}
 	_ = g.Wait() // the functions return no errors
 	m.keep(parsed)
-	dishes := make([]*Dish, len(files))
+	dishes := make([]*dish.Settings, len(files))
 	var problems []diagnostics.Diagnostic
 	for i := range parsed {
 		dishes[i] = &parsed[i].Value.Dish
@@ -156,18 +140,18 @@ func (w *Workspace) LoadDishes(files []Found, m *ParseCache) ([]*Dish, []diagnos
 func unreadable(name string, err error) []diagnostics.Diagnostic {
 	var large *clone.TooLargeError
 	if errors.As(err, &large) {
-		return []diagnostics.Diagnostic{Pos{File: name}.Error(tomlfile.RuleTooLarge, "the file is too large, expected at most %d bytes", large.Max)}
+		return []diagnostics.Diagnostic{diagnostics.Pos{File: name}.Error(tomlfile.RuleTooLarge, "the file is too large, expected at most %d bytes", large.Max)}
 	}
 	var perr *fs.PathError
 	if errors.As(err, &perr) {
 		err = perr.Err // the place includes the path
 	}
 	if diagnostics.IsMachineFault(err) {
-		d := Pos{File: name}.Error(diagnostics.RuleMachine, "the file cannot be read: %v", err)
+		d := diagnostics.Pos{File: name}.Error(diagnostics.RuleMachine, "the file cannot be read: %v", err)
 		d.Hint = diagnostics.MachineAdvice
 		return []diagnostics.Diagnostic{d}
 	}
-	d := Pos{File: name}.Error(RuleUnreadable, "the file cannot be read: %v", err)
+	d := diagnostics.Pos{File: name}.Error(RuleUnreadable, "the file cannot be read: %v", err)
 	switch {
 	case !errors.Is(err, fs.ErrPermission):
 	case filepath.IsAbs(name): // the user's own
@@ -189,7 +173,7 @@ func read(c *clone.Clone, name string) ([]byte, error) {
 	return data, err
 }
 
-func checkName(kind, name string, pos Pos) []diagnostics.Diagnostic {
+func checkName(kind, name string, pos diagnostics.Pos) []diagnostics.Diagnostic {
 	why := BadName(name)
 	if why == "" {
 		return nil
@@ -199,5 +183,5 @@ func checkName(kind, name string, pos Pos) []diagnostics.Diagnostic {
 	return []diagnostics.Diagnostic{d}
 }
 
-// dishFile returns the path of the dish.toml of a dish.
-func dishFile(dish string) string { return path.Join(dish, DishFile) }
+// dishFile returns the path of the dish.toml in a directory.
+func dishFile(dir string) string { return path.Join(dir, dish.File) }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -106,30 +107,32 @@ write = ["~"]
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	at := func(line, col int) Pos { return Pos{File: "bento.toml", Line: line, Col: col} }
-	in := func(line, col int) Pos { return Pos{File: "bentos/z.toml", Line: line, Col: col} }
+	at := func(line, col int) diagnostics.Pos { return diagnostics.Pos{File: "bento.toml", Line: line, Col: col} }
+	in := func(line, col int) diagnostics.Pos {
+		return diagnostics.Pos{File: "bentos/z.toml", Line: line, Col: col}
+	}
 	want := &Workspace{
 		Root: root, Discover: true,
-		Exclude:  []Glob{{"third_party/**", at(4, 12)}, {"!third_party/ours", at(4, 30)}},
+		Exclude:  []dish.Glob{{Text: "third_party/**", Pos: at(4, 12)}, {Text: "!third_party/ours", Pos: at(4, 30)}},
 		Defaults: defaults{Parallelism: 1, InheritEnv: true, PassEnv: []string{"AWS_*", "EDITOR"}},
 		Cache: cache{
 			Dir: filepath.Join(root, ".bento/cache"), MaxSize: 10e9, MaxAge: 30 * 24 * time.Hour,
 			Mode: cacheMode{Local: tierAccess{Read: true, Write: true}, Remote: tierAccess{Read: true}},
 		},
-		Toolchain: Toolchain{
-			Pins:       map[string]Pin{"go": {"1.22", at(18, 6)}, "rust": {"stable", at(19, 8)}},
+		Toolchain: dish.Toolchain{
+			Pins:       map[string]dish.Pin{"go": {Version: "1.22", Pos: at(18, 6)}, "rust": {Version: "stable", Pos: at(19, 8)}},
 			OnMismatch: diagnostics.Warning, AllowDownload: true,
 		},
 		Plugins: Plugins{
-			Disable: []Text{{"zig", at(21, 12)}}, Restrict: true, Sandbox: Text{"required", at(23, 11)}, Lazy: true,
+			Disable: []dish.Text{{Text: "zig", Pos: at(21, 12)}}, Restrict: true, Sandbox: dish.Text{Text: "required", Pos: at(23, 11)}, Lazy: true,
 			ByID: map[string]Plugin{"noop": {
-				Pos: at(25, 10), PassEnv: []string{"NOOP_*"}, SHA256: Text{strings.Repeat("ab", 32), at(27, 10)}, Sandbox: Text{"auto", at(28, 11)},
-				Read: []Text{{"/srv/sdk", at(29, 9)}, {"~/.noop", at(29, 22)}}, Write: []Text{{"~", at(30, 10)}},
+				Pos: at(25, 10), PassEnv: []string{"NOOP_*"}, SHA256: dish.Text{Text: strings.Repeat("ab", 32), Pos: at(27, 10)}, Sandbox: dish.Text{Text: "auto", Pos: at(28, 11)},
+				Read: []dish.Text{{Text: "/srv/sdk", Pos: at(29, 9)}, {Text: "~/.noop", Pos: at(29, 22)}}, Write: []dish.Text{{Text: "~", Pos: at(30, 10)}},
 			}},
 		},
 		Bentos: []Bento{
-			{Name: "a", Pos: in(1, 8), Dishes: []Glob{{"x", in(2, 11)}, {"apps/*", in(2, 19)}, {".", in(2, 29)}}},
-			{Name: "b", Pos: Pos{File: "bentos/b.toml", Line: 1, Col: 8}},
+			{Name: "a", Pos: in(1, 8), Dishes: []dish.Glob{{Text: "x", Pos: in(2, 11)}, {Text: "apps/*", Pos: in(2, 19)}, {Text: ".", Pos: in(2, 29)}}},
+			{Name: "b", Pos: diagnostics.Pos{File: "bentos/b.toml", Line: 1, Col: 8}},
 		},
 	}
 	if diff := cmp.Diff(want, w, cmpopts.EquateEmpty()); diff != "" {

@@ -11,55 +11,18 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/clone"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// Dish is the content of a dish.toml.
-type Dish struct {
-	Path string // of the directory, relative to the root; "." is the root
-	Pos  Pos    // of the file
-
-	Name     Text // empty when not given
-	Language Text // an adapter's id or NoLanguage, empty when not given
-	// Languages are the ids of adapters, in order; each makes a separate dish of the directory. It is nil when
-	// not given.
-	Languages []Text
-
-	Inputs           []Glob
-	Outputs          []Glob
-	DependsOn        []dependsOn
-	ForceIndependent bool               // its keys do not include its dependencies
-	Install          Install            // of its dependencies
-	Toolchain        Toolchain          // on top of the workspace's
-	Tasks            []Task             // in the order of the file
-	Options          map[string]Options // of plugins, by id
-}
-
-// Install is the table [install].
-type Install struct {
-	// Inputs are the files of the dish that its own install scripts read; nil means all.
-	Inputs  []Glob
-	PassEnv []string // NAME or PREFIX_*: variables that the install sees
-}
-
 // installTable is the schema of [install].
 type installTable struct {
-	Inputs  []Glob       `toml:"inputs" doc:"the files of the dish that its own scripts preinstall, install, postinstall and prepare read. Default: all. When one changes, bento installs again"`
+	Inputs  globs        `toml:"inputs" doc:"the files of the dish that its own scripts preinstall, install, postinstall and prepare read. Default: all. When one changes, bento installs again"`
 	PassEnv []envPattern `toml:"pass_env" doc:"variables that the install sees, as NAME or PREFIX_*"`
 }
 
-// NoLanguage is the language of a dish that has only the tasks in its dish.toml.
-const NoLanguage = "none"
-
-// viaOutputs is the Via of a dependency on outputs instead of sources.
-const viaOutputs = "outputs"
-
-// dependsOn is a dependency on the dish with a name.
-type dependsOn struct {
-	Dish string
-	Via  string // ViaOutputs or empty
-	Pos  Pos
-}
+// dependsOn is a dish.Dependency, without a dish when it is faulty.
+type dependsOn dish.Dependency
 
 // dependsOnTable is the schema of a dependency as a table.
 type dependsOnTable struct {
@@ -69,7 +32,7 @@ type dependsOnTable struct {
 
 type viaWords struct{}
 
-func (viaWords) words() []string { return []string{"sources", viaOutputs} }
+func (viaWords) words() []string { return []string{"sources", dish.ViaOutputs} }
 
 // Shape returns the schema.
 func (*dependsOn) Shape() tomlfile.Schema {
@@ -91,11 +54,11 @@ func (d *dependsOn) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 		return []diagnostics.Diagnostic{v.Expected(`a dish's name or {dish = "…", via = "outputs"}`)}
 	}
 	*d = dependsOn{Dish: raw.Dish.Value, Pos: v.Pos()}
-	if raw.Via.At.Value == viaOutputs {
-		d.Via = viaOutputs
+	if raw.Via.At.Value == dish.ViaOutputs {
+		d.Via = dish.ViaOutputs
 	}
 	if d.Dish == "" && len(problems) == 0 {
-		problems = append(problems, v.Pos().Error(RuleInvalid, "%s names no dish", v.Path()))
+		problems = append(problems, v.Pos().Error(diagnostics.RuleInvalid, "%s names no dish", v.Path()))
 	}
 	return problems
 }
@@ -105,8 +68,8 @@ type dishTable struct {
 	Name             tomlfile.At[string]           `toml:"name" doc:"unique in the workspace. Default: the name of the directory"`
 	Language         tomlfile.At[string]           `toml:"language" doc:"the one language of the directory, by default detected; \"none\": the dish has only the tasks of this file"`
 	Languages        []tomlfile.At[string]         `toml:"languages" doc:"the languages of the directory, in order, by default detected. Each is a dish; the first has the name"`
-	Inputs           []Glob                        `toml:"inputs" doc:"added to the inputs of recipes; the inputs of tasks without a recipe"`
-	Outputs          []Glob                        `toml:"outputs" doc:"the outputs of build"`
+	Inputs           globs                         `toml:"inputs" doc:"added to the inputs of recipes; the inputs of tasks without a recipe"`
+	Outputs          globs                         `toml:"outputs" doc:"the outputs of build"`
 	DependsOn        []dependsOn                   `toml:"depends_on" also:"dependson,deps,dependencies,needs,requires" doc:"other dishes. With via = \"outputs\" the keys hold their outputs, and the files that git tracks among those, instead of their sources"`
 	ForceIndependent bool                          `toml:"force_independent" default:"false" doc:"the keys of the dish leave its dependencies out"`
 	Install          installTable                  `toml:"install" doc:"the install of its dependencies"`
@@ -136,7 +99,7 @@ func (w *Workspace) parseDish(c *clone.Clone, dir string) parsedFile[dishOf] {
 	name := dishFile(dir)
 	out := parsedFile[dishOf]{Path: dir}
 	d := &out.Value.Dish
-	*d = Dish{Path: dir, Pos: Pos{File: name, Line: 1, Col: 1}, Toolchain: w.Toolchain}
+	*d = dish.Settings{Path: dir, Pos: diagnostics.Pos{File: name, Line: 1, Col: 1}, Toolchain: w.Toolchain}
 	data, err := read(c, name)
 	if errors.Is(err, fs.ErrNotExist) { // a broken link
 		err = fs.ErrNotExist
@@ -148,7 +111,7 @@ func (w *Workspace) parseDish(c *clone.Clone, dir string) parsedFile[dishOf] {
 	out.Sum = blake3.Sum256(data)
 	f, problems := tomlfile.Parse(name, data)
 	if f != nil {
-		problems = append(problems, d.fill(f, w.Toolchain)...)
+		problems = append(problems, fill(d, f, w.Toolchain)...)
 	}
 	out.Value.Problems = problems
 	return out
@@ -161,34 +124,35 @@ func CheckDish(dir string, text []byte) []diagnostics.Diagnostic {
 	if f == nil {
 		return problems
 	}
-	d := Dish{Path: dir}
-	return append(problems, d.fill(f, Toolchain{})...)
+	d := dish.Settings{Path: dir}
+	return append(problems, fill(&d, f, dish.Toolchain{})...)
 }
 
-func (d *Dish) fill(f *tomlfile.File, base Toolchain) []diagnostics.Diagnostic {
+// fill applies the values of dish.toml.
+func fill(d *dish.Settings, f *tomlfile.File, base dish.Toolchain) []diagnostics.Diagnostic {
 	var raw dishTable
 	problems := f.Decode(&raw)
-	d.Name, d.Language = Text{raw.Name.Value, raw.Name.Pos}, Text{raw.Language.Value, raw.Language.Pos}
+	d.Name, d.Language = textOf(raw.Name), textOf(raw.Language)
 	d.Inputs, d.Outputs = raw.Inputs, raw.Outputs
 	d.ForceIndependent = raw.ForceIndependent
-	d.Install = Install{raw.Install.Inputs, envNames(raw.Install.PassEnv)}
+	d.Install = dish.Install{Inputs: raw.Install.Inputs, PassEnv: envNames(raw.Install.PassEnv)}
 	d.Toolchain = raw.Toolchain.over(base)
 	for _, dep := range raw.DependsOn {
 		if dep.Dish != "" {
-			d.DependsOn = append(d.DependsOn, dep)
+			d.DependsOn = append(d.DependsOn, dish.Dependency(dep))
 		}
 	}
 	if raw.Name.Given {
 		problems = append(problems, checkName("dish", d.Name.Text, d.Name.Pos)...)
 	}
 	if raw.Language.Given && strings.TrimSpace(d.Language.Text) == "" {
-		problems = append(problems, d.Language.Pos.Error(RuleInvalid, `language is empty, expected an adapter's id or "none"`))
+		problems = append(problems, d.Language.Pos.Error(diagnostics.RuleInvalid, `language is empty, expected an adapter's id or "none"`))
 	}
-	problems = append(problems, d.setLanguages(raw.Languages)...)
+	problems = append(problems, setLanguages(d, raw.Languages)...)
 	options, more := optionsOf(raw.Plugins)
 	d.Options, problems = options, append(problems, more...)
 	if at := raw.Toolchain.AllowDownload; at.Given && at.Value != base.AllowDownload {
-		problems = append(problems, at.Pos.Error(RuleInvalid, "toolchain.allow_download applies to the whole workspace, required in bento.toml"))
+		problems = append(problems, at.Pos.Error(diagnostics.RuleInvalid, "toolchain.allow_download applies to the whole workspace, required in bento.toml"))
 	}
 	problems = append(problems, checkOutputs(d.Outputs)...)
 	problems = append(problems, tooMuch(d.Path, d.Inputs)...)
@@ -198,19 +162,19 @@ func (d *Dish) fill(f *tomlfile.File, base Toolchain) []diagnostics.Diagnostic {
 		task, more := raw.Tasks[i].Value.task(d.Path, raw.Tasks[i].Name, raw.Tasks[i].Pos)
 		d.Tasks = append(d.Tasks, task)
 		problems = append(problems, more...)
-		problems = append(problems, task.tooMuch(d.Path)...)
+		problems = append(problems, tooMuchOfTask(d.Path, &task)...)
 	}
 	markMisnamed(d.Tasks, problems)
-	return append(problems, unserved(f, DishFile)...)
+	return append(problems, unserved(f, dish.File)...)
 }
 
 // markMisnamed sets Misnamed of tasks whose table has a key by which another tool names run.
-func markMisnamed(tasks []Task, problems []diagnostics.Diagnostic) {
+func markMisnamed(tasks []dish.TaskSettings, problems []diagnostics.Diagnostic) {
 	for _, p := range problems {
 		if p.Rule != tomlfile.RuleUnknownKey || p.Hint != `did you mean "run"?` {
 			continue
 		}
-		var in *Task // the last task that begins before the key
+		var in *dish.TaskSettings // the last task that begins before the key
 		for i := range tasks {
 			if t := &tasks[i]; t.Pos.Line <= p.Line && (in == nil || t.Pos.Line > in.Pos.Line) {
 				in = t
@@ -223,20 +187,20 @@ func markMisnamed(tasks []Task, problems []diagnostics.Diagnostic) {
 }
 
 // setLanguages sets Languages, and reports an empty or duplicate one, and NoLanguage.
-func (d *Dish) setLanguages(list []tomlfile.At[string]) (problems []diagnostics.Diagnostic) {
+func setLanguages(d *dish.Settings, list []tomlfile.At[string]) (problems []diagnostics.Diagnostic) {
 	for _, l := range list {
-		named := slices.ContainsFunc(d.Languages, func(t Text) bool { return t.Text == l.Value })
+		named := slices.ContainsFunc(d.Languages, func(t dish.Text) bool { return t.Text == l.Value })
 		switch {
 		case !l.Given:
-		case strings.TrimSpace(l.Value) == "" || l.Value == NoLanguage:
-			problems = append(problems, l.Pos.Error(RuleInvalid, "languages holds %q, expected an adapter's id", l.Value))
+		case strings.TrimSpace(l.Value) == "" || l.Value == dish.NoLanguage:
+			problems = append(problems, l.Pos.Error(diagnostics.RuleInvalid, "languages holds %q, expected an adapter's id", l.Value))
 		case named:
 			problems = append(problems, l.Pos.Error(RuleDuplicate, "languages names %q twice", l.Value))
 		case d.Language.Text != "":
-			problems = append(problems, l.Pos.Error(RuleInvalid, "language and languages exclude each other: language leaves just one"))
+			problems = append(problems, l.Pos.Error(diagnostics.RuleInvalid, "language and languages exclude each other: language leaves just one"))
 			return problems
 		default:
-			d.Languages = append(d.Languages, Text{l.Value, l.Pos})
+			d.Languages = append(d.Languages, textOf(l))
 		}
 	}
 	return problems
@@ -244,7 +208,7 @@ func (d *Dish) setLanguages(list []tomlfile.At[string]) (problems []diagnostics.
 
 // checkOutputs reports globs that declare a whole dish as output: bento would store the sources, and remove
 // them before the next run.
-func checkOutputs(globs []Glob) (problems []diagnostics.Diagnostic) {
+func checkOutputs(globs []dish.Glob) (problems []diagnostics.Diagnostic) {
 	for _, g := range globs {
 		if g.Text == "" {
 			continue
@@ -253,7 +217,7 @@ func checkOutputs(globs []Glob) (problems []diagnostics.Diagnostic) {
 		case ".", "*", "**", "**/*", "**/**":
 			problems = append(problems, g.Pos.Error(RuleGlob, "output glob %q takes every file, sources too; expected the directory that is made", g.Text))
 		default:
-			if base := path.Base(p); base == WorkspaceFile && base == p || base == DishFile || (path.Dir(p) == BentosDir || path.Dir(p) == AdaptersDir) && path.Ext(p) == ".toml" {
+			if base := path.Base(p); base == dish.WorkspaceFile && base == p || base == dish.File || (path.Dir(p) == dish.BentosDir || path.Dir(p) == dish.AdaptersDir) && path.Ext(p) == ".toml" {
 				problems = append(problems, g.Pos.Error(RuleGlob, "output %q is configuration of bento; expected a file that the task makes", g.Text))
 			}
 		}

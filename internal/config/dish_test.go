@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 func TestLoadDishes(t *testing.T) {
@@ -52,24 +53,26 @@ timeout = 5
 	if len(problems)+len(more) > 0 {
 		t.Fatal(problems, more)
 	}
-	at := func(line, col int) Pos { return Pos{File: "api/dish.toml", Line: line, Col: col} }
+	at := func(line, col int) diagnostics.Pos {
+		return diagnostics.Pos{File: "api/dish.toml", Line: line, Col: col}
+	}
 	no, yes := false, true
-	want := Dish{
-		Path: "api", Pos: at(1, 1), Name: Text{"api", at(1, 8)}, Language: Text{"go", at(2, 12)},
-		Inputs:           []Glob{{"proto/**", at(3, 11)}, {"!proto/old/**", at(3, 23)}, {"//shared/*.yaml", at(3, 40)}},
-		Outputs:          []Glob{{"bin/", at(4, 12)}},
-		DependsOn:        []dependsOn{{"lib", "", at(5, 15)}, {"ui", "outputs", at(5, 22)}, {"x", "", at(5, 56)}},
+	want := dish.Settings{
+		Path: "api", Pos: at(1, 1), Name: dish.Text{Text: "api", Pos: at(1, 8)}, Language: dish.Text{Text: "go", Pos: at(2, 12)},
+		Inputs:           []dish.Glob{{Text: "proto/**", Pos: at(3, 11)}, {Text: "!proto/old/**", Pos: at(3, 23)}, {Text: "//shared/*.yaml", Pos: at(3, 40)}},
+		Outputs:          []dish.Glob{{Text: "bin/", Pos: at(4, 12)}},
+		DependsOn:        []dish.Dependency{{Dish: "lib", Via: "", Pos: at(5, 15)}, {Dish: "ui", Via: "outputs", Pos: at(5, 22)}, {Dish: "x", Via: "", Pos: at(5, 56)}},
 		ForceIndependent: true,
-		Toolchain: Toolchain{
-			Pins:      map[string]Pin{"go": {"1.22", at(8, 6)}, "node": {"20", Pos{File: "bento.toml", Line: 3, Col: 8}}},
+		Toolchain: dish.Toolchain{
+			Pins:      map[string]dish.Pin{"go": {Version: "1.22", Pos: at(8, 6)}, "node": {Version: "20", Pos: diagnostics.Pos{File: "bento.toml", Line: 3, Col: 8}}},
 			UseSystem: true,
 		},
-		Tasks: []Task{
+		Tasks: []dish.TaskSettings{
 			{
 				Name: "build", Pos: at(10, 8), Run: "make", Cwd: "../tools",
-				Inputs: &[]Glob{}, Outputs: &[]Glob{{"bin/api", at(13, 12)}}, WorkspaceOutputs: &[]Glob{{"dist/**", at(14, 22)}},
+				Inputs: &[]dish.Glob{}, Outputs: &[]dish.Glob{{Text: "bin/api", Pos: at(13, 12)}}, WorkspaceOutputs: &[]dish.Glob{{Text: "dist/**", Pos: at(14, 22)}},
 				Env: []string{"GOOS"}, PassEnv: []string{"SECRET_*"},
-				DependsOn: []Text{{"gen", at(17, 15)}, {"lib:build", at(17, 22)}, {"^build", at(17, 35)}},
+				DependsOn: []dish.Text{{Text: "gen", Pos: at(17, 15)}, {Text: "lib:build", Pos: at(17, 22)}, {Text: "^build", Pos: at(17, 35)}},
 				Timeout:   10 * time.Minute, Retry: 2, Mutex: "db", Weight: 2, Cache: &no,
 			},
 			{
@@ -173,12 +176,12 @@ anything = true
 
 func TestNames(t *testing.T) {
 	for _, good := range []string{"a", "A b", "ü", "a.b", "1"} {
-		if p := checkName("dish", good, Pos{}); len(p) > 0 {
+		if p := checkName("dish", good, diagnostics.Pos{}); len(p) > 0 {
 			t.Errorf("%q: %v", good, p)
 		}
 	}
 	for _, bad := range []string{"", " ", " a", "a/b", `a\b`, "a:b", "a\nb", "\x7f", ".", "..", "-a"} {
-		if p := checkName("dish", bad, Pos{}); len(p) == 0 {
+		if p := checkName("dish", bad, diagnostics.Pos{}); len(p) == 0 {
 			t.Errorf("%q is accepted", bad)
 		}
 	}
@@ -202,7 +205,7 @@ func FuzzWorkspace(f *testing.F) {
 func checkLoad(t *testing.T, name, text string) {
 	w, problems := Load(write(t, map[string]string{name: text}), "")
 	var found []Found
-	if name == DishFile {
+	if name == dish.File {
 		found = []Found{{Dir: "."}}
 	}
 	dishes, more := w.LoadDishes(found, nil)

@@ -23,7 +23,7 @@ func (p *envPattern) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	}
 	*p = envPattern(s)
 	if s == "*" {
-		d := v.Pos().Error(RuleInvalid, `"*" passes every variable, expected a name or PREFIX_*`)
+		d := v.Pos().Error(diagnostics.RuleInvalid, `"*" passes every variable, expected a name or PREFIX_*`)
 		d.Hint = `for everything say env = "inherit" in [defaults]`
 		return []diagnostics.Diagnostic{d}
 	}
@@ -39,11 +39,11 @@ func envNames(patterns []envPattern) []string {
 	return names
 }
 
-func badName(pos tomlfile.Pos, name, want string) []diagnostics.Diagnostic {
+func badName(pos diagnostics.Pos, name, want string) []diagnostics.Diagnostic {
 	if name != "" && !strings.ContainsFunc(name, control) && !strings.ContainsAny(name, "=* $") {
 		return nil
 	}
-	return []diagnostics.Diagnostic{pos.Error(RuleInvalid, "%q is no name of a variable, expected %s", name, want)}
+	return []diagnostics.Diagnostic{pos.Error(diagnostics.RuleInvalid, "%q is no name of a variable, expected %s", name, want)}
 }
 
 // Vars is a task's env: names of variables that are ingredients, as NAME or PREFIX_*, or a table of values.
@@ -79,7 +79,7 @@ func (e *envVars) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.Diagn
 		for _, name := range v.Keys() {
 			problems = append(problems, badName(v.Child(name).KeyPos(), name, "NAME")...)
 			if s := e.Set[name]; strings.ContainsRune(s, 0) {
-				problems = append(problems, v.Child(name).Pos().Error(RuleInvalid, "%s holds a NUL byte", v.Child(name).Path()))
+				problems = append(problems, v.Child(name).Pos().Error(diagnostics.RuleInvalid, "%s holds a NUL byte", v.Child(name).Path()))
 			}
 		}
 	default:

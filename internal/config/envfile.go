@@ -8,12 +8,6 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// EnvFile is a .env file whose variables a task gets.
-type EnvFile struct {
-	Path     string // relative to the dish; it may be above it, but is inside the workspace
-	Optional bool   // the file may be missing
-}
-
 // envFile is the path of an EnvFile, or a table.
 type envFile envFileTable
 
@@ -38,7 +32,7 @@ func (f *envFile) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.Diagn
 	case tomlfile.Table:
 		problems = v.Decode((*envFileTable)(f))
 		if len(problems) == 0 && !f.Path.Given {
-			problems = append(problems, v.Pos().Error(RuleInvalid, `%s has no path, expected { path = ".env", optional = true }`, v.Path()))
+			problems = append(problems, v.Pos().Error(diagnostics.RuleInvalid, `%s has no path, expected { path = ".env", optional = true }`, v.Path()))
 		}
 		return problems
 	}

@@ -11,23 +11,24 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
 // Extension is the table [extensions.<id>].
 type Extension struct {
-	Pos Pos  // of the table
-	Own bool // the user's own file has the table, so it needs no approval
+	Pos diagnostics.Pos // of the table
+	Own bool            // the user's own file has the table, so it needs no approval
 	// Path is the directory with the manifest: relative to the root, or with Own absolute or
 	// relative to the user's directory of extensions. It is clean.
-	Path   Text
+	Path   dish.Text
 	Grant  []string            // permissions
 	Only   map[string][]string // the limits of some of Grant
 	Config string              // a JSON object, "" when not given
 	Output bool                // task.output is published to it
 	Env    []string            // names: passed
 	SetEnv map[string]string   // values: set
-	SHA256 Text                // of all its files, lower case hex; empty when not pinned
+	SHA256 dish.Text           // of all its files, lower case hex; empty when not pinned
 	Wait   time.Duration       // the maximal time that the end of a run waits for it
 }
 
@@ -60,7 +61,7 @@ func (c *extensionConfig) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnos
 	w := inputWriter{}
 	w.value(v, 0)
 	if len(w.problems) == 0 && w.out.Len() > maxInput {
-		w.problems = append(w.problems, v.Pos().Error(RuleInvalid, "%s has %d bytes as JSON, expected at most %d", v.Path(), w.out.Len(), maxInput))
+		w.problems = append(w.problems, v.Pos().Error(diagnostics.RuleInvalid, "%s has %d bytes as JSON, expected at most %d", v.Path(), w.out.Len(), maxInput))
 	}
 	if len(w.problems) == 0 {
 		c.text = w.out.String()
@@ -92,11 +93,11 @@ func (o extensionOnly) lists(grant []string) (all map[string][]string, problems 
 		problems = append(problems, more...)
 		switch {
 		case !slices.Contains(grant, e.Name):
-			d := e.Pos.Error(RuleInvalid, "only limits the permission %q, which grant does not name", e.Name)
+			d := e.Pos.Error(diagnostics.RuleInvalid, "only limits the permission %q, which grant does not name", e.Name)
 			d.Hint = "add it to grant, or remove the list"
 			problems = append(problems, d)
 		case len(list) == 0 && len(more) == 0 && e.Value != nil:
-			d := e.Pos.Error(RuleInvalid, "only limits the permission %q to nothing, expected at least one entry", e.Name)
+			d := e.Pos.Error(diagnostics.RuleInvalid, "only limits the permission %q to nothing, expected at least one entry", e.Name)
 			d.Hint = "remove it from grant"
 			problems = append(problems, d)
 		}
@@ -128,7 +129,7 @@ func (w *Workspace) extensions(list tomlfile.Map[extensionTable], own bool) (pro
 	return problems
 }
 
-func (t *extensionTable) extension(pos Pos, own bool) (Extension, []diagnostics.Diagnostic) {
+func (t *extensionTable) extension(pos diagnostics.Pos, own bool) (Extension, []diagnostics.Diagnostic) {
 	e := Extension{Pos: pos, Own: own, Config: t.Config.text, Output: t.Output, Env: t.Env.Names, SetEnv: t.Env.Set, Wait: cmp.Or(time.Duration(t.Wait), extensionWait)}
 	var problems, more []diagnostics.Diagnostic
 	if t.Path.Given {
@@ -155,7 +156,7 @@ func pathless(list tomlfile.Map[extensionTable]) (problems []diagnostics.Diagnos
 }
 
 // extensionPath checks the path of an extension.
-func extensionPath(p tomlfile.At[string], own bool) (Text, []diagnostics.Diagnostic) {
+func extensionPath(p tomlfile.At[string], own bool) (dish.Text, []diagnostics.Diagnostic) {
 	clean, why := "", ""
 	switch dir := p.Value; {
 	case own && strings.ContainsRune(dir, 0):
@@ -172,19 +173,19 @@ func extensionPath(p tomlfile.At[string], own bool) (Text, []diagnostics.Diagnos
 		clean, why = cleanDir(dir)
 	}
 	if why != "" {
-		return Text{Pos: p.Pos}, []diagnostics.Diagnostic{p.Pos.Error(rulePath, "extensions: path %q %s", p.Value, why)}
+		return dish.Text{Pos: p.Pos}, []diagnostics.Diagnostic{p.Pos.Error(rulePath, "extensions: path %q %s", p.Value, why)}
 	}
-	return Text{Text: clean, Pos: p.Pos}, nil
+	return dish.Text{Text: clean, Pos: p.Pos}, nil
 }
 
 // maxExtensionID is the longest id that a manifest may have, in bytes.
 const maxExtensionID = 128
 
-func badExtensionID(pos Pos, id string) []diagnostics.Diagnostic {
+func badExtensionID(pos diagnostics.Pos, id string) []diagnostics.Diagnostic {
 	if validID(id, maxExtensionID) {
 		return nil
 	}
-	return []diagnostics.Diagnostic{pos.Error(RuleInvalid, `%q is no id of an extension, expected [a-z0-9][a-z0-9._-]* of at most %d bytes, without ".."`, id, maxExtensionID)}
+	return []diagnostics.Diagnostic{pos.Error(diagnostics.RuleInvalid, `%q is no id of an extension, expected [a-z0-9][a-z0-9._-]* of at most %d bytes, without ".."`, id, maxExtensionID)}
 }
 
 // ExtensionIDs returns the ids of all extensions, sorted.

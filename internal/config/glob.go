@@ -4,40 +4,51 @@ import (
 	"errors"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
 	"github.com/bentobuild/bento/internal/tree/glob"
 )
 
-// Glob is a checked pattern as written: "!" in front excludes, "//" in front (after a "!") anchors
-// it at the workspace root. A wrong one has an empty Text.
-type Glob struct {
-	Text string
-	Pos  Pos
-}
+// globs is a list of globs.
+type globs []dish.Glob
 
 // Shape returns the schema.
-func (*Glob) Shape() tomlfile.Schema {
+func (*globs) Shape() tomlfile.Schema { return tomlfile.Schema{"type": "array", "items": globShape()} }
+
+// UnmarshalTOML reads and checks an array of strings.
+func (g *globs) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.Diagnostic) {
+	if v.Kind() != tomlfile.Array {
+		return []diagnostics.Diagnostic{v.Expected("an array")}
+	}
+	*g = make(globs, len(v.Elems()))
+	for i, elem := range v.Elems() {
+		glob, more := globOf(elem)
+		(*g)[i], problems = glob, append(problems, more...)
+	}
+	return problems
+}
+
+// globShape returns the schema of a glob.
+func globShape() tomlfile.Schema {
 	return tomlfile.Schema{"type": "string", "minLength": 1, "maxLength": maxGlob}
 }
 
-// UnmarshalTOML reads and checks a string.
-func (g *Glob) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
+// globOf reads and checks a glob.
+func globOf(v *tomlfile.Value) (dish.Glob, []diagnostics.Diagnostic) {
 	s, ok := v.Text()
 	if !ok {
-		return []diagnostics.Diagnostic{v.Expected("a glob")}
+		return dish.Glob{}, []diagnostics.Diagnostic{v.Expected("a glob")}
 	}
-	*g = Glob{Text: s, Pos: v.Pos()}
-	rule, why := badGlob(s)
-	if why == "" {
-		return nil
+	if rule, why := badGlob(s); why != "" {
+		// Without a text, so that no later check reports it again.
+		return dish.Glob{Pos: v.Pos()}, []diagnostics.Diagnostic{v.Pos().Error(rule, "glob %q %s", s, why)}
 	}
-	g.Text = "" // so that no later check reports it again
-	return []diagnostics.Diagnostic{v.Pos().Error(rule, "glob %q %s", s, why)}
+	return dish.Glob{Text: s, Pos: v.Pos()}, nil
 }
 
 // tooMuch reports well-formed globs, relative to the directory base, that the matcher still
 // refuses. It empties them, so that no later check reports one again.
-func tooMuch(base string, globs []Glob) (problems []diagnostics.Diagnostic) {
+func tooMuch(base string, globs []dish.Glob) (problems []diagnostics.Diagnostic) {
 	for i, g := range globs {
 		if g.Text == "" {
 			continue

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/growth"
 )
 
@@ -24,7 +25,7 @@ func TestLoadingGrowsWithTheFile(t *testing.T) {
 		}
 	}
 	workspace := func(root string) any { w, problems := Load(root, ""); return []any{w, problems} }
-	dish := file("d/dish.toml", func(root string) any {
+	dishes := file("d/dish.toml", func(root string) any {
 		w, problems := Load(root, "")
 		dishes, more := w.LoadDishes([]Found{{Dir: "d"}}, nil)
 		return []any{dishes, problems, more}
@@ -33,7 +34,7 @@ func TestLoadingGrowsWithTheFile(t *testing.T) {
 		w, problems := Load(root, filepath.Join(root, "own.toml"))
 		return []any{w, problems}
 	})
-	bento, boxes, locks := file(WorkspaceFile, workspace), file("bentos/x.toml", workspace), file(LockFile, workspace)
+	bento, boxes, locks := file(dish.WorkspaceFile, workspace), file("bentos/x.toml", workspace), file(LockFile, workspace)
 	list := growth.List
 	growth.Check(t, map[string]growth.Reader{
 		"bento.toml, exclude":      growth.Of(bento, list("[workspace]\nexclude = [", "\"p%d/**\"", ",", "]\n")),
@@ -43,17 +44,17 @@ func TestLoadingGrowsWithTheFile(t *testing.T) {
 		"box, dishes":              growth.Of(boxes, list("dishes = [", "\"d%d\"", ",", "]\n")),
 		"plugins.lock":             growth.Of(locks, list("[sha256]\n", "p%d = \"00\"\n", "", "")),
 		"own file":                 growth.Of(own, list("", "[plugins.p%d]\n", "", "")),
-		"dish.toml, inputs":        growth.Of(dish, list("inputs = [", "\"s%d/**\"", ",", "]\n")),
-		"dish.toml, outputs":       growth.Of(dish, list("outputs = [", "\"s%d/**\"", ",", "]\n")),
-		"dish.toml, braces":        growth.Of(dish, list("inputs = [\"{", "a%d", ",", "}\"]\n")),
-		"dish.toml, links":         growth.Of(dish, list("depends_on = [", "\"d%d\"", ",", "]\n")),
-		"dish.toml, same links":    growth.Of(dish, list("depends_on = [", "\"d\"", ",", "]\n")),
-		"dish.toml, tasks":         growth.Of(dish, list("", "[tasks.t%d]\nrun = \"x\"\ndepends_on = [\"t%d\"]\n", "", "")),
-		"dish.toml, wrong tasks":   growth.Of(dish, list("", "[tasks.t%d]\nrun = 1\nrum = 2\ninputs = [\"[\"]\n", "", "")),
-		"dish.toml, env":           growth.Of(dish, list("[tasks.t]\nrun = \"x\"\n[tasks.t.env]\n", "V%d = \"x\"\n", "", "")),
-		"dish.toml, wrong env":     growth.Of(dish, list("[tasks.t]\nrun = \"x\"\nenv = [", "\"A=%d\"", ",", "]\n")),
-		"dish.toml, pass_env":      growth.Of(dish, list("[tasks.t]\nrun = \"x\"\npass_env = [", "\"V%d*\"", ",", "]\n")),
-		"dish.toml, needs":         growth.Of(dish, list("[tasks.t]\nrun = \"x\"\ndepends_on = [", "\"t%d\"", ",", "]\n")),
-		"dish.toml, argv":          growth.Of(dish, list("[tasks.t]\nrun = [", "\"a%d\"", ",", "]\n")),
+		"dish.toml, inputs":        growth.Of(dishes, list("inputs = [", "\"s%d/**\"", ",", "]\n")),
+		"dish.toml, outputs":       growth.Of(dishes, list("outputs = [", "\"s%d/**\"", ",", "]\n")),
+		"dish.toml, braces":        growth.Of(dishes, list("inputs = [\"{", "a%d", ",", "}\"]\n")),
+		"dish.toml, links":         growth.Of(dishes, list("depends_on = [", "\"d%d\"", ",", "]\n")),
+		"dish.toml, same links":    growth.Of(dishes, list("depends_on = [", "\"d\"", ",", "]\n")),
+		"dish.toml, tasks":         growth.Of(dishes, list("", "[tasks.t%d]\nrun = \"x\"\ndepends_on = [\"t%d\"]\n", "", "")),
+		"dish.toml, wrong tasks":   growth.Of(dishes, list("", "[tasks.t%d]\nrun = 1\nrum = 2\ninputs = [\"[\"]\n", "", "")),
+		"dish.toml, env":           growth.Of(dishes, list("[tasks.t]\nrun = \"x\"\n[tasks.t.env]\n", "V%d = \"x\"\n", "", "")),
+		"dish.toml, wrong env":     growth.Of(dishes, list("[tasks.t]\nrun = \"x\"\nenv = [", "\"A=%d\"", ",", "]\n")),
+		"dish.toml, pass_env":      growth.Of(dishes, list("[tasks.t]\nrun = \"x\"\npass_env = [", "\"V%d*\"", ",", "]\n")),
+		"dish.toml, needs":         growth.Of(dishes, list("[tasks.t]\nrun = \"x\"\ndepends_on = [", "\"t%d\"", ",", "]\n")),
+		"dish.toml, argv":          growth.Of(dishes, list("[tasks.t]\nrun = [", "\"a%d\"", ",", "]\n")),
 	})
 }

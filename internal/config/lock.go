@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -31,7 +32,7 @@ func (w *Workspace) readLock(s *sources) []diagnostics.Diagnostic {
 }
 
 // Lock is the content of LockFile: digests by id. Maps without entries are nil.
-type Lock struct{ Plugins, Tools map[string]Text }
+type Lock struct{ Plugins, Tools map[string]dish.Text }
 
 // LoadLock reads the LockFile of a workspace; a missing one is empty.
 func LoadLock(root string) (Lock, []diagnostics.Diagnostic) {
@@ -49,12 +50,12 @@ func (s *sources) lock() (locked Lock, problems []diagnostics.Diagnostic) {
 		Tools  map[string]tomlfile.At[string] `toml:"tools"`
 	}
 	problems = append(problems, f.Decode(&raw)...)
-	sums := func(pins map[string]tomlfile.At[string], bad func(Pos, string) []diagnostics.Diagnostic) (list map[string]Text) {
+	sums := func(pins map[string]tomlfile.At[string], bad func(diagnostics.Pos, string) []diagnostics.Diagnostic) (list map[string]dish.Text) {
 		for _, id := range slices.Sorted(maps.Keys(pins)) {
 			sum, more := digestOf(pins[id])
 			problems = append(append(problems, bad(pins[id].Pos, id)...), more...)
 			if list == nil {
-				list = make(map[string]Text)
+				list = make(map[string]dish.Text)
 			}
 			list[id] = sum
 		}
@@ -70,7 +71,7 @@ func (p *Plugins) Unlocked() Plugins {
 	free.ByID = maps.Clone(p.ByID)
 	for id, own := range free.ByID {
 		if own.SHA256.Pos.File == LockFile {
-			own.SHA256 = Text{}
+			own.SHA256 = dish.Text{}
 			free.ByID[id] = own
 		}
 	}
@@ -78,15 +79,15 @@ func (p *Plugins) Unlocked() Plugins {
 }
 
 // digestOf reads a pin.
-func digestOf(pin tomlfile.At[string]) (Text, []diagnostics.Diagnostic) {
+func digestOf(pin tomlfile.At[string]) (dish.Text, []diagnostics.Diagnostic) {
 	if !pin.Given {
-		return Text{}, nil
+		return dish.Text{}, nil
 	}
 	sum := strings.ToLower(pin.Value)
 	if len(sum) == 64 && strings.Trim(sum, "0123456789abcdef") == "" {
-		return Text{Text: sum, Pos: pin.Pos}, nil
+		return dish.Text{Text: sum, Pos: pin.Pos}, nil
 	}
-	return Text{Text: sum, Pos: pin.Pos}, []diagnostics.Diagnostic{
-		pin.Pos.Error(RuleInvalid, "sha256 %q is no digest, expected 64 hexadecimal digits", pin.Value),
+	return dish.Text{Text: sum, Pos: pin.Pos}, []diagnostics.Diagnostic{
+		pin.Pos.Error(diagnostics.RuleInvalid, "sha256 %q is no digest, expected 64 hexadecimal digits", pin.Value),
 	}
 }

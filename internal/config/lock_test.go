@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // TestLock: the lock file pins plugins that bento.toml does not pin, and Unlocked removes these pins.
@@ -12,8 +14,8 @@ func TestLock(t *testing.T) {
 	root := t.TempDir()
 	a, b := strings.Repeat("a", 64), strings.Repeat("b", 64)
 	for name, text := range map[string]string{
-		WorkspaceFile: "[plugins.zig]\nsha256 = \"" + a + "\"\n[plugins.elm]\npass_env = [\"ELM_HOME\"]\n",
-		LockFile:      "[sha256]\nzig = \"" + b + "\"\nelm = \"" + strings.ToUpper(b) + "\"\nroc = \"" + b + "\"\nBAD = \"" + b + "\"\nnim = \"beef\"\n",
+		dish.WorkspaceFile: "[plugins.zig]\nsha256 = \"" + a + "\"\n[plugins.elm]\npass_env = [\"ELM_HOME\"]\n",
+		LockFile:           "[sha256]\nzig = \"" + b + "\"\nelm = \"" + strings.ToUpper(b) + "\"\nroc = \"" + b + "\"\nBAD = \"" + b + "\"\nnim = \"beef\"\n",
 	} {
 		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

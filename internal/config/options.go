@@ -6,28 +6,9 @@ import (
 	"math"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
-
-// Options are the options of a plugin. Package workspace compares them with the manifest of the plugin.
-type Options struct {
-	JSON   string         // an object; "" when not given
-	Places map[string]Pos // by path, "generator" or "flags[1]"; "" is the table
-}
-
-// Over returns the options of a dish as JSON: those of o, and those of the workspace that o lacks.
-func (o Options) Over(workspace Options) string {
-	if o.JSON == "" || workspace.JSON == "" {
-		return o.JSON + workspace.JSON
-	}
-	merged := make(map[string]json.RawMessage)
-	for _, text := range []string{workspace.JSON, o.JSON} {
-		if err := json.Unmarshal([]byte(text), &merged); err != nil {
-			panic(err) // this package made the JSON
-		}
-	}
-	return string(mustJSON(merged))
-}
 
 func mustJSON(v any) []byte {
 	text, err := json.Marshal(v)
@@ -37,15 +18,18 @@ func mustJSON(v any) []byte {
 	return text
 }
 
+// options are dish.Options that decode themselves.
+type options dish.Options
+
 // Shape returns the schema.
-func (*Options) Shape() tomlfile.Schema { return tomlfile.Schema{"type": "object"} }
+func (*options) Shape() tomlfile.Schema { return tomlfile.Schema{"type": "object"} }
 
 // UnmarshalTOML reads a table.
-func (o *Options) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.Diagnostic) {
+func (o *options) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.Diagnostic) {
 	if v.Kind() != tomlfile.Table {
 		return []diagnostics.Diagnostic{v.Expected("a table of options")}
 	}
-	o.Places = make(map[string]Pos)
+	o.Places = make(map[string]diagnostics.Pos)
 	value := o.value(v, "", &problems)
 	if len(problems) == 0 {
 		o.JSON = string(mustJSON(value))
@@ -54,7 +38,7 @@ func (o *Options) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.Diagn
 }
 
 // value converts a value for JSON, and records its place.
-func (o *Options) value(v *tomlfile.Value, path string, problems *[]diagnostics.Diagnostic) any {
+func (o *options) value(v *tomlfile.Value, path string, problems *[]diagnostics.Diagnostic) any {
 	o.Places[path] = v.Pos()
 	switch v.Kind() {
 	case tomlfile.Table:
@@ -84,19 +68,19 @@ func (o *Options) value(v *tomlfile.Value, path string, problems *[]diagnostics.
 
 // dishPluginTable is the schema of [plugins.<id>] in dish.toml.
 type dishPluginTable struct {
-	Options Options `toml:"options" doc:"options of the plugin for this dish, over those of the workspace"`
+	Options options `toml:"options" doc:"options of the plugin for this dish, over those of the workspace"`
 }
 
 // optionsOf returns the options of plugins in dish.toml, by id.
-func optionsOf(tables tomlfile.Map[dishPluginTable]) (map[string]Options, []diagnostics.Diagnostic) {
-	var by map[string]Options
+func optionsOf(tables tomlfile.Map[dishPluginTable]) (map[string]dish.Options, []diagnostics.Diagnostic) {
+	var by map[string]dish.Options
 	var problems []diagnostics.Diagnostic
 	for i := range tables {
 		problems = append(problems, badPluginID(tables[i].Pos, tables[i].Name)...)
 		if by == nil {
-			by = make(map[string]Options)
+			by = make(map[string]dish.Options)
 		}
-		by[tables[i].Name] = tables[i].Value.Options
+		by[tables[i].Name] = dish.Options(tables[i].Value.Options)
 	}
 	return by, problems
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -61,7 +62,7 @@ func (w *Workspace) readOwn(s *sources) []diagnostics.Diagnostic {
 	problems = append(problems, w.ownTrust(raw.Tools)...)
 	w.Trust.Plugins = raw.Packages.trust()
 	problems = append(problems, w.extensions(raw.Extensions, true)...)
-	return append(problems, unserved(f, WorkspaceFile)...)
+	return append(problems, unserved(f, dish.WorkspaceFile)...)
 }
 
 func (w *Workspace) ownCache(t cacheTable) []diagnostics.Diagnostic {
@@ -92,7 +93,7 @@ func (p *Plugins) under(own *Plugins) (problems []diagnostics.Diagnostic) {
 	p.Required = slices.Concat(p.Required, own.Required)
 	switch {
 	case own.Restrict && p.Restrict:
-		p.Allowlist = slices.DeleteFunc(slices.Clone(p.Allowlist), func(id Text) bool { return !own.allows(id.Text) })
+		p.Allowlist = slices.DeleteFunc(slices.Clone(p.Allowlist), func(id dish.Text) bool { return !own.allows(id.Text) })
 	case own.Restrict:
 		p.Restrict, p.Allowlist = true, own.Allowlist
 	}
@@ -119,16 +120,16 @@ func (p *Plugins) under(own *Plugins) (problems []diagnostics.Diagnostic) {
 
 // allows reports whether the list contains id.
 func (p *Plugins) allows(id string) bool {
-	return slices.ContainsFunc(p.Allowlist, func(t Text) bool { return t.Text == id })
+	return slices.ContainsFunc(p.Allowlist, func(t dish.Text) bool { return t.Text == id })
 }
 
 // confine reports and drops paths of the workspace that the user does not allow in the sandbox of a plugin.
 func (p *Plugins) confine(id string, said Plugin) []diagnostics.Diagnostic {
 	merged := p.ByID[id]
 	var problems []diagnostics.Diagnostic
-	kept := func(key string, asked, allowed []Text) []Text {
+	kept := func(key string, asked, allowed []dish.Text) []dish.Text {
 		for _, t := range asked {
-			if !slices.ContainsFunc(allowed, func(a Text) bool { return a.Text == t.Text }) {
+			if !slices.ContainsFunc(allowed, func(a dish.Text) bool { return a.Text == t.Text }) {
 				d := t.Pos.Warning(ruleIgnored, "plugins.%s.%s: the path %q is ignored, because your own configuration confines the plugin", id, key, t.Text)
 				d.Hint = "allow it there, under [plugins." + id + "]"
 				problems = append(problems, d)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // TestCacheDirOfWorkspace: bento.toml can name a cache directory below .bento/ only.
@@ -40,7 +41,7 @@ func load(t *testing.T, bento, own string) (*Workspace, []diagnostics.Diagnostic
 	return Load(filepath.Join(dir, "ws"), filepath.Join(dir, "config.toml"))
 }
 
-func wordsOf(list []Text) (out []string) {
+func wordsOf(list []dish.Text) (out []string) {
 	for _, t := range list {
 		out = append(out, t.Text)
 	}
@@ -142,7 +143,7 @@ func TestOwnInTheWay(t *testing.T) {
 // TestFilesBehindLinks: a file of the workspace that is a link out of it is treated as missing, and no message shows
 // its content.
 func TestFilesBehindLinks(t *testing.T) {
-	for _, name := range []string{WorkspaceFile, LockFile, "bentos/x.toml", "bentos", "a/dish.toml", "a"} {
+	for _, name := range []string{dish.WorkspaceFile, LockFile, "bentos/x.toml", "bentos", "a/dish.toml", "a"} {
 		dir := write(t, map[string]string{"ws/keep": "", "out/f": "CANARY = 1\n", "out/dish.toml": "CANARY = 1\n", "out/x.toml": "CANARY = 1\n"})
 		target := filepath.Join(dir, "out")
 		if filepath.Ext(name) != "" {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/state"
 )
 
@@ -19,7 +20,7 @@ type settings struct {
 
 // dishOf is the content of one dish.toml, in a workspace with certain settings.
 type dishOf struct {
-	Dish     Dish
+	Dish     dish.Settings
 	Problems []diagnostics.Diagnostic
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/zeebo/blake3"
 	"pgregory.net/rapid"
 
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/state"
 )
@@ -68,7 +69,7 @@ func TestMemoryChangesNothing(t *testing.T) {
 		for range rapid.IntRange(1, 10).Draw(rt, "runs") {
 			switch rapid.IntRange(0, 6).Draw(rt, "edit") {
 			case 0:
-				put(rt, root, WorkspaceFile, memoryTexts)
+				put(rt, root, dish.WorkspaceFile, memoryTexts)
 			case 1:
 				put(rt, root, "bentos/"+rapid.SampledFrom([]string{"x", "y"}).Draw(rt, "bento")+".toml", memoryBentos)
 			case 2:
@@ -78,7 +79,7 @@ func TestMemoryChangesNothing(t *testing.T) {
 			case 4:
 				t.Setenv("HOME", rapid.SampledFrom([]string{"/h1", "/h2"}).Draw(rt, "home"))
 			default:
-				put(rt, root, rapid.SampledFrom([]string{"a", "b", "."}).Draw(rt, "dish")+"/"+DishFile, memoryDishes)
+				put(rt, root, rapid.SampledFrom([]string{"a", "b", "."}).Draw(rt, "dish")+"/"+dish.File, memoryDishes)
 			}
 			compareMemory(rt, root, program)
 		}
@@ -101,7 +102,7 @@ func put(rt *rapid.T, root, name string, texts []string) {
 func compareMemory(rt *rapid.T, root, program string) {
 	var found []Found
 	for _, dir := range []string{".", "a", "b", "gone"} {
-		data, err := os.ReadFile(filepath.Join(root, dir, DishFile))
+		data, err := os.ReadFile(filepath.Join(root, dir, dish.File))
 		if known := rapid.IntRange(0, 5).Draw(rt, "known") > 0; err == nil {
 			found = append(found, Found{Dir: dir, Sum: blake3.Sum256(data), Known: known})
 		}
@@ -126,7 +127,7 @@ func compareMemory(rt *rapid.T, root, program string) {
 func TestMemoryIsUsed(t *testing.T) {
 	root := write(t, map[string]string{"a/dish.toml": "name = \"a\"\n"})
 	found := []Found{{Dir: "a", Sum: blake3.Sum256([]byte("name = \"a\"\n")), Known: true}}
-	load := func() *Dish {
+	load := func() *dish.Settings {
 		m := OpenParseCache(state.Open(root), "p")
 		w, _ := m.Load(root, "")
 		dishes, problems := w.LoadDishes(found, m)

@@ -7,18 +7,19 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
 // Plugins is the table [plugins].
 type Plugins struct {
-	Disable   []Text // ids of plugins that are never loaded
-	Allowlist []Text // when Restrict is set, ids of the only plugins that are loaded
+	Disable   []dish.Text // ids of plugins that are never loaded
+	Allowlist []dish.Text // when Restrict is set, ids of the only plugins that are loaded
 	Restrict  bool
-	Required  []Text // ids of plugins that must work, or no task runs
-	Sandbox   Text   // one of the Sandbox words, or empty like SandboxOff
+	Required  []dish.Text // ids of plugins that must work, or no task runs
+	Sandbox   dish.Text   // one of the Sandbox words, or empty like SandboxOff
 	Lazy      bool
-	Least     Text              // the least strict Sandbox that the user's own file allows; empty for any
+	Least     dish.Text         // the least strict Sandbox that the user's own file allows; empty for any
 	ByID      map[string]Plugin // [plugins.<id>]
 }
 
@@ -31,23 +32,23 @@ const (
 
 // Plugin is the table [plugins.<id>].
 type Plugin struct {
-	Pos     Pos // of the table
+	Pos     diagnostics.Pos // of the table
 	PassEnv []string
-	Options Options
+	Options dish.Options
 	// Path and Identity come from the user's own file only. Path is the file of the plugin, absolute, or below
 	// the home directory with "~/" in front. Identity replaces its digest in keys.
-	Path, Identity Text
-	SHA256         Text // SHA-256 of the executable, lower case hex; empty when not pinned
-	Sandbox        Text // as that of Plugins; empty when not given
-	Least          Text // likewise
+	Path, Identity dish.Text
+	SHA256         dish.Text // SHA-256 of the executable, lower case hex; empty when not pinned
+	Sandbox        dish.Text // as that of Plugins; empty when not given
+	Least          dish.Text // likewise
 	// Read and Write are further paths that a confined plugin may use: absolute, or below the home
 	// directory with "~/" in front.
-	Read, Write []Text
+	Read, Write []dish.Text
 }
 
 // SandboxOf returns the sandbox mode of the plugin id, and the position of that setting: the stricter one of the
 // workspace's and the user's. The text is never empty.
-func (p *Plugins) SandboxOf(id string) Text {
+func (p *Plugins) SandboxOf(id string) dish.Text {
 	said, least := firstOf(p.ByID[id].Sandbox, p.Sandbox), p.leastOf(id)
 	if strictness(least) > strictness(said) {
 		return least
@@ -56,18 +57,18 @@ func (p *Plugins) SandboxOf(id string) Text {
 }
 
 // leastOf returns the least strict sandbox that the user's own file allows for the plugin id.
-func (p *Plugins) leastOf(id string) Text { return firstOf(p.ByID[id].Least, p.Least) }
+func (p *Plugins) leastOf(id string) dish.Text { return firstOf(p.ByID[id].Least, p.Least) }
 
-func firstOf(modes ...Text) Text {
+func firstOf(modes ...dish.Text) dish.Text {
 	for _, mode := range modes {
 		if mode.Text != "" {
 			return mode
 		}
 	}
-	return Text{Text: SandboxOff}
+	return dish.Text{Text: SandboxOff}
 }
 
-func strictness(mode Text) int {
+func strictness(mode dish.Text) int {
 	return slices.Index([]string{SandboxOff, sandboxAuto, SandboxRequired}, mode.Text)
 }
 
@@ -94,7 +95,7 @@ type pluginsTable struct {
 // pluginTable is the schema of [plugins.<id>].
 type pluginTable struct {
 	PassEnv []envPattern `toml:"pass_env" doc:"variables that the plugin sees, as NAME or PREFIX_*"`
-	Options Options      `toml:"options" doc:"options of the plugin, as its manifest defines them; part of the keys of its dishes"`
+	Options options      `toml:"options" doc:"options of the plugin, as its manifest defines them; part of the keys of its dishes"`
 	// Path and Identity are keys of the user's own file only, and Options of the workspace only: see misplaced.
 	Path     tomlfile.At[string]  `toml:"path" doc:"the file of the plugin, which goes before PATH: absolute, or ~/…"`
 	Identity tomlfile.At[string]  `toml:"identity" doc:"a text that stands for the digest of the plugin in keys, so that its edits throw no results away"`
@@ -119,7 +120,7 @@ func (t *pluginsTable) plugins() (Plugins, []diagnostics.Diagnostic) {
 		id, raw := t.ByID[i].Name, &t.ByID[i].Value
 		problems = append(problems, badPluginID(t.ByID[i].Pos, id)...)
 		plugin := Plugin{
-			Pos: t.ByID[i].Pos, PassEnv: envNames(raw.PassEnv), Options: raw.Options, Sandbox: textOf(raw.Sandbox.At),
+			Pos: t.ByID[i].Pos, PassEnv: envNames(raw.PassEnv), Options: dish.Options(raw.Options), Sandbox: textOf(raw.Sandbox.At),
 			Path: textOf(raw.Path), Identity: textOf(raw.Identity), Read: placesOf(raw.Read), Write: placesOf(raw.Write),
 		}
 		var more []diagnostics.Diagnostic
@@ -138,8 +139,8 @@ func (t *pluginsTable) plugins() (Plugins, []diagnostics.Diagnostic) {
 func (p *Plugins) misplaced(own bool) (problems []diagnostics.Diagnostic) {
 	for _, id := range slices.Sorted(maps.Keys(p.ByID)) {
 		said := p.ByID[id]
-		refuse := func(pos Pos, key, why, hint string) {
-			d := pos.Error(RuleInvalid, "plugins.%s.%s: %s", id, key, why)
+		refuse := func(pos diagnostics.Pos, key, why, hint string) {
+			d := pos.Error(diagnostics.RuleInvalid, "plugins.%s.%s: %s", id, key, why)
 			d.Hint = hint
 			problems = append(problems, d)
 		}
@@ -147,17 +148,17 @@ func (p *Plugins) misplaced(own bool) (problems []diagnostics.Diagnostic) {
 		switch {
 		case own && said.Options.Places != nil:
 			refuse(said.Options.Places[""], "options", "results depend on options, so they are the same for every user of a workspace", "write them into bento.toml, or into dish.toml for one dish")
-			said.Options = Options{}
+			said.Options = dish.Options{}
 		case !own && said.Path.Pos.File != "":
 			refuse(said.Path.Pos, "path", "a workspace does not choose which files start on your machine", mine+PluginVariable(id))
 		case !own && said.Identity.Pos.File != "":
 			refuse(said.Identity.Pos, "identity", "a workspace does not choose what stands for the digest of a plugin", mine+PluginVariable(id)+IdentityVariable)
 		}
 		if !own {
-			said.Path, said.Identity = Text{}, Text{}
+			said.Path, said.Identity = dish.Text{}, dish.Text{}
 		} else if said.Path.Pos.File != "" {
 			if wrong := badPlace(said.Path.Pos, said.Path.Text); wrong != nil {
-				problems, said.Path = append(problems, wrong...), Text{}
+				problems, said.Path = append(problems, wrong...), dish.Text{}
 			}
 		}
 		p.ByID[id] = said
@@ -179,15 +180,15 @@ func PluginVariable(id string) string {
 }
 
 // textOf returns a string and its position, or nothing when it is not given.
-func textOf(at tomlfile.At[string]) Text {
+func textOf(at tomlfile.At[string]) dish.Text {
 	if !at.Given {
-		return Text{}
+		return dish.Text{}
 	}
-	return Text{Text: at.Value, Pos: at.Pos}
+	return dish.Text{Text: at.Value, Pos: at.Pos}
 }
 
 // pluginID is an id, empty when it is no string.
-type pluginID Text
+type pluginID dish.Text
 
 // Shape returns the schema.
 func (*pluginID) Shape() tomlfile.Schema { return tomlfile.Schema{"type": "string"} }
@@ -203,22 +204,22 @@ func (p *pluginID) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 }
 
 // idsOf returns the ids that are strings.
-func idsOf[T pluginID | toolID](ids []T) []Text {
-	var list []Text
+func idsOf[T pluginID | toolID](ids []T) []dish.Text {
+	var list []dish.Text
 	for _, id := range ids {
-		if Text(id).Text != "" {
-			list = append(list, Text(id))
+		if dish.Text(id).Text != "" {
+			list = append(list, dish.Text(id))
 		}
 	}
 	return list
 }
 
-func badPluginID(pos Pos, id string) []diagnostics.Diagnostic {
+func badPluginID(pos diagnostics.Pos, id string) []diagnostics.Diagnostic {
 	rest, whole := strings.CutPrefix(id, "bento-adapter-")
 	if ValidPluginID(id) && !whole {
 		return nil
 	}
-	d := pos.Error(RuleInvalid, "%q is no id of an adapter, expected [a-z0-9][a-z0-9_-]*", id)
+	d := pos.Error(diagnostics.RuleInvalid, "%q is no id of an adapter, expected [a-z0-9][a-z0-9_-]*", id)
 	if whole {
 		d.Hint = `the id is what follows "bento-adapter-": "` + rest + `"`
 	}
@@ -226,7 +227,7 @@ func badPluginID(pos Pos, id string) []diagnostics.Diagnostic {
 }
 
 // place is a path outside the workspace.
-type place Text
+type place dish.Text
 
 // Shape returns the schema.
 func (*place) Shape() tomlfile.Schema {
@@ -246,18 +247,18 @@ func (p *place) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	return nil
 }
 
-func badPlace(pos Pos, s string) []diagnostics.Diagnostic {
+func badPlace(pos diagnostics.Pos, s string) []diagnostics.Diagnostic {
 	if strings.ContainsRune(s, 0) || !path.IsAbs(s) && s != "~" && !strings.HasPrefix(s, "~/") {
 		return []diagnostics.Diagnostic{pos.Error(rulePath, `path %q: expected an absolute one, or one that starts with "~/"`, s)}
 	}
 	return nil
 }
 
-func placesOf(places []place) []Text {
-	var list []Text
+func placesOf(places []place) []dish.Text {
+	var list []dish.Text
 	for _, p := range places {
 		if p.Text != "" {
-			list = append(list, Text(p))
+			list = append(list, dish.Text(p))
 		}
 	}
 	return list

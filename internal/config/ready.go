@@ -6,22 +6,9 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
-
-// Ready is the check by which bento detects that a persistent task is ready. Exactly one of the first four fields
-// is set.
-type Ready struct {
-	Port    int    // it accepts connections on this local port
-	HTTP    string // this address responds with a status below 400
-	Log     string // it printed a line that matches this regular expression (RE2)
-	Cmd     string // this shell command exits with status 0, in the directory of the task
-	Timeout time.Duration
-	Pos     Pos
-}
-
-// NotServing is the message for a task that has ready but is no server.
-const NotServing = "ready is for tasks that say persistent = true, and for the scripts dev, start and serve"
 
 // readyTimeout is the default time in which a task must become ready.
 const readyTimeout = time.Minute
@@ -48,17 +35,17 @@ func (*readyTable) Shape() tomlfile.Schema {
 
 // ready checks and converts the ready table. mayServe says that the task is persistent, or has the command of a
 // recipe, which may be persistent.
-func ready(t tomlfile.At[readyTable], mayServe bool) (*Ready, []diagnostics.Diagnostic) {
+func ready(t tomlfile.At[readyTable], mayServe bool) (*dish.Ready, []diagnostics.Diagnostic) {
 	if !t.Given {
 		return nil, nil
 	}
 	v := &t.Value
-	r := &Ready{Port: v.Port.Value, HTTP: v.HTTP.Value, Log: v.Log.Value, Cmd: v.Cmd.Value, Timeout: time.Duration(v.Timeout), Pos: t.Pos}
+	r := &dish.Ready{Port: v.Port.Value, HTTP: v.HTTP.Value, Log: v.Log.Value, Cmd: v.Cmd.Value, Timeout: time.Duration(v.Timeout), Pos: t.Pos}
 	if r.Timeout == 0 {
 		r.Timeout = readyTimeout
 	}
-	problem := func(format string, args ...any) (*Ready, []diagnostics.Diagnostic) {
-		return nil, []diagnostics.Diagnostic{t.Pos.Error(RuleInvalid, format, args...)}
+	problem := func(format string, args ...any) (*dish.Ready, []diagnostics.Diagnostic) {
+		return nil, []diagnostics.Diagnostic{t.Pos.Error(diagnostics.RuleInvalid, format, args...)}
 	}
 	given := 0
 	for _, is := range []bool{v.Port.Given, v.HTTP.Given, v.Log.Given, v.Cmd.Given} {
@@ -68,7 +55,7 @@ func ready(t tomlfile.At[readyTable], mayServe bool) (*Ready, []diagnostics.Diag
 	}
 	switch {
 	case !mayServe:
-		return problem("%s", NotServing)
+		return problem("%s", dish.NotServing)
 	case given != 1:
 		return problem("ready names %d conditions, expected exactly one of port, http, log, cmd", given)
 	case v.Port.Given && (r.Port < 1 || r.Port > 65535):

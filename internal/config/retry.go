@@ -34,7 +34,7 @@ func (r *retry) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.Diagnos
 	case tomlfile.Table:
 		problems = v.Decode(&t)
 		if len(problems) == 0 && (!t.Times.Given || !t.On.Given) {
-			problems = append(problems, v.Pos().Error(RuleInvalid, `%s is incomplete, expected { times = 2, on = "a regular expression" }`, v.Path()))
+			problems = append(problems, v.Pos().Error(diagnostics.RuleInvalid, `%s is incomplete, expected { times = 2, on = "a regular expression" }`, v.Path()))
 		}
 	case tomlfile.Integer:
 		problems = v.Decode(&t.Times)
@@ -43,9 +43,9 @@ func (r *retry) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.Diagnos
 	}
 	problems = append(problems, checkRange("retry", t.Times, 0, maxRetry)...)
 	if _, err := regexp.Compile(t.On.Value); err != nil {
-		problems = append(problems, t.On.Pos.Error(RuleInvalid, "retry.on is %q, expected a regular expression: %v", t.On.Value, err))
+		problems = append(problems, t.On.Pos.Error(diagnostics.RuleInvalid, "retry.on is %q, expected a regular expression: %v", t.On.Value, err))
 	} else if t.On.Given && t.On.Value == "" {
-		problems = append(problems, t.On.Pos.Error(RuleInvalid, "retry.on is empty, expected a regular expression"))
+		problems = append(problems, t.On.Pos.Error(diagnostics.RuleInvalid, "retry.on is empty, expected a regular expression"))
 	}
 	if len(problems) == 0 {
 		r.times, r.on = t.Times.Value, t.On.Value

@@ -3,6 +3,7 @@ package config
 import (
 	"strings"
 
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -17,11 +18,11 @@ type FileSchema struct {
 // Schemas returns the schemas of all files, from the tables that the parser decodes.
 func Schemas() []FileSchema {
 	list := []FileSchema{
-		{"workspace", WorkspaceFile + ": the settings of a workspace", withUnserved(workspaceFile{}, WorkspaceFile)},
-		{"dish", "<dish>/" + DishFile + ": the name, language, tasks and dependencies of a dish", withUnserved(dishTable{}, DishFile)},
-		{"bento", BentosDir + "/<name>.toml: a named selection of dishes", tomlfile.SchemaOf(bentoTable{})},
-		{"adapter", AdaptersDir + "/<id>.toml: an adapter that needs no program", new(adapterTable).Shape()},
-		{"own", "$XDG_CONFIG_HOME/bento/config.toml: your own settings for every workspace", withUnserved(ownFile{}, WorkspaceFile)},
+		{"workspace", dish.WorkspaceFile + ": the settings of a workspace", withUnserved(workspaceFile{}, dish.WorkspaceFile)},
+		{"dish", "<dish>/" + dish.File + ": the name, language, tasks and dependencies of a dish", withUnserved(dishTable{}, dish.File)},
+		{"bento", dish.BentosDir + "/<name>.toml: a named selection of dishes", tomlfile.SchemaOf(bentoTable{})},
+		{"adapter", dish.AdaptersDir + "/<id>.toml: an adapter that needs no program", new(adapterTable).Shape()},
+		{"own", "$XDG_CONFIG_HOME/bento/config.toml: your own settings for every workspace", withUnserved(ownFile{}, dish.WorkspaceFile)},
 	}
 	for i, misplaced := range map[int][]string{0: {"path", "identity"}, 4: {"options"}} {
 		of, _ := property(list[i].Schema, "plugins")["additionalProperties"].(tomlfile.Schema)

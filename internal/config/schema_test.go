@@ -19,6 +19,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -71,7 +72,7 @@ func schemaAccepts(t *testing.T, kind, text string) error {
 
 // parserErrors returns the errors of the parser.
 func parserErrors(kind, text string) []diagnostics.Diagnostic {
-	f, problems := tomlfile.Parse(map[string]string{"workspace": WorkspaceFile, "dish": DishFile, "bento": "bentos/b.toml", "own": "/own", "adapter": AdaptersDir + "/a.toml"}[kind], []byte(text))
+	f, problems := tomlfile.Parse(map[string]string{"workspace": dish.WorkspaceFile, "dish": dish.File, "bento": "bentos/b.toml", "own": "/own", "adapter": dish.AdaptersDir + "/a.toml"}[kind], []byte(text))
 	if f == nil {
 		return problems
 	}
@@ -80,7 +81,7 @@ func parserErrors(kind, text string) []diagnostics.Diagnostic {
 	case "workspace":
 		problems = append(problems, w.fill(f)...)
 	case "dish":
-		problems = append(problems, new(Dish).fill(f, Toolchain{})...)
+		problems = append(problems, fill(new(dish.Settings), f, dish.Toolchain{})...)
 	case "bento":
 		problems = append(problems, w.addBento(f)...)
 	case "adapter":
@@ -308,11 +309,11 @@ func TestSchemasAcceptWhatTheParserAccepts(t *testing.T) {
 // kindOf returns the kind of a file by its name, "" for a file of another program.
 func kindOf(name string) string {
 	switch {
-	case path.Base(name) == WorkspaceFile:
+	case path.Base(name) == dish.WorkspaceFile:
 		return "workspace"
-	case path.Base(name) == DishFile:
+	case path.Base(name) == dish.File:
 		return "dish"
-	case path.Base(path.Dir(name)) == BentosDir && path.Ext(name) == ".toml":
+	case path.Base(path.Dir(name)) == dish.BentosDir && path.Ext(name) == ".toml":
 		return "bento"
 	default:
 		return ""

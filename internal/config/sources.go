@@ -12,6 +12,7 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/clone"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
@@ -37,7 +38,7 @@ type content struct {
 func readSources(root, own string) *sources {
 	s := &sources{root: root, own: own, clone: clone.At(root), content: make(map[string]content)}
 	s.listBentos()
-	for _, name := range slices.Concat([]string{WorkspaceFile, LockFile}, s.bentos, s.adapters) {
+	for _, name := range slices.Concat([]string{dish.WorkspaceFile, LockFile}, s.bentos, s.adapters) {
 		data, err := read(s.clone, name)
 		s.content[name] = content{data, err}
 	}
@@ -51,14 +52,14 @@ func readSources(root, own string) *sources {
 
 // listBentos lists the files of bentos/.
 func (s *sources) listBentos() {
-	if mode, err := s.clone.Mode(BentosDir); err != nil || !mode.IsDir() {
+	if mode, err := s.clone.Mode(dish.BentosDir); err != nil || !mode.IsDir() {
 		return
 	}
-	entries := s.list(BentosDir)
-	s.bentos, s.hasBentos = filesIn(BentosDir, entries), true
+	entries := s.list(dish.BentosDir)
+	s.bentos, s.hasBentos = filesIn(dish.BentosDir, entries), true
 	for _, e := range entries {
-		if path.Join(BentosDir, e.Name()) == AdaptersDir && e.IsDir() {
-			s.adapters = filesIn(AdaptersDir, s.list(AdaptersDir))
+		if path.Join(dish.BentosDir, e.Name()) == dish.AdaptersDir && e.IsDir() {
+			s.adapters = filesIn(dish.AdaptersDir, s.list(dish.AdaptersDir))
 			s.hasBentos = len(entries) > 1
 		}
 	}
@@ -72,7 +73,7 @@ func (s *sources) list(dir string) []fs.DirEntry {
 		if errors.As(err, &perr) {
 			err = perr.Err
 		}
-		s.problems = append(s.problems, Pos{File: dir}.Error(RuleUnreadable, "the directory cannot be read: %v", err))
+		s.problems = append(s.problems, diagnostics.Pos{File: dir}.Error(RuleUnreadable, "the directory cannot be read: %v", err))
 	}
 	return entries
 }
@@ -111,7 +112,7 @@ func (s *sources) digest() (sum [32]byte, ok bool) {
 	} else {
 		w.Byte(0)
 	}
-	for _, name := range slices.Concat([]string{WorkspaceFile, LockFile, s.own}, s.bentos, s.adapters) {
+	for _, name := range slices.Concat([]string{dish.WorkspaceFile, LockFile, s.own}, s.bentos, s.adapters) {
 		c := s.content[name]
 		if c.err != nil && !errors.Is(c.err, fs.ErrNotExist) {
 			return sum, false

@@ -8,57 +8,9 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
-
-// Task is one table [tasks.<name>]. It inherits missing fields from the adapter's recipe of the
-// same name.
-type Task struct {
-	Name string
-	Pos  Pos // of the name
-
-	Run  string   // for a shell; empty when not given or when Argv is
-	Argv []string // without a shell
-	Cwd  string   // relative to the dish, empty when not given
-	Tool Text     // "acme.fmt:fmt.check", in place of a command; empty when not given
-	// Input is the input of the tool as JSON, "" when not given. Its strings may contain InputFiles and the
-	// other words; Uses lists the contained words.
-	Input  string
-	Uses   []string
-	Parser Text // "tool:acme.report:parse", replaces the parser of the adapter; empty when not given
-
-	Inputs           *[]Glob // nil: inherited
-	Outputs          *[]Glob
-	WorkspaceOutputs *[]Glob // relative to the root
-	Rewrites         *[]Glob // inputs that the task may change
-	Leaves           []Glob  // caches that the task leaves
-
-	Env       []string          // names: passed, and ingredients of the key
-	SetEnv    map[string]string // values: set, and ingredients of the key
-	PassEnv   []string          // NAME or PREFIX_*: passed, but no ingredients
-	DependsOn []Text            // "gen", "lib:build", "^build"
-
-	Timeout     time.Duration // 0: no timeout
-	Grace       time.Duration // between two signals that end it; 0: the default
-	Retry       int           // further attempts
-	RetryOn     string        // regular expression (RE2) for a line of the output that allows one; "": any failure
-	Mutex       string        // tasks with the same mutex do not run at once
-	Weight      int           // number of workers it takes, 0 when not given
-	Memory      int64         // bytes that it takes, 0 when not given
-	Persistent  *bool         // nil: inherited
-	Interactive bool          // it uses the terminal
-	Ready       *Ready        // nil when not given
-	EnvFiles    []EnvFile     // their variables are ingredients
-	CI          bool
-	Incremental bool  // outputs of the last run are kept
-	SideEffects bool  // never run a second time for diagnostics
-	Cache       *bool // nil: inherited
-	// Lifecycle says whether a task with a lifecycle name is one; nil: bento decides.
-	Lifecycle *bool
-	Language  Text // the adapter whose dish of the directory has the task, empty when not given
-	// Misnamed says that a problem was reported about an unknown key that may mean run.
-	Misnamed bool
-}
 
 // The bounds of two integers.
 const (
@@ -72,11 +24,11 @@ type taskTable struct {
 	Tool             tomlfile.At[string]     `toml:"tool" doc:"in place of run: the tool that is called, \"acme.fmt:fmt.check\", or \"acme-fmt\" for a module"`
 	Input            toolInput               `toml:"input" doc:"what the tool is called with, as JSON. \"${inputs}\" is the list of the task's input files, ${dish} the dish's path, ${out} the directory that the tool writes its outputs to"`
 	Parser           tomlfile.At[string]     `toml:"parser" doc:"\"tool:acme.report:parse\": the tool that reads the findings in the output of the task, in place of the adapter's parser"`
-	Inputs           *[]Glob                 `toml:"inputs" also:"sources,srcs,src,files" doc:"replace the default inputs. \"!x\" excludes; \"//x\" starts at the workspace. If the first glob excludes, the list starts from the default inputs"`
-	Outputs          *[]Glob                 `toml:"outputs" also:"outs,artifacts,generates,produces" doc:"files that the task makes. A plain path must exist after the task; a glob without a match is a warning. A task that names a glob among its inputs and its outputs runs each time"`
-	WorkspaceOutputs *[]Glob                 `toml:"workspace_outputs" doc:"outputs, relative to the workspace root"`
-	Rewrites         *[]Glob                 `toml:"rewrites" doc:"inputs, or outputs of other tasks, that the task writes again, as formatters do; \"//x\" starts at the workspace. The result is stored if the content of the inputs is the same afterwards; the outputs of other tasks may get other content. Any other input that was written, replaced, moved or given another mode while the task ran keeps the result out of the cache, even if its content is the same (input_touched)"`
-	Leaves           []Glob                  `toml:"leaves" doc:"files that the task leaves where git ignores them and that nothing needs, such as caches of its tools; \"//x\" starts at the workspace. A build that leaves other files there, which are no outputs, is never stored"`
+	Inputs           *globs                  `toml:"inputs" also:"sources,srcs,src,files" doc:"replace the default inputs. \"!x\" excludes; \"//x\" starts at the workspace. If the first glob excludes, the list starts from the default inputs"`
+	Outputs          *globs                  `toml:"outputs" also:"outs,artifacts,generates,produces" doc:"files that the task makes. A plain path must exist after the task; a glob without a match is a warning. A task that names a glob among its inputs and its outputs runs each time"`
+	WorkspaceOutputs *globs                  `toml:"workspace_outputs" doc:"outputs, relative to the workspace root"`
+	Rewrites         *globs                  `toml:"rewrites" doc:"inputs, or outputs of other tasks, that the task writes again, as formatters do; \"//x\" starts at the workspace. The result is stored if the content of the inputs is the same afterwards; the outputs of other tasks may get other content. Any other input that was written, replaced, moved or given another mode while the task ran keeps the result out of the cache, even if its content is the same (input_touched)"`
+	Leaves           globs                   `toml:"leaves" doc:"files that the task leaves where git ignores them and that nothing needs, such as caches of its tools; \"//x\" starts at the workspace. A build that leaves other files there, which are no outputs, is never stored"`
 	Env              envVars                 `toml:"env" also:"environment,vars,env_vars" doc:"variables that are passed, as NAME or PREFIX_*, or set: they are part of the key"`
 	PassEnv          []envPattern            `toml:"pass_env" also:"passthroughenv,env_passthrough" doc:"variables that are passed and are not part of the key, as NAME or PREFIX_*"`
 	DependsOn        []tomlfile.At[string]   `toml:"depends_on" also:"dependson,deps,needs,requires,after" doc:"\"gen\", \"lib:build\", \"^build\" (every linked dish)"`
@@ -143,27 +95,28 @@ func (c *command) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 		return []diagnostics.Diagnostic{v.Expected("a shell command or an array of words")}
 	}
 	if strings.TrimSpace(first) == "" {
-		return []diagnostics.Diagnostic{v.Pos().Error(RuleInvalid, "%s is empty, expected a command", v.Path())}
+		return []diagnostics.Diagnostic{v.Pos().Error(diagnostics.RuleInvalid, "%s is empty, expected a command", v.Path())}
 	}
 	if strings.ContainsRune(c.shell+strings.Join(c.argv, ""), 0) {
-		return []diagnostics.Diagnostic{v.Pos().Error(RuleInvalid, "%s holds a NUL byte", v.Path())}
+		return []diagnostics.Diagnostic{v.Pos().Error(diagnostics.RuleInvalid, "%s holds a NUL byte", v.Path())}
 	}
 	return nil
 }
 
 func (c *command) isEmpty() bool { return c.shell == "" && len(c.argv) == 0 }
 
-func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagnostic) {
-	task := Task{
-		Name: name, Pos: pos, Run: t.Run.shell, Argv: t.Run.argv, Language: Text{t.Language.Value, t.Language.Pos},
-		Inputs: t.Inputs, Outputs: t.Outputs, WorkspaceOutputs: t.WorkspaceOutputs, Rewrites: t.Rewrites, Leaves: t.Leaves,
+func (t *taskTable) task(dir, name string, pos diagnostics.Pos) (dish.TaskSettings, []diagnostics.Diagnostic) {
+	task := dish.TaskSettings{
+		Name: name, Pos: pos, Run: t.Run.shell, Argv: t.Run.argv, Language: textOf(t.Language),
+		Inputs: (*[]dish.Glob)(t.Inputs), Outputs: (*[]dish.Glob)(t.Outputs), WorkspaceOutputs: (*[]dish.Glob)(t.WorkspaceOutputs),
+		Rewrites: (*[]dish.Glob)(t.Rewrites), Leaves: t.Leaves,
 		Env: t.Env.Names, SetEnv: t.Env.Set, PassEnv: envNames(t.PassEnv),
 		Timeout: time.Duration(t.Timeout), Grace: time.Duration(t.Grace), Mutex: t.Mutex,
 		Retry: t.Retry.times, RetryOn: t.Retry.on, Memory: int64(t.Memory), Weight: min(max(t.Weight.Value, 0), maxWeight),
 		Persistent: t.Persistent, Interactive: t.Interactive.Value, CI: t.CI, Incremental: t.Incremental, SideEffects: t.SideEffects, Cache: t.Cache,
 	}
-	task.Tool, task.Input, task.Uses = Text{t.Tool.Value, t.Tool.Pos}, t.Input.text, t.Input.uses
-	task.Parser = Text{t.Parser.Value, t.Parser.Pos}
+	task.Tool, task.Input, task.Uses = textOf(t.Tool), t.Input.text, t.Input.uses
+	task.Parser = textOf(t.Parser)
 	problems := checkTaskName(name, pos)
 	problems = append(problems, t.checkTool()...)
 	problems = append(problems, checkParser(t.Parser)...)
@@ -171,39 +124,39 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 	task.Ready, more = ready(t.Ready, t.Persistent == nil && t.Run.isEmpty() || t.Persistent != nil && *t.Persistent)
 	problems = append(problems, more...)
 	for _, file := range t.EnvFiles {
-		more := file.check(dish)
+		more := file.check(dir)
 		if problems = append(problems, more...); len(more) == 0 && file.Path.Given {
-			task.EnvFiles = append(task.EnvFiles, EnvFile{path.Clean(file.Path.Value), file.Optional})
+			task.EnvFiles = append(task.EnvFiles, dish.EnvFile{Path: path.Clean(file.Path.Value), Optional: file.Optional})
 		}
 	}
 	for _, dep := range t.DependsOn {
 		if dep.Given && strings.Trim(dep.Value, "^: ") == "" {
-			problems = append(problems, dep.Pos.Error(RuleInvalid, `depends_on %q names no task, expected "task", "dish:task" or "^task"`, dep.Value))
+			problems = append(problems, dep.Pos.Error(diagnostics.RuleInvalid, `depends_on %q names no task, expected "task", "dish:task" or "^task"`, dep.Value))
 		} else if dep.Given {
-			task.DependsOn = append(task.DependsOn, Text{dep.Value, dep.Pos})
+			task.DependsOn = append(task.DependsOn, textOf(dep))
 		}
 	}
-	problems = append(problems, task.setLifecycle(t.Lifecycle)...)
+	problems = append(problems, setLifecycle(&task, t.Lifecycle)...)
 	problems = append(problems, t.checkInteractive()...)
-	problems = append(problems, task.setCwd(dish, t.Cwd)...)
+	problems = append(problems, setCwd(&task, dir, t.Cwd)...)
 	if t.WorkspaceOutputs != nil {
 		problems = append(problems, anchored(*t.WorkspaceOutputs)...)
 	}
-	for _, globs := range []*[]Glob{t.Outputs, t.WorkspaceOutputs} {
-		if globs != nil {
-			problems = append(problems, checkOutputs(*globs)...)
+	for _, list := range []*globs{t.Outputs, t.WorkspaceOutputs} {
+		if list != nil {
+			problems = append(problems, checkOutputs(*list)...)
 		}
 	}
 	return task, problems
 }
 
 // setLifecycle sets Lifecycle. It reports the key for a task that does not have the name of a lifecycle task.
-func (t *Task) setLifecycle(v tomlfile.At[bool]) []diagnostics.Diagnostic {
+func setLifecycle(t *dish.TaskSettings, v tomlfile.At[bool]) []diagnostics.Diagnostic {
 	if !v.Given {
 		return nil
 	}
 	if names := []string{"build", "check", "lint", "test"}; !slices.Contains(names, t.Name) {
-		p := v.Pos.Error(RuleInvalid, "lifecycle applies to the tasks %s, and not to %q", strings.Join(names, ", "), t.Name)
+		p := v.Pos.Error(diagnostics.RuleInvalid, "lifecycle applies to the tasks %s, and not to %q", strings.Join(names, ", "), t.Name)
 		p.Hint = "ci = true makes a task of another name part of bento ci"
 		return []diagnostics.Diagnostic{p}
 	}
@@ -217,20 +170,20 @@ func (t *taskTable) checkInteractive() []diagnostics.Diagnostic {
 		return nil
 	}
 	if t.Persistent != nil && *t.Persistent {
-		return []diagnostics.Diagnostic{t.Interactive.Pos.Error(RuleInvalid, "interactive and persistent exclude each other: an interactive task runs alone, a persistent one beside others")}
+		return []diagnostics.Diagnostic{t.Interactive.Pos.Error(diagnostics.RuleInvalid, "interactive and persistent exclude each other: an interactive task runs alone, a persistent one beside others")}
 	}
 	if t.Cache != nil && *t.Cache {
-		return []diagnostics.Diagnostic{t.Interactive.Pos.Error(RuleInvalid, "cache = true is not allowed: the result of an interactive task depends on its user and is never stored")}
+		return []diagnostics.Diagnostic{t.Interactive.Pos.Error(diagnostics.RuleInvalid, "cache = true is not allowed: the result of an interactive task depends on its user and is never stored")}
 	}
 	return nil
 }
 
-// tooMuch reports globs that the matcher refuses.
-func (t *Task) tooMuch(dish string) (problems []diagnostics.Diagnostic) {
+// tooMuchOfTask reports globs that the matcher refuses.
+func tooMuchOfTask(dir string, t *dish.TaskSettings) (problems []diagnostics.Diagnostic) {
 	for _, g := range []struct {
 		base  string
-		globs *[]Glob
-	}{{dish, t.Inputs}, {dish, t.Outputs}, {"", t.WorkspaceOutputs}, {dish, t.Rewrites}, {dish, &t.Leaves}} {
+		globs *[]dish.Glob
+	}{{dir, t.Inputs}, {dir, t.Outputs}, {"", t.WorkspaceOutputs}, {dir, t.Rewrites}, {dir, &t.Leaves}} {
 		if g.globs != nil {
 			problems = append(problems, tooMuch(g.base, *g.globs)...)
 		}
@@ -239,7 +192,7 @@ func (t *Task) tooMuch(dish string) (problems []diagnostics.Diagnostic) {
 }
 
 // anchored reports globs of workspace_outputs with an anchor: they always start at the root.
-func anchored(globs []Glob) (problems []diagnostics.Diagnostic) {
+func anchored(globs []dish.Glob) (problems []diagnostics.Diagnostic) {
 	for i, g := range globs {
 		if rest, ok := strings.CutPrefix(strings.TrimPrefix(g.Text, "!"), "//"); ok {
 			p := g.Pos.Error(rulePath, "workspace_outputs %q: required a path relative to the workspace, without //", g.Text)
@@ -251,7 +204,7 @@ func anchored(globs []Glob) (problems []diagnostics.Diagnostic) {
 	return problems
 }
 
-func checkTaskName(name string, pos Pos) []diagnostics.Diagnostic {
+func checkTaskName(name string, pos diagnostics.Pos) []diagnostics.Diagnostic {
 	if strings.TrimSpace(name) == name && name != "" && !hasControl(name) && name[0] != '^' && name[0] != '-' {
 		return nil
 	}
@@ -262,15 +215,15 @@ func checkRange(key string, v tomlfile.At[int], low, high int) []diagnostics.Dia
 	if !v.Given || low <= v.Value && v.Value <= high {
 		return nil
 	}
-	return []diagnostics.Diagnostic{v.Pos.Error(RuleInvalid, "%s is %d, expected %d to %d", key, v.Value, low, high)}
+	return []diagnostics.Diagnostic{v.Pos.Error(diagnostics.RuleInvalid, "%s is %d, expected %d to %d", key, v.Value, low, high)}
 }
 
 // setCwd sets the working directory. It may be above the dish, but must be inside the workspace.
-func (t *Task) setCwd(dish string, cwd tomlfile.At[string]) []diagnostics.Diagnostic {
+func setCwd(t *dish.TaskSettings, dir string, cwd tomlfile.At[string]) []diagnostics.Diagnostic {
 	if !cwd.Given {
 		return nil
 	}
-	joined := path.Join(dish, cwd.Value)
+	joined := path.Join(dir, cwd.Value)
 	switch {
 	case cwd.Value == "" || strings.ContainsRune(cwd.Value, 0):
 		return []diagnostics.Diagnostic{cwd.Pos.Error(rulePath, "cwd %q is no path, expected a directory relative to the dish", cwd.Value)}

@@ -5,25 +5,9 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
-
-// Toolchain is the table [toolchain] of bento.toml, or of a dish.toml, which overrides that of bento.toml.
-type Toolchain struct {
-	Pins map[string]Pin // by runtime: go, rust, node …, or an adapter's id
-	// OnMismatch is Error or Warning. If it is empty, the pinning file decides.
-	OnMismatch diagnostics.Severity
-	// SkipMissing leaves out the tasks of a dish whose tool is not installed: on_missing = "skip".
-	SkipMissing   bool
-	AllowDownload bool
-	UseSystem     bool // pins are ignored
-}
-
-// Pin is a required version.
-type Pin struct {
-	Version string
-	Pos     Pos
-}
 
 // toolchainTable is the schema of the table.
 type toolchainTable struct {
@@ -43,7 +27,7 @@ type mismatchWords struct{}
 func (mismatchWords) words() []string { return []string{"error", "warning"} }
 
 // pin is a Pin, empty when it is faulty.
-type pin Pin
+type pin dish.Pin
 
 // Shape returns the schema.
 func (*pin) Shape() tomlfile.Schema { return tomlfile.Schema{"type": "string", "minLength": 1} }
@@ -55,14 +39,14 @@ func (p *pin) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	case !ok:
 		return []diagnostics.Diagnostic{v.Expected(`a version in quotes, such as "1.22"`)}
 	case strings.TrimSpace(version) == "" || hasControl(version):
-		return []diagnostics.Diagnostic{v.Pos().Error(RuleInvalid, "%s is %q, expected a version such as \"1.22\"", v.Path(), version)}
+		return []diagnostics.Diagnostic{v.Pos().Error(diagnostics.RuleInvalid, "%s is %q, expected a version such as \"1.22\"", v.Path(), version)}
 	}
 	*p = pin{Version: strings.TrimSpace(version), Pos: v.Pos()}
 	return nil
 }
 
 // over returns base with the values of t.
-func (t toolchainTable) over(base Toolchain) Toolchain {
+func (t toolchainTable) over(base dish.Toolchain) dish.Toolchain {
 	out := base
 	copied := false // base is shared
 	for _, p := range t.Pins {
@@ -70,11 +54,11 @@ func (t toolchainTable) over(base Toolchain) Toolchain {
 			continue
 		}
 		if !copied {
-			out.Pins = make(map[string]Pin, len(base.Pins)+len(t.Pins))
+			out.Pins = make(map[string]dish.Pin, len(base.Pins)+len(t.Pins))
 			maps.Copy(out.Pins, base.Pins)
 			copied = true
 		}
-		out.Pins[p.Name] = Pin(p.Value)
+		out.Pins[p.Name] = dish.Pin(p.Value)
 	}
 	if t.OnMismatch.At.Given {
 		out.OnMismatch = diagnostics.Severity(t.OnMismatch.At.Value)

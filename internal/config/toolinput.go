@@ -5,15 +5,10 @@ import (
 	"math"
 	"strings"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
-)
-
-// The words that a tool's input may have. bento replaces them when it calls the tool.
-const (
-	InputFiles = "${inputs}" // a whole string: the paths of the input files, from the root
-	InputDish  = "${dish}"   // the path of the dish from the root
-	InputOut   = "${out}"    // the directory for outputs, absolute
 )
 
 // The bounds of an input.
@@ -25,7 +20,7 @@ const (
 // toolInput is the input of a tool: a TOML table as JSON.
 type toolInput struct {
 	text string
-	at   Pos
+	at   diagnostics.Pos
 	uses []string // of the words
 }
 
@@ -40,7 +35,7 @@ func (i *toolInput) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	w := inputWriter{input: i}
 	w.value(v, 0)
 	if len(w.problems) == 0 && w.out.Len() > maxInput {
-		w.problems = append(w.problems, v.Pos().Error(RuleInvalid, "%s has %d bytes as JSON, expected at most %d", v.Path(), w.out.Len(), maxInput))
+		w.problems = append(w.problems, v.Pos().Error(diagnostics.RuleInvalid, "%s has %d bytes as JSON, expected at most %d", v.Path(), w.out.Len(), maxInput))
 	}
 	if len(w.problems) == 0 {
 		i.text, i.at = w.out.String(), v.Pos()
@@ -57,7 +52,7 @@ type inputWriter struct {
 
 func (w *inputWriter) value(v *tomlfile.Value, depth int) {
 	if depth > maxInputDepth {
-		w.problems = append(w.problems, v.Pos().Error(RuleInvalid, "%s is nested too deeply, expected at most %d levels", v.Path(), maxInputDepth))
+		w.problems = append(w.problems, v.Pos().Error(diagnostics.RuleInvalid, "%s is nested too deeply, expected at most %d levels", v.Path(), maxInputDepth))
 		return
 	}
 	switch v.Kind() {
@@ -68,7 +63,7 @@ func (w *inputWriter) value(v *tomlfile.Value, depth int) {
 				w.out.WriteByte(',')
 			}
 			if w.input != nil && strings.Contains(name, "${") {
-				w.problems = append(w.problems, v.Child(name).KeyPos().Error(RuleInvalid, "the key %q of %s has ${, expected it in values only", name, v.Path()))
+				w.problems = append(w.problems, v.Child(name).KeyPos().Error(diagnostics.RuleInvalid, "the key %q of %s has ${, expected it in values only", name, v.Path()))
 			}
 			w.json(name)
 			w.out.WriteByte(':')
@@ -98,7 +93,7 @@ func (w *inputWriter) scalar(v *tomlfile.Value) {
 		w.json(x)
 	case float64:
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			w.problems = append(w.problems, v.Pos().Error(RuleInvalid, "%s is %v, which JSON cannot express, expected a number", v.Path(), x))
+			w.problems = append(w.problems, v.Pos().Error(diagnostics.RuleInvalid, "%s is %v, which JSON cannot express, expected a number", v.Path(), x))
 			return
 		}
 		w.json(x)
@@ -121,17 +116,17 @@ func (w *inputWriter) text(v *tomlfile.Value, s string) {
 		end := strings.IndexByte(rest, '}')
 		word := rest[:end+1]
 		switch {
-		case word == InputFiles && s != InputFiles:
-			d := v.Pos().Error(RuleInvalid, "%s has %s inside a longer string, expected it alone: it becomes an array of paths", v.Path(), InputFiles)
+		case word == dish.InputFiles && s != dish.InputFiles:
+			d := v.Pos().Error(diagnostics.RuleInvalid, "%s has %s inside a longer string, expected it alone: it becomes an array of paths", v.Path(), dish.InputFiles)
 			d.Hint = `write { paths = "${inputs}" }`
 			w.problems = append(w.problems, d)
 			return
-		case word == InputFiles, word == InputDish, word == InputOut:
+		case word == dish.InputFiles, word == dish.InputDish, word == dish.InputOut:
 			w.input.uses = append(w.input.uses, word)
 			rest = rest[end:]
 		default:
-			known := []string{InputFiles, InputDish, InputOut}
-			d := v.Pos().Error(RuleInvalid, "%s has %q, expected %s", v.Path(), clipWord(rest, end), orList(known))
+			known := []string{dish.InputFiles, dish.InputDish, dish.InputOut}
+			d := v.Pos().Error(diagnostics.RuleInvalid, "%s has %q, expected %s", v.Path(), clipWord(rest, end), orList(known))
 			d.Hint = diagnostics.Suggest(clipWord(rest, end), known)
 			w.problems = append(w.problems, d)
 			return
@@ -159,20 +154,20 @@ func (w *inputWriter) json(x any) {
 func (t *taskTable) checkTool() (problems []diagnostics.Diagnostic) {
 	if !t.Tool.Given {
 		if t.Input.text != "" {
-			problems = append(problems, t.Input.at.Error(RuleInvalid, "input applies to tasks that call a tool, and the task has no tool"))
+			problems = append(problems, t.Input.at.Error(diagnostics.RuleInvalid, "input applies to tasks that call a tool, and the task has no tool"))
 		}
 		return problems
 	}
 	pos := t.Tool.Pos
 	exclude := func(given bool, key, why string) {
 		if given {
-			problems = append(problems, pos.Error(RuleInvalid, "tool and %s exclude each other: %s", key, why))
+			problems = append(problems, pos.Error(diagnostics.RuleInvalid, "tool and %s exclude each other: %s", key, why))
 		}
 	}
 	const ends = "the call of a tool ends by itself"
 	const declared = "a tool has the environment that [tools.ID] of bento.toml declares"
 	exclude(!t.Run.isEmpty(), "run", "a task runs a command or calls a tool")
-	exclude(t.Cwd.Given, "cwd", "a tool works in the workspace's root; "+InputDish+" in its input is the dish")
+	exclude(t.Cwd.Given, "cwd", "a tool works in the workspace's root; "+dish.InputDish+" in its input is the dish")
 	exclude(t.Persistent != nil && *t.Persistent, "persistent", ends)
 	exclude(t.Interactive.Value, "interactive", "a tool has no terminal")
 	exclude(t.Ready.Given, "ready", ends)
@@ -182,40 +177,29 @@ func (t *taskTable) checkTool() (problems []diagnostics.Diagnostic) {
 	return append(problems, badToolRef(pos, t.Tool.Value)...)
 }
 
-// CutTool splits the reference of a tool, "acme.fmt:fmt.check", into its id and its function, which
-// may be "".
-func CutTool(ref string) (id, function string) {
-	id, function, _ = strings.Cut(ref, ":")
-	return id, function
-}
-
 // badToolRef reports a reference of a tool that is malformed.
-func badToolRef(pos Pos, ref string) []diagnostics.Diagnostic {
+func badToolRef(pos diagnostics.Pos, ref string) []diagnostics.Diagnostic {
 	id, function, has := strings.Cut(ref, ":")
 	if !ValidToolID(id) {
-		d := pos.Error(RuleInvalid, `%q names no tool, expected "id" or "id:function" such as "acme.fmt:fmt.check"`, ref)
+		d := pos.Error(diagnostics.RuleInvalid, `%q names no tool, expected "id" or "id:function" such as "acme.fmt:fmt.check"`, ref)
 		d.Hint = "an id is [a-z0-9][a-z0-9._-]*"
 		return []diagnostics.Diagnostic{d}
 	}
 	if has && (strings.TrimSpace(function) != function || function == "" || hasControl(function) || len(function) > 200) {
-		return []diagnostics.Diagnostic{pos.Error(RuleInvalid, `%q names no function of the tool, expected "id:function" such as "acme.fmt:fmt.check"`, ref)}
+		return []diagnostics.Diagnostic{pos.Error(diagnostics.RuleInvalid, `%q names no function of the tool, expected "id:function" such as "acme.fmt:fmt.check"`, ref)}
 	}
 	return nil
 }
 
-// ToolParser is the start of the name of a parser that is a tool; the reference of the tool follows.
-// It is adapters.ParserTool, which this package must not import.
-const ToolParser = "tool:"
-
 // checkParser reports a parser that is malformed.
 func checkParser(p tomlfile.At[string]) []diagnostics.Diagnostic {
-	ref, isTool := strings.CutPrefix(p.Value, ToolParser)
+	ref, isTool := strings.CutPrefix(p.Value, adapters.ParserTool)
 	switch {
 	case !p.Given:
 		return nil
 	case isTool:
 		return badToolRef(p.Pos, ref)
 	}
-	d := p.Pos.Error(RuleInvalid, `parser %q is no tool, expected "tool:id:function" such as "tool:acme.report:parse"`, p.Value)
+	d := p.Pos.Error(diagnostics.RuleInvalid, `parser %q is no tool, expected "tool:id:function" such as "tool:acme.report:parse"`, p.Value)
 	return []diagnostics.Diagnostic{d}
 }

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
 // Tools is the table [tools].
 type Tools struct {
-	Disable   []Text // ids of tools that are never used
-	Allowlist []Text // when Restrict is set, ids of the only tools of PATH that are used
+	Disable   []dish.Text // ids of tools that are never used
+	Allowlist []dish.Text // when Restrict is set, ids of the only tools of PATH that are used
 	Restrict  bool
 	ByID      map[string]Tool // [tools.<id>]
 	// HashPolicy is one of the policies, "" if bento.toml has none. See Workspace.HashPolicy.
@@ -22,11 +23,11 @@ type Tools struct {
 
 	// Dir and DevDir are directories of packages, "" for the defaults. See PackageDirs.
 	Dir, DevDir string
-	Locked      map[string]Text // by id, the digests that LockFile pins
+	Locked      map[string]dish.Text // by id, the digests that LockFile pins
 }
 
 // PinOf returns the digest that a tool on PATH must have; the text is empty for any digest.
-func (t *Tools) PinOf(id string) Text {
+func (t *Tools) PinOf(id string) dish.Text {
 	if own := t.ByID[id].SHA256; own.Text != "" {
 		return own
 	}
@@ -36,10 +37,10 @@ func (t *Tools) PinOf(id string) Text {
 // Tool is the table [tools.<id>]. At most one of Command, Wasm and Package is given; with none, the
 // table has the settings of a tool on PATH.
 type Tool struct {
-	Pos     Pos // of the table
-	Command []Text
-	Wasm    Text // path relative to the root
-	Package Text // "acme-fmt@1.2"
+	Pos     diagnostics.Pos // of the table
+	Command []dish.Text
+	Wasm    dish.Text // path relative to the root
+	Package dish.Text // "acme-fmt@1.2"
 
 	Capabilities []string // granted
 	AllowedHosts []string // that a module may fetch from
@@ -50,9 +51,9 @@ type Tool struct {
 	Launch       time.Duration     // of a program's start; likewise
 	Handshake    time.Duration     // of its handshake; likewise
 	Teardown     time.Duration     // from its response to its exit; likewise
-	SHA256       Text              // of the executable or module, lower case hex; empty when not pinned
-	Sandbox      Text              // of a one-shot program, as that of Plugin; empty when not given
-	Read         []Text            // further paths that it may read when it is confined
+	SHA256       dish.Text         // of the executable or module, lower case hex; empty when not pinned
+	Sandbox      dish.Text         // of a one-shot program, as that of Plugin; empty when not given
+	Read         []dish.Text       // further paths that it may read when it is confined
 }
 
 // Declares reports whether the table declares the tool itself.
@@ -138,7 +139,7 @@ func (t *toolsTable) tools() (Tools, []diagnostics.Diagnostic) {
 	return tools, problems
 }
 
-func (t *toolTable) tool(id string, pos Pos) (Tool, []diagnostics.Diagnostic) {
+func (t *toolTable) tool(id string, pos diagnostics.Pos) (Tool, []diagnostics.Diagnostic) {
 	tool := Tool{
 		Pos: pos, Command: t.Command, Wasm: textOf(t.Wasm), Package: textOf(t.Package),
 		Limits: ToolLimits{Memory: int64(t.Limits.Memory), Module: int64(t.Limits.Module), Output: int64(t.Limits.Output), Fuel: int64(t.Limits.Fuel.Value)},
@@ -155,13 +156,13 @@ func (t *toolTable) tool(id string, pos Pos) (Tool, []diagnostics.Diagnostic) {
 	tool.AllowedHosts, more = words("host", t.AllowedHosts, hostName)
 	problems = append(problems, more...)
 	if f := t.Limits.Fuel; f.Given && f.Value <= 0 {
-		problems = append(problems, f.Pos.Error(RuleInvalid, "limits.fuel is %d, expected a number above 0", f.Value))
+		problems = append(problems, f.Pos.Error(diagnostics.RuleInvalid, "limits.fuel is %d, expected a number above 0", f.Value))
 	}
 	return tool, problems
 }
 
 // toolCommand is the words of a command, which takes no shell.
-type toolCommand []Text
+type toolCommand []dish.Text
 
 // Shape returns the schema.
 func (*toolCommand) Shape() tomlfile.Schema {
@@ -179,12 +180,12 @@ func (c *toolCommand) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.D
 	}
 	for _, w := range raw {
 		if strings.ContainsRune(w.Value, 0) {
-			problems = append(problems, w.Pos.Error(RuleInvalid, "%s holds a NUL byte", v.Path()))
+			problems = append(problems, w.Pos.Error(diagnostics.RuleInvalid, "%s holds a NUL byte", v.Path()))
 		}
-		*c = append(*c, Text{w.Value, w.Pos})
+		*c = append(*c, dish.Text{Text: w.Value, Pos: w.Pos})
 	}
 	if len(raw) == 0 || strings.TrimSpace(raw[0].Value) == "" {
-		problems = append(problems, v.Pos().Error(RuleInvalid, "%s is empty, expected a program and its arguments", v.Path()))
+		problems = append(problems, v.Pos().Error(diagnostics.RuleInvalid, "%s is empty, expected a program and its arguments", v.Path()))
 	}
 	return problems
 }
@@ -218,11 +219,11 @@ func checkPackage(name tomlfile.At[string]) []diagnostics.Diagnostic {
 	if ValidToolID(id) && (!hasVersion || version != "" && !strings.ContainsAny(version, "/\\ @") && !hasControl(version) && !strings.Contains(version, "..")) {
 		return nil
 	}
-	return []diagnostics.Diagnostic{name.Pos.Error(RuleInvalid, `package %q is no package, expected "id" or "id@version" such as "acme-fmt@1.2"`, name.Value)}
+	return []diagnostics.Diagnostic{name.Pos.Error(diagnostics.RuleInvalid, `package %q is no package, expected "id" or "id@version" such as "acme-fmt@1.2"`, name.Value)}
 }
 
 // checkSources reports a tool of several kinds.
-func (t *toolTable) checkSources(id string, pos Pos) []diagnostics.Diagnostic {
+func (t *toolTable) checkSources(id string, pos diagnostics.Pos) []diagnostics.Diagnostic {
 	var given []string
 	if len(t.Command) > 0 {
 		given = append(given, "command")
@@ -234,10 +235,10 @@ func (t *toolTable) checkSources(id string, pos Pos) []diagnostics.Diagnostic {
 		given = append(given, "package")
 	}
 	if len(given) > 1 {
-		return []diagnostics.Diagnostic{pos.Error(RuleInvalid, "tools.%s has %s, expected exactly one of command, wasm and package", id, strings.Join(given, " and "))}
+		return []diagnostics.Diagnostic{pos.Error(diagnostics.RuleInvalid, "tools.%s has %s, expected exactly one of command, wasm and package", id, strings.Join(given, " and "))}
 	}
 	if len(t.AllowedHosts) > 0 && len(t.Command) > 0 {
-		return []diagnostics.Diagnostic{t.AllowedHosts[0].Pos.Error(RuleInvalid, "allowed_hosts applies to modules: nothing keeps a program from the network")}
+		return []diagnostics.Diagnostic{t.AllowedHosts[0].Pos.Error(diagnostics.RuleInvalid, "allowed_hosts applies to modules: nothing keeps a program from the network")}
 	}
 	return nil
 }
@@ -251,7 +252,7 @@ func words(kind string, list []tomlfile.At[string], check func(string) string) (
 		}
 		switch why := check(w.Value); {
 		case why != "":
-			problems = append(problems, w.Pos.Error(RuleInvalid, "%q is no %s: %s", w.Value, kind, why))
+			problems = append(problems, w.Pos.Error(diagnostics.RuleInvalid, "%q is no %s: %s", w.Value, kind, why))
 		case slices.Contains(out, w.Value):
 			problems = append(problems, w.Pos.Error(RuleDuplicate, "the %s %q is named twice", kind, w.Value))
 		default:
@@ -280,7 +281,7 @@ func hostName(s string) string {
 }
 
 // toolID is an id, empty when it is no string.
-type toolID Text
+type toolID dish.Text
 
 // Shape returns the schema.
 func (*toolID) Shape() tomlfile.Schema { return tomlfile.Schema{"type": "string"} }
@@ -295,12 +296,12 @@ func (t *toolID) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	return badToolID(v.Pos(), id)
 }
 
-func badToolID(pos Pos, id string) []diagnostics.Diagnostic {
+func badToolID(pos diagnostics.Pos, id string) []diagnostics.Diagnostic {
 	rest, whole := strings.CutPrefix(id, "bento-tool-")
 	if ValidToolID(id) && !whole {
 		return nil
 	}
-	d := pos.Error(RuleInvalid, `%q is no id of a tool, expected [a-z0-9][a-z0-9._-]* of at most 100 bytes, without ".."`, id)
+	d := pos.Error(diagnostics.RuleInvalid, `%q is no id of a tool, expected [a-z0-9][a-z0-9._-]* of at most 100 bytes, without ".."`, id)
 	if whole {
 		d.Hint = `the id is what follows "bento-tool-": "` + strings.TrimSuffix(rest, ".wasm") + `"`
 	} else if strings.Contains(id, ":") {

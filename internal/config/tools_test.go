@@ -5,16 +5,18 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // loadText loads a workspace whose bento.toml and app/dish.toml have these texts.
-func loadText(t *testing.T, workspace, dish string) (*Workspace, *Dish, []string) {
+func loadText(t *testing.T, workspace, settings string) (*Workspace, *dish.Settings, []string) {
 	t.Helper()
 	root := t.TempDir()
 	if err := os.Mkdir(filepath.Join(root, "app"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{WorkspaceFile: workspace, "app/" + DishFile: dish} {
+	for name, text := range map[string]string{dish.WorkspaceFile: workspace, "app/" + dish.File: settings} {
 		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +120,7 @@ parser = "tool:acme.report:parse"
 	if want := `{"z":"${inputs}","a b":["x/${dish}",true,3,1.5,{"n":"\"\u003c\u003e"}],"out":"${out}/gen"}`; lint.Input != want {
 		t.Errorf("got  %s\nwant %s", lint.Input, want)
 	}
-	if id, function := CutTool(lint.Tool.Text); id != "acme.fmt" || function != "fmt.check" || strings.Join(lint.Uses, " ") != "${inputs} ${dish} ${out}" {
+	if id, function := dish.CutTool(lint.Tool.Text); id != "acme.fmt" || function != "fmt.check" || strings.Join(lint.Uses, " ") != "${inputs} ${dish} ${out}" {
 		t.Errorf("%+v", lint)
 	}
 	if d.Tasks[1].Parser.Text != "tool:acme.report:parse" {
@@ -163,8 +165,8 @@ func TestToolLock(t *testing.T) {
 	root := t.TempDir()
 	a, b := strings.Repeat("a", 64), strings.Repeat("b", 64)
 	for name, text := range map[string]string{
-		WorkspaceFile: "[tools.own]\nsha256 = \"" + a + "\"\n",
-		LockFile:      "[tools]\nown = \"" + b + "\"\n\"acme.fmt\" = \"" + b + "\"\nBAD = \"" + b + "\"\n",
+		dish.WorkspaceFile: "[tools.own]\nsha256 = \"" + a + "\"\n",
+		LockFile:           "[tools]\nown = \"" + b + "\"\n\"acme.fmt\" = \"" + b + "\"\nBAD = \"" + b + "\"\n",
 	} {
 		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

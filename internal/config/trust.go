@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -20,8 +21,8 @@ type Trust struct {
 
 // PluginTrust has the conditions under which the user accepts packages of plugins.
 type PluginTrust struct {
-	Keys          map[string]Text // a key of minisign or cosign, by a name for messages
-	RequireSigned bool            // by one of the keys
+	Keys          map[string]dish.Text // a key of minisign or cosign, by a name for messages
+	RequireSigned bool                 // by one of the keys
 }
 
 // ownPackages is the table [packages] of the user's own file.
@@ -31,7 +32,7 @@ type ownPackages struct {
 }
 
 func (t *ownPackages) trust() PluginTrust {
-	p := PluginTrust{Keys: make(map[string]Text), RequireSigned: t.RequireSigned}
+	p := PluginTrust{Keys: make(map[string]dish.Text), RequireSigned: t.RequireSigned}
 	for name, at := range t.TrustedKeys {
 		p.Keys[name] = textOf(at)
 	}
@@ -52,7 +53,7 @@ func (w *Workspace) ownTrust(t ownTools) (problems []diagnostics.Diagnostic) {
 		at := t.TrustedKeys[name]
 		key, err := hex.DecodeString(at.Value)
 		if err != nil || len(key) != ed25519.PublicKeySize {
-			problems = append(problems, at.Pos.Error(RuleInvalid, "tools.trusted_keys.%s is no public Ed25519 key, expected %d hexadecimal digits", name, 2*ed25519.PublicKeySize))
+			problems = append(problems, at.Pos.Error(diagnostics.RuleInvalid, "tools.trusted_keys.%s is no public Ed25519 key, expected %d hexadecimal digits", name, 2*ed25519.PublicKeySize))
 			continue
 		}
 		w.Trust.Keys[name] = key

@@ -38,7 +38,7 @@ func (d *duration) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	default:
 		return []diagnostics.Diagnostic{v.Expected(want)}
 	}
-	return []diagnostics.Diagnostic{v.Pos().Error(RuleInvalid, "%s is not valid, expected %s", v.Path(), want)}
+	return []diagnostics.Diagnostic{v.Pos().Error(diagnostics.RuleInvalid, "%s is not valid, expected %s", v.Path(), want)}
 }
 
 // ParseDuration reads a positive time as configuration files write it.
@@ -84,7 +84,7 @@ func (s *size) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	default:
 		return []diagnostics.Diagnostic{v.Expected(want)}
 	}
-	return []diagnostics.Diagnostic{v.Pos().Error(RuleInvalid, "%s is not valid, expected %s", v.Path(), want)}
+	return []diagnostics.Diagnostic{v.Pos().Error(diagnostics.RuleInvalid, "%s is not valid, expected %s", v.Path(), want)}
 }
 
 // ParseSize reads a number of bytes as configuration files write it.

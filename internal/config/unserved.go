@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -19,19 +20,19 @@ type unservedKey struct {
 func unservedKeys() []unservedKey {
 	const sharing = "the cache is a directory: share $BENTO_CACHE_DIR, for example with the cache of your CI service"
 	return []unservedKey{
-		{WorkspaceFile, "cache.gha", "save $BENTO_CACHE_DIR with actions/cache"},
-		{WorkspaceFile, "cache.remote", sharing},
-		{WorkspaceFile, "cache.remote_region", sharing},
-		{WorkspaceFile, "cache.remote_endpoint", sharing},
-		{WorkspaceFile, "cache.remote_token_env", sharing},
-		{WorkspaceFile, "cache.remote_write_through", sharing},
-		{WorkspaceFile, "telemetry", "bento sends nothing to anyone"},
-		{WorkspaceFile, "execution", "tasks run on this machine; write the container into the task's run"},
-		{WorkspaceFile, "environments", "name env_files, or set env, in [tasks.NAME] of dish.toml"},
-		{DishFile, "package_manager", "bento takes it from the lockfile, or packageManager in package.json"},
-		{DishFile, "serve", "write [tasks.dev] with run and persistent = true; bento watch restarts it after changes"},
-		{DishFile, "integrations", "write a task, [tasks.NAME], which others name in depends_on"},
-		{DishFile, "garnishes", "write a task, [tasks.NAME], which others name in depends_on"},
+		{dish.WorkspaceFile, "cache.gha", "save $BENTO_CACHE_DIR with actions/cache"},
+		{dish.WorkspaceFile, "cache.remote", sharing},
+		{dish.WorkspaceFile, "cache.remote_region", sharing},
+		{dish.WorkspaceFile, "cache.remote_endpoint", sharing},
+		{dish.WorkspaceFile, "cache.remote_token_env", sharing},
+		{dish.WorkspaceFile, "cache.remote_write_through", sharing},
+		{dish.WorkspaceFile, "telemetry", "bento sends nothing to anyone"},
+		{dish.WorkspaceFile, "execution", "tasks run on this machine; write the container into the task's run"},
+		{dish.WorkspaceFile, "environments", "name env_files, or set env, in [tasks.NAME] of dish.toml"},
+		{dish.File, "package_manager", "bento takes it from the lockfile, or packageManager in package.json"},
+		{dish.File, "serve", "write [tasks.dev] with run and persistent = true; bento watch restarts it after changes"},
+		{dish.File, "integrations", "write a task, [tasks.NAME], which others name in depends_on"},
+		{dish.File, "garnishes", "write a task, [tasks.NAME], which others name in depends_on"},
 	}
 }
 
@@ -59,7 +60,7 @@ func (w *Workspace) setIgnored(list []tomlfile.At[string]) (problems []diagnosti
 	}
 	for _, k := range list {
 		if k.Given && !slices.Contains(known, k.Value) {
-			d := k.Pos.Error(RuleInvalid, "ignore_keys names %q, which is no key that bento ignores", k.Value)
+			d := k.Pos.Error(diagnostics.RuleInvalid, "ignore_keys names %q, which is no key that bento ignores", k.Value)
 			d.Hint = diagnostics.Suggest(k.Value, known)
 			problems = append(problems, d)
 		}

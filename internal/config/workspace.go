@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -45,8 +46,8 @@ type workspaceFile struct {
 type workspaceTable struct {
 	Version  tomlfile.At[string] `toml:"version" doc:"the versions of bento that this workspace works with, such as \">=0.2\" or \"0.2.1\"; another version refuses to run. A file .bento-version beside bento.toml says the same"`
 	Discover *bool               `toml:"discover" doc:"a directory without dish.toml is a dish if an adapter detects it. Default: true unless bentos/ exists"`
-	Exclude  []Glob              `toml:"exclude" also:"ignore" doc:"directories that bento does not discover"`
-	Include  []Glob              `toml:"include" also:"members,packages,projects" doc:"directories that are dishes in any case: include wins over exclude and over every rule of what bento finds. A glob is compared with the directory itself"`
+	Exclude  globs               `toml:"exclude" also:"ignore" doc:"directories that bento does not discover"`
+	Include  globs               `toml:"include" also:"members,packages,projects" doc:"directories that are dishes in any case: include wins over exclude and over every rule of what bento finds. A glob is compared with the directory itself"`
 
 	Scripts scriptsTable `toml:"scripts" doc:"names of scripts that are a lifecycle task where a package has no script of the task's own name, before the usual names: check = [\"check:type\"]. An empty list silences the warning about scripts that look like the task"`
 
@@ -151,12 +152,12 @@ func (w *Workspace) fill(f *tomlfile.File) []diagnostics.Diagnostic {
 		a, more := raw.Adapters[i].Value.adapter(raw.Adapters[i].Name, raw.Adapters[i].Pos)
 		w.Adapters, problems = append(w.Adapters, a), append(problems, more...)
 	}
-	w.Toolchain = raw.Toolchain.over(Toolchain{})
+	w.Toolchain = raw.Toolchain.over(dish.Toolchain{})
 	w.fillDefaults(raw.Defaults)
 	problems = append(problems, w.fillCache(raw.Cache)...)
 	problems = append(problems, checkContainer(raw.Execution)...)
 	problems = append(problems, w.setIgnored(raw.Workspace.IgnoreKeys)...)
-	return append(problems, unserved(f, WorkspaceFile)...)
+	return append(problems, unserved(f, dish.WorkspaceFile)...)
 }
 
 func (w *Workspace) fillDefaults(t defaultsTable) {

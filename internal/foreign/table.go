@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -135,9 +136,9 @@ func keyText(name string) string {
 // File returns the path of the dish.toml.
 func (t *Table) File() string {
 	if t.Path == "." {
-		return config.DishFile
+		return dish.File
 	}
-	return t.Path + "/" + config.DishFile
+	return t.Path + "/" + dish.File
 }
 
 // Text returns the text of the dish.toml. from names its origin.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -15,8 +16,8 @@ type finder struct {
 	plan    *plan.Plan
 	tree    *tree.Tree
 	changed []string
-	owners  map[*discovery.Dish]*ownership
-	circles map[*discovery.Dish]*plan.Circle
+	owners  map[*dish.Dish]*ownership
+	circles map[*dish.Dish]*plan.Circle
 	sources map[*plan.Circle]bool // whether a source of the circle, or of a dish that it is linked to, changed
 	tasks   map[*plan.Task]bool
 }
@@ -104,7 +105,7 @@ func (f *finder) task(t *plan.Task) (bool, error) {
 }
 
 // configured reports whether bento's own files, which configure a dish, changed.
-func (f *finder) configured(d *discovery.Dish) bool {
+func (f *finder) configured(d *dish.Dish) bool {
 	return slices.ContainsFunc(f.changed, func(p string) bool {
 		return p == "bento.toml" || p == "bento.plugins.lock" || p == path.Join(d.Path, "dish.toml")
 	})
@@ -112,7 +113,7 @@ func (f *finder) configured(d *discovery.Dish) bool {
 
 // carried reports whether a file that a link to a dish carries changed: a source, also of dishes
 // inside it, or the lockfile above it.
-func (f *finder) carried(d *discovery.Dish) bool {
+func (f *finder) carried(d *dish.Dish) bool {
 	own := f.owners[d]
 	partly := partsOf(f.plan.Workspace, d)
 	return slices.ContainsFunc(f.changed, func(p string) bool {
@@ -126,7 +127,7 @@ func (f *finder) carried(d *discovery.Dish) bool {
 
 // counted reports whether a default input of the tasks of a dish changed. The dish.toml of an inner
 // dish is one of these files here: it decides whether the files of that dish are default inputs.
-func (f *finder) counted(d *discovery.Dish) bool {
+func (f *finder) counted(d *dish.Dish) bool {
 	own := f.owners[d]
 	return slices.ContainsFunc(f.changed, func(p string) bool {
 		owner := own.Counts(p)
@@ -135,7 +136,7 @@ func (f *finder) counted(d *discovery.Dish) bool {
 }
 
 // partsOf returns the paths of the files of which keys have the part that d uses.
-func partsOf(ws *discovery.Workspace, d *discovery.Dish) (paths []string) {
+func partsOf(ws *discovery.Workspace, d *dish.Dish) (paths []string) {
 	for _, part := range d.Lock.All() {
 		if p, ok := ws.Relative(part.File); ok {
 			paths = append(paths, p)
@@ -154,7 +155,7 @@ func (f *finder) source(own, owner *ownership, p string) bool {
 }
 
 // linked reports whether what a link to a dish carries changed, or what its own links carry.
-func (f *finder) linked(d *discovery.Dish) bool {
+func (f *finder) linked(d *dish.Dish) bool {
 	c := f.circles[d]
 	changed, known := f.sources[c]
 	if !known {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -53,12 +53,12 @@ func (e *Evaluator) Aged(ctx context.Context, ev *Evaluation) (paths []string) {
 // Outworn returns the dishes, of the task of ev and those that it is linked to, whose compiled files may be
 // made from other sources than those of now: their tool compares these files only with the sources of the
 // dish (adapters.Manifest.Compiled). It sets ev.Sources.
-func (e *Evaluator) Outworn(ev *Evaluation) (dishes []*discovery.Dish) {
+func (e *Evaluator) Outworn(ev *Evaluation) (dishes []*dish.Dish) {
 	t := ev.Task
 	if len(compiled(t.Dish)) == 0 || !ev.Known {
 		return nil
 	}
-	for _, d := range append([]*discovery.Dish{t.Dish}, e.Linked(t)...) {
+	for _, d := range append([]*dish.Dish{t.Dish}, e.Linked(t)...) {
 		if len(compiled(d)) == 0 || slices.Contains(dishes, d) {
 			continue
 		}
@@ -75,7 +75,7 @@ func (e *Evaluator) Outworn(ev *Evaluation) (dishes []*discovery.Dish) {
 }
 
 // lastExecuted returns the last run of the task of d that was executed last, nil for none.
-func (e *Evaluator) lastExecuted(d *discovery.Dish) (last *LastRun) {
+func (e *Evaluator) lastExecuted(d *dish.Dish) (last *LastRun) {
 	for _, t := range e.plan.TasksOf(d) {
 		if r := e.history.Of(t); r.At > 0 && (last == nil || r.At > last.At) {
 			last = r
@@ -84,7 +84,7 @@ func (e *Evaluator) lastExecuted(d *discovery.Dish) (last *LastRun) {
 	return last
 }
 
-func compiled(d *discovery.Dish) []string {
+func compiled(d *dish.Dish) []string {
 	if d.Adapter == nil {
 		return nil
 	}
@@ -92,7 +92,7 @@ func compiled(d *discovery.Dish) []string {
 }
 
 // CompiledFiles returns the paths of the files that the tool of d has compiled.
-func (e *Evaluator) CompiledFiles(d *discovery.Dish) (paths []string, err error) {
+func (e *Evaluator) CompiledFiles(d *dish.Dish) (paths []string, err error) {
 	set, err := tree.CompileSet(d.Path, compiled(d))
 	if err != nil {
 		return nil, err

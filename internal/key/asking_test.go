@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/state"
 )
@@ -45,9 +45,9 @@ func TestAskAhead(t *testing.T) {
 		a := &pairAdapter{both: make(chan struct{})}
 		var tasks []*plan.Task
 		for _, dir := range []string{"?", "x1", "x1", "x2", "y1"} {
-			tasks = append(tasks, &plan.Task{Dish: &discovery.Dish{Dir: dir, Adapter: a}})
+			tasks = append(tasks, &plan.Task{Dish: &dish.Dish{Dir: dir, Adapter: a}})
 		}
-		tasks = append(tasks, &plan.Task{Dish: &discovery.Dish{Dir: "z1"}})
+		tasks = append(tasks, &plan.Task{Dish: &dish.Dish{Dir: "z1"}})
 		st := state.Open(t.TempDir())
 		tools := OpenToolchains(st, state.OpenShared(""))
 		wait := tools.AskAhead(t.Context(), tasks)
@@ -71,7 +71,7 @@ func TestAskAhead(t *testing.T) {
 		if err := tools.Save(); err != nil {
 			t.Fatal(err)
 		}
-		tasks[0].Dish = &discovery.Dish{Dir: "new", Adapter: a}
+		tasks[0].Dish = &dish.Dish{Dir: "new", Adapter: a}
 		tools = OpenToolchains(st, state.OpenShared(""))
 		wait = tools.AskAhead(t.Context(), tasks)
 		before = a.bases.Load()

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -16,7 +16,7 @@ import (
 func (e *Evaluator) Sources(t *plan.Task) []tree.Entry { return e.ownerships[t.Dish].Own(e.tree) }
 
 // historyOf returns the history of the tasks of d.
-func (e *Evaluator) historyOf(d *discovery.Dish) dishHistory {
+func (e *Evaluator) historyOf(d *dish.Dish) dishHistory {
 	return dishHistory{History: e.history, Tasks: e.ownerships[d].Tasks, Index: e.tree.Index()}
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -188,7 +188,7 @@ func (e *Evaluator) mayRead(ev *Evaluation) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(entries, isLink) || slices.ContainsFunc(t.Sources, func(d *discovery.Dish) bool { return e.haveLinks(e.circles[d]) })
+	return slices.ContainsFunc(entries, isLink) || slices.ContainsFunc(t.Sources, func(d *dish.Dish) bool { return e.haveLinks(e.circles[d]) })
 }
 
 func isLink(entry tree.Entry) bool { return entry.Kind == tree.Link }
@@ -199,9 +199,9 @@ func (e *Evaluator) haveLinks(c *plan.Circle) bool {
 	if has, known := e.linked[c]; known {
 		return has
 	}
-	has := slices.ContainsFunc(c.Dishes, func(d *discovery.Dish) bool {
+	has := slices.ContainsFunc(c.Dishes, func(d *dish.Dish) bool {
 		return slices.ContainsFunc(e.ownerships[d].Load(e.tree), isLink)
-	}) || slices.ContainsFunc(c.Links, func(d *discovery.Dish) bool { return e.haveLinks(e.circles[d]) })
+	}) || slices.ContainsFunc(c.Links, func(d *dish.Dish) bool { return e.haveLinks(e.circles[d]) })
 	e.linked[c] = has
 	return has
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
@@ -100,8 +100,8 @@ type Evaluator struct {
 	history     *History
 	builders    *builderPool
 	nodes       []node // by plan.Task.Index
-	ownerships  map[*discovery.Dish]*ownership
-	circles     map[*discovery.Dish]*plan.Circle
+	ownerships  map[*dish.Dish]*ownership
+	circles     map[*dish.Dish]*plan.Circle
 	lockfiles   *lockfiles
 	sources     map[*plan.Circle]*sourceSet
 	linked      map[*plan.Circle]bool // see haveLinks
@@ -187,7 +187,7 @@ func (e *Evaluator) Reload(ctx context.Context) {
 }
 
 // Installed refreshes the lockfiles that an install of the scope of d may have written.
-func (e *Evaluator) Installed(ctx context.Context, d *discovery.Dish) {
+func (e *Evaluator) Installed(ctx context.Context, d *dish.Dish) {
 	e.ReadSources()
 	if err := e.lockfiles.Installed(ctx, d); err != nil && ctx.Err() == nil {
 		e.warn("unreadable_directory", err.Error(), "")
@@ -323,7 +323,7 @@ func missOf(err error) string {
 		return MissToolMissing
 	case errors.As(err, &failure):
 		return MissAdapterFails
-	case errors.As(err, &problems) && problems[0].Rule == discovery.RuleTool:
+	case errors.As(err, &problems) && problems[0].Rule == dish.RuleTool:
 		return MissTool
 	}
 	return MissUnreadable

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/state"
@@ -101,7 +101,7 @@ func (m *History) Of(t *plan.Task) *LastRun {
 
 // HasByProducts reports whether a task of d has left by-products. Few dishes have any, so most
 // callers need not look at every task of the dish.
-func (m *History) HasByProducts(d *discovery.Dish) bool { return m.byProducts[d.Path] > 0 }
+func (m *History) HasByProducts(d *dish.Dish) bool { return m.byProducts[d.Path] > 0 }
 
 // Made returns the files with one of the names that the last runs of tasks have made, as outputs or
 // by-products, by path.

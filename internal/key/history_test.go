@@ -15,13 +15,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/state"
 )
 
-func task(dish, name string) *plan.Task {
-	return &plan.Task{Dish: &discovery.Dish{Name: dish, Path: dish}, Name: name}
+func task(of, name string) *plan.Task {
+	return &plan.Task{Dish: &dish.Dish{Name: of, Path: of}, Name: name}
 }
 
 func TestMemoryOfTwoInvocationsIsMerged(t *testing.T) {

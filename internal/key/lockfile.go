@@ -8,7 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/discovery"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
@@ -18,7 +18,7 @@ import (
 // one goroutine.
 type lockfiles struct {
 	ws     *discovery.Workspace
-	byDish map[*discovery.Dish][]lockfile // by path
+	byDish map[*dish.Dish][]lockfile // by path
 }
 
 // lockfile is the part of a file that a dish uses. In keys, its digest replaces the file.
@@ -30,14 +30,14 @@ type lockfile struct {
 
 // newLockfiles returns the lockfiles that the adapters of ws have read.
 func newLockfiles(ws *discovery.Workspace) *lockfiles {
-	s := &lockfiles{ws: ws, byDish: make(map[*discovery.Dish][]lockfile)}
+	s := &lockfiles{ws: ws, byDish: make(map[*dish.Dish][]lockfile)}
 	for _, d := range ws.Dishes {
 		s.put(d, d.Lock)
 	}
 	return s
 }
 
-func (s *lockfiles) put(d *discovery.Dish, answer adapters.LockAnswer) {
+func (s *lockfiles) put(d *dish.Dish, answer adapters.LockAnswer) {
 	var list []lockfile
 	for _, part := range answer.All() {
 		p, ok := s.ws.Relative(part.File)
@@ -54,7 +54,7 @@ func (s *lockfiles) put(d *discovery.Dish, answer adapters.LockAnswer) {
 
 // Installed refreshes the files that an install of d's scope may have written, and asks the
 // adapters again for the lockfiles of its dishes.
-func (s *lockfiles) Installed(ctx context.Context, d *discovery.Dish) error {
+func (s *lockfiles) Installed(ctx context.Context, d *dish.Dish) error {
 	var files []string
 	for _, f := range d.Scope.Files {
 		if rel, ok := s.ws.Relative(f); ok {
@@ -80,7 +80,7 @@ func (s *lockfiles) Installed(ctx context.Context, d *discovery.Dish) error {
 // Take removes the lockfiles of d from entries, which are sorted by path, and returns the parts that
 // replace them in the key. A file stays if a source of d or the dish.toml of t names it; t is nil for the
 // sources of d. So does one that has changed since the adapter read it.
-func (s *lockfiles) Take(d *discovery.Dish, t *plan.Task, entries []tree.Entry) (rest, taken []tree.Entry, locks []lockPart) {
+func (s *lockfiles) Take(d *dish.Dish, t *plan.Task, entries []tree.Entry) (rest, taken []tree.Entry, locks []lockPart) {
 	for _, l := range s.byDish[d] {
 		i, found := slices.BinarySearchFunc(entries, l.path, func(e tree.Entry, p string) int { return strings.Compare(e.Path, p) })
 		if !found || !entries[i].Same(&l.entry) || isEmbedded(d, l.path) || t != nil && isNamed(t, l.path) {
@@ -94,7 +94,7 @@ func (s *lockfiles) Take(d *discovery.Dish, t *plan.Task, entries []tree.Entry) 
 
 // Describe writes the parts that d uses, and whether each file is the one that the adapter has read. It
 // returns false for another one outside of d: then the whole file is in the sources of d.
-func (s *lockfiles) Describe(w *pack.Writer, d *discovery.Dish) (known bool) {
+func (s *lockfiles) Describe(w *pack.Writer, d *dish.Dish) (known bool) {
 	list := s.byDish[d]
 	known = true
 	w.Uint(uint64(len(list)))
@@ -114,7 +114,7 @@ func (s *lockfiles) Describe(w *pack.Writer, d *discovery.Dish) (known bool) {
 
 // With returns the files of d, which are sorted by path, together with those above it of which d uses
 // a part.
-func (s *lockfiles) With(d *discovery.Dish, files []tree.Entry) []tree.Entry {
+func (s *lockfiles) With(d *dish.Dish, files []tree.Entry) []tree.Entry {
 	all := files
 	for _, l := range s.byDish[d] {
 		if entry, ok := s.ws.Tree.Lookup(l.path); ok && !Inside(l.path, d.Path) {
@@ -138,8 +138,8 @@ func (s *lockfiles) Named(t *plan.Task) (paths []string) {
 }
 
 // isEmbedded reports whether a source of d includes the file at p.
-func isEmbedded(d *discovery.Dish, p string) bool {
-	return slices.ContainsFunc(d.Embeds, func(e discovery.Embed) bool { return e.Path == p })
+func isEmbedded(d *dish.Dish, p string) bool {
+	return slices.ContainsFunc(d.Embeds, func(e dish.Embed) bool { return e.Path == p })
 }
 
 // isNamed reports whether dish.toml names the file at p among the inputs of t.
@@ -153,7 +153,7 @@ func isNamed(t *plan.Task, p string) bool {
 			globs = *c.Inputs
 		}
 	}
-	return slices.ContainsFunc(globs, func(g config.Glob) bool {
+	return slices.ContainsFunc(globs, func(g dish.Glob) bool {
 		text, rooted := strings.CutPrefix(g.Text, "//")
 		return rooted && text == p || !rooted && path.Join(t.Dish.Path, text) == p
 	})

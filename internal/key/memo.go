@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/plan"
 )
@@ -303,7 +303,7 @@ func (e *Evaluator) circleValidator(c *plan.Circle) rangeDigest {
 	return d
 }
 
-func writePaths(w *pack.Writer, dishes []*discovery.Dish) {
+func writePaths(w *pack.Writer, dishes []*dish.Dish) {
 	w.Uint(uint64(len(dishes)))
 	for _, d := range dishes {
 		w.String(d.Path)

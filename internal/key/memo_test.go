@@ -12,7 +12,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
@@ -177,8 +177,8 @@ func TestRememberedKeysAreRight(t *testing.T) {
 
 // Sources that are read late and are others than in the key are found.
 func TestLateSourcesDiffer(t *testing.T) {
-	d := &discovery.Dish{Path: "lib"}
-	circle := &plan.Circle{Dishes: []*discovery.Dish{d}}
+	d := &dish.Dish{Path: "lib"}
+	circle := &plan.Circle{Dishes: []*dish.Dish{d}}
 	tr, err := tree.Walk(t.Context(), t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func TestLateSourcesDiffer(t *testing.T) {
 	for _, same := range []bool{true, false} {
 		e := &Evaluator{
 			tree: tr, files: fileReader{Tree: tr}, builders: &builderPool{}, lockfiles: &lockfiles{},
-			ownerships: map[*discovery.Dish]*ownership{d: {Dish: d}}, sources: map[*plan.Circle]*sourceSet{},
+			ownerships: map[*dish.Dish]*ownership{d: {Dish: d}}, sources: map[*plan.Circle]*sourceSet{},
 		}
 		s := &sourceSet{circle: circle, plain: true}
 		if e.readSources(s); !same {

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/discovery"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/state"
@@ -16,10 +16,10 @@ import (
 
 // ownership decides which files belong to one dish, and which of them are its sources.
 type ownership struct {
-	Dish   *discovery.Dish
+	Dish   *dish.Dish
 	ws     *discovery.Workspace
-	all    map[*discovery.Dish]*ownership
-	nested []*discovery.Dish // directly inside this one
+	all    map[*dish.Dish]*ownership
+	nested []*dish.Dish // directly inside this one
 	// counted returns the dishes inside this one whose files are among its default inputs. It
 	// is nil when no dish is inside.
 	counted func() innerDishes
@@ -48,7 +48,7 @@ type innerDishes struct {
 	byPath map[string]*ownership
 }
 
-func innerOf(dishes []*discovery.Dish, all map[*discovery.Dish]*ownership) innerDishes {
+func innerOf(dishes []*dish.Dish, all map[*dish.Dish]*ownership) innerDishes {
 	in := innerDishes{byPath: make(map[string]*ownership)}
 	for _, inner := range dishes {
 		if in.byPath[inner.Path] == nil {
@@ -66,8 +66,8 @@ type outputs struct {
 }
 
 // newOwnerships returns the ownership of every dish of the workspace.
-func newOwnerships(ws *discovery.Workspace, tasks func(*discovery.Dish) []*plan.Task) (map[*discovery.Dish]*ownership, error) {
-	all := make(map[*discovery.Dish]*ownership, len(ws.Dishes))
+func newOwnerships(ws *discovery.Workspace, tasks func(*dish.Dish) []*plan.Task) (map[*dish.Dish]*ownership, error) {
+	all := make(map[*dish.Dish]*ownership, len(ws.Dishes))
 	good := make(map[string]bool) // sets of globs that compile: most dishes have the same set
 	nest := plan.Nested(ws.Dishes)
 	for _, d := range ws.Dishes {
@@ -95,14 +95,14 @@ func Inside(p, dir string) bool {
 
 // beside returns all dishes of the directory of d. They share its files: the outputs of one are no
 // inputs of the others.
-func beside(ws *discovery.Workspace, d *discovery.Dish) []*discovery.Dish {
+func beside(ws *discovery.Workspace, d *dish.Dish) []*dish.Dish {
 	if list := ws.At(d.Path); len(list) > 0 {
 		return list
 	}
-	return []*discovery.Dish{d}
+	return []*dish.Dish{d}
 }
 
-func newOwnership(d *discovery.Dish, all []*discovery.Dish, tasks func(*discovery.Dish) []*plan.Task, good map[string]bool) (*ownership, error) {
+func newOwnership(d *dish.Dish, all []*dish.Dish, tasks func(*dish.Dish) []*plan.Task, good map[string]bool) (*ownership, error) {
 	own := &ownership{Dish: d, Tasks: slices.Clip(tasks(all[0]))}
 	for i, o := range all {
 		if i > 0 {
@@ -321,20 +321,20 @@ func (own *ownership) Foreign(p string) bool {
 // IsOwn reports whether p is a configuration file of bento, in any dish: no task makes such a
 // file, and nothing removes it.
 func IsOwn(p string) bool {
-	return path.Base(p) == "dish.toml" || IsOwnFile(".", p)
+	return path.Base(p) == dish.File || IsOwnFile(".", p)
 }
 
 // IsOwnFile reports whether p is one of bento's own files of a dish. Their values enter the keys as
 // separate ingredients.
-func IsOwnFile(dish, p string) bool {
+func IsOwnFile(dir, p string) bool {
 	if Inside(p, state.Name) {
 		return true
 	}
 	switch path.Base(p) {
-	case "dish.toml":
-		return p == path.Join(dish, "dish.toml")
-	case "bento.toml", "bento.plugins.lock":
+	case dish.File:
+		return p == path.Join(dir, dish.File)
+	case dish.WorkspaceFile, "bento.plugins.lock":
 		return path.Dir(p) == "."
 	}
-	return dish == "." && (path.Dir(p) == config.BentosDir || path.Dir(p) == config.AdaptersDir) && strings.HasSuffix(p, ".toml")
+	return dir == "." && (path.Dir(p) == dish.BentosDir || path.Dir(p) == dish.AdaptersDir) && strings.HasSuffix(p, ".toml")
 }

@@ -7,11 +7,11 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // UnmetPins returns the pins of a dish that its toolchain does not meet.
-func UnmetPins(root string, d *discovery.Dish, toolchain string) []diagnostics.Diagnostic {
+func UnmetPins(root string, d *dish.Dish, toolchain string) []diagnostics.Diagnostic {
 	var problems []diagnostics.Diagnostic
 	for _, p := range PinsOf(root, d) {
 		if p.Refused != "" {
@@ -36,7 +36,7 @@ func UnmetPins(root string, d *discovery.Dish, toolchain string) []diagnostics.D
 const RuleDownload = "download_not_allowed"
 
 // refusal returns the problem of a pin whose version bento may not fetch.
-func (p Pin) refusal(d *discovery.Dish) diagnostics.Diagnostic {
+func (p Pin) refusal(d *dish.Dish) diagnostics.Diagnostic {
 	text := fmt.Sprintf("%s %s, which may not be fetched (%s)", p.Tool, p.Version, p.Refused)
 	return diagnostics.Diagnostic{
 		File: p.File, Line: p.Line, Col: p.col, Severity: diagnostics.Error, Rule: RuleDownload, Source: diagnostics.Source,
@@ -55,7 +55,7 @@ type Pin struct {
 
 // PinsOf returns the pins of a dish. A pin in bento's own files overrides the project's pin of the
 // same tool.
-func PinsOf(root string, d *discovery.Dish) []Pin {
+func PinsOf(root string, d *dish.Dish) []Pin {
 	if d.Adapter == nil {
 		return nil
 	}
@@ -80,7 +80,7 @@ func PinsOf(root string, d *discovery.Dish) []Pin {
 
 // Severity returns the severity of an unmet pin of d. It is an error if the pin is in bento's own
 // files, or if the tool itself would refuse to work.
-func (p Pin) Severity(d *discovery.Dish) diagnostics.Severity {
+func (p Pin) Severity(d *dish.Dish) diagnostics.Severity {
 	if s := d.Toolchain.OnMismatch; s != "" {
 		return s
 	}

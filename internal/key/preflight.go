@@ -8,7 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 )
 
@@ -35,7 +35,7 @@ func (e *Evaluator) Preflight(ctx context.Context) Preflight {
 	if len(lacking) == 0 {
 		return p
 	}
-	asked := make(map[*discovery.Dish]*adapters.MissingTool)
+	asked := make(map[*dish.Dish]*adapters.MissingTool)
 	return e.preflight(func(ev *Evaluation) *adapters.MissingTool {
 		d := ev.Task.Dish
 		if ev.Reason != MissPending || ev.Task.Tool != nil || !lacking[d.Adapter] {
@@ -54,11 +54,11 @@ func (e *Evaluator) Preflight(ctx context.Context) Preflight {
 func (e *Evaluator) preflight(missing func(*Evaluation) *adapters.MissingTool) Preflight {
 	p := Preflight{unable: make(map[*plan.Task]bool)}
 	type need struct {
-		dish *discovery.Dish
+		dish *dish.Dish
 		tool string
 	}
 	seenTools := make(map[need]bool)
-	pins := make(map[*discovery.Dish][]diagnostics.Diagnostic)
+	pins := make(map[*dish.Dish][]diagnostics.Diagnostic)
 	for _, ev := range e.evaluations() {
 		if ev == nil || ev.Status == Hit || ev.Task.Held {
 			continue
@@ -108,7 +108,7 @@ func (p *Preflight) Advice(tasks []*plan.Task) []diagnostics.Diagnostic {
 	if len(p.unable) == 0 {
 		return nil
 	}
-	all, stopped := make(map[*discovery.Dish]bool), make(map[*discovery.Dish]bool)
+	all, stopped := make(map[*dish.Dish]bool), make(map[*dish.Dish]bool)
 	for _, t := range tasks { // dependencies first
 		all[t.Dish] = true
 		for _, d := range t.Deps {
@@ -134,7 +134,7 @@ func (p *Preflight) Advice(tasks []*plan.Task) []diagnostics.Diagnostic {
 
 // MissingTool returns the problem of a dish whose tool is not installed: an error, or a warning if
 // the workspace leaves out the tasks of such dishes.
-func MissingTool(d *discovery.Dish, m *adapters.MissingTool) diagnostics.Diagnostic {
+func MissingTool(d *dish.Dish, m *adapters.MissingTool) diagnostics.Diagnostic {
 	name := fmt.Sprintf("%q", d.Name)
 	if d.Adapter != nil {
 		name += " (" + d.Adapter.Manifest().AdapterID + ")"
@@ -167,7 +167,7 @@ func lacking(t *plan.Task, lacks func(*plan.Task) string) *adapters.MissingTool 
 // Lacking is a program that PATH lacks, and the dishes whose tasks start it by name.
 type Lacking struct {
 	*adapters.MissingTool
-	Dishes []*discovery.Dish
+	Dishes []*dish.Dish
 }
 
 // LackingOf returns the programs that the tasks of a plan lack, whether or not they are hits. lacks

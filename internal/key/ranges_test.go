@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -75,7 +75,7 @@ func TestRangeThatIsIgnored(t *testing.T) {
 	}
 	for at, want := range map[string]bool{"lock": true, "lock/below": true, "dir": false, "link": false, "dir/missing": true} {
 		s := &validatorMaker{Evaluator: &Evaluator{tree: files}, ranges: newRangeDigests(files)}
-		if got := s.addRange(&ownership{Dish: &discovery.Dish{Path: "other"}}, at); got != want {
+		if got := s.addRange(&ownership{Dish: &dish.Dish{Path: "other"}}, at); got != want {
 			t.Errorf("%s: known %v, want %v", at, got, want)
 		}
 	}
@@ -83,7 +83,7 @@ func TestRangeThatIsIgnored(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &validatorMaker{Evaluator: &Evaluator{tree: files}, ranges: newRangeDigests(files)}
-	if s.addRange(&ownership{Dish: &discovery.Dish{Path: "other"}}, "lock") {
+	if s.addRange(&ownership{Dish: &dish.Dish{Path: "other"}}, "lock") {
 		t.Error("what lies behind a link is known")
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -13,13 +13,13 @@ import (
 // DishSources are the files that a link to a dish carried when a key was made: its sources, and those
 // of dishes inside it.
 type DishSources struct {
-	Dish    *discovery.Dish
+	Dish    *dish.Dish
 	Files   []tree.Entry    // by path
 	Targets []tree.Entry    // of the links among Files
 	Dirs    []tree.DirStamp // the directories of Files
 }
 
-func (e *Evaluator) dishSources(d *discovery.Dish) DishSources {
+func (e *Evaluator) dishSources(d *dish.Dish) DishSources {
 	s := DishSources{Dish: d, Files: e.ownerships[d].Load(e.tree)}
 	s.Targets, _ = LinkTargets(e.tree, s.Files)
 	s.Dirs = e.tree.DirsOf(s.Files)
@@ -59,7 +59,7 @@ func (ev *Evaluation) eachSet(seen Seen, f func(*sourceSet)) {
 // Refresh refreshes the tree below the dish of t, and at the outputs of t outside of the dish, after
 // an execution or a restore. It reports whether the sources of a dish have changed.
 func (e *Evaluator) Refresh(ctx context.Context, t *plan.Task) (changed bool) {
-	dirs, dishes := []string{t.Dish.Path}, []*discovery.Dish{t.Dish}
+	dirs, dishes := []string{t.Dish.Path}, []*dish.Dish{t.Dish}
 	for _, at := range append(outside(t), rewrites(t)...) {
 		dirs = append(dirs, at)
 		if d := e.plan.Workspace.Owner(at); d != nil && !slices.Contains(dishes, d) {
@@ -112,7 +112,7 @@ const manyDishes = 64
 
 // RefreshDishes refreshes the tree below dishes, and directories outside of them, and returns the
 // sources of the dishes as they are now. It reports whether they have changed.
-func (e *Evaluator) RefreshDishes(ctx context.Context, dishes []*discovery.Dish, outside []string) (now []DishSources, changed bool) {
+func (e *Evaluator) RefreshDishes(ctx context.Context, dishes []*dish.Dish, outside []string) (now []DishSources, changed bool) {
 	dirs := []string{"."}
 	if len(dishes)+len(outside) < max(manyDishes, len(e.plan.Workspace.Dishes)*9/10) {
 		dirs = slices.Clone(outside)

@@ -2,7 +2,7 @@ package key
 
 import (
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -41,7 +41,7 @@ func (e *Evaluator) addSources(b *builder, t *plan.Task, ev *Evaluation) error {
 
 // sourcesOf returns the sources of d. If load is set, its files and those of the dishes that it is
 // linked to are read, at the latest by ReadSources.
-func (e *Evaluator) sourcesOf(d *discovery.Dish, load bool) *sourceSet {
+func (e *Evaluator) sourcesOf(d *dish.Dish, load bool) *sourceSet {
 	s := e.sources[e.circles[d]]
 	if s == nil || load && !s.loaded && !s.plain || e.clock.wrote > s.at && e.haveLinks(s.circle) {
 		s = e.newSourceSet(e.circles[d], load)
@@ -109,10 +109,10 @@ func (e *Evaluator) SourcesDiffer(ev *Evaluation) (dish string) {
 }
 
 // Linked returns the dishes whose sources are in the key of t.
-func (e *Evaluator) Linked(t *plan.Task) (list []*discovery.Dish) {
+func (e *Evaluator) Linked(t *plan.Task) (list []*dish.Dish) {
 	seen := make(map[*plan.Circle]bool)
-	var add func(dishes []*discovery.Dish)
-	add = func(dishes []*discovery.Dish) {
+	var add func(dishes []*dish.Dish)
+	add = func(dishes []*dish.Dish) {
 		for _, d := range dishes {
 			if c := e.circles[d]; !seen[c] {
 				seen[c] = true
@@ -158,7 +158,7 @@ func (e *Evaluator) readSources(s *sourceSet) {
 
 // forgetSources forgets the sources of d, and of the dishes inside it, after a refresh of their
 // directory. It reports whether the sources have changed.
-func (e *Evaluator) forgetSources(d *discovery.Dish) (changed bool) {
+func (e *Evaluator) forgetSources(d *dish.Dish) (changed bool) {
 	e.memo.stale = true
 	for _, d := range beside(e.plan.Workspace, d) {
 		own := e.ownerships[d]

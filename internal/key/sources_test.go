@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -33,9 +34,9 @@ func TestRefind(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tr.Close()
-	d := &discovery.Dish{Path: "d"}
+	d := &dish.Dish{Path: "d"}
 	task := &plan.Task{Dish: d, Name: "build", Outputs: []plan.Output{{Glob: "m/out"}}}
-	all, err := newOwnerships(&discovery.Workspace{Dishes: []*discovery.Dish{d}}, func(*discovery.Dish) []*plan.Task { return []*plan.Task{task} })
+	all, err := newOwnerships(&discovery.Workspace{Dishes: []*dish.Dish{d}}, func(*dish.Dish) []*plan.Task { return []*plan.Task{task} })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/parallel"
 	"github.com/bentobuild/bento/internal/plan"
@@ -32,8 +32,8 @@ func (e *Evaluator) computeValidators() {
 // of the dishes that they are linked to, with those that their links carry.
 func (e *Evaluator) neededDishes() (list []*ownership) {
 	seen := make(map[*plan.Circle]bool)
-	var add func(d *discovery.Dish)
-	add = func(d *discovery.Dish) {
+	var add func(d *dish.Dish)
+	add = func(d *dish.Dish) {
 		c := e.circles[d]
 		if seen[c] {
 			return

@@ -15,9 +15,9 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/plugin/host"
 )
 
@@ -28,19 +28,19 @@ type toolIdentity struct {
 	pin     string   // the required digest of the first file, "" for none
 	most    int64    // bytes of a file; 0: maxProgram
 	within  string   // a directory below which no link may lead to a file; "" follows links
-	terms   []discovery.Term
+	terms   []dish.Term
 
 	stats []string // the stats of files when they were read
 }
 
 // once returns a function that computes the identity once, for all tasks of the tool.
-func (i *toolIdentity) once() func() (discovery.ToolIdentity, error) {
-	return sync.OnceValues(func() (discovery.ToolIdentity, error) {
+func (i *toolIdentity) once() func() (dish.ToolIdentity, error) {
+	return sync.OnceValues(func() (dish.ToolIdentity, error) {
 		sum, err := i.digest()
 		if err == nil {
 			_ = i.digests.Save() // after a failure, the next command reads the files again
 		}
-		return discovery.ToolIdentity{Digest: "sha256:" + sum, Terms: i.terms}, err
+		return dish.ToolIdentity{Digest: "sha256:" + sum, Terms: i.terms}, err
 	})
 }
 
@@ -112,9 +112,9 @@ func (i *toolIdentity) changed() bool {
 }
 
 // grants returns the permissions of a tool as terms of its identity.
-func grants(own config.Tool, env adapters.Environ) []discovery.Term {
+func grants(own config.Tool, env adapters.Environ) []dish.Term {
 	sorted := func(list []string) string { return strings.Join(slices.Sorted(slices.Values(list)), "\n") }
-	terms := []discovery.Term{
+	terms := []dish.Term{
 		{Name: "capabilities", Value: sorted(own.Capabilities)},
 		{Name: "allowed hosts", Value: sorted(own.AllowedHosts)},
 		{Name: "limits", Value: limitsText(own.Limits)},
@@ -126,7 +126,7 @@ func grants(own config.Tool, env adapters.Environ) []discovery.Term {
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		value, set := env.Lookup(name)
-		terms = append(terms, discovery.Term{Name: name, Value: value, Secret: true, Unset: !set})
+		terms = append(terms, dish.Term{Name: name, Value: value, Secret: true, Unset: !set})
 	}
 	return terms
 }

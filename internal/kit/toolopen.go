@@ -14,9 +14,9 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/adapter"
 	"github.com/bentobuild/bento/plugin/adapter/answer"
@@ -28,7 +28,7 @@ import (
 // open sets the field by which the tool is called. It checks the settings and starts nothing.
 func (t *toolFinder) open(f *FoundTool) {
 	id := f.ID
-	f.Tool = &discovery.Tool{ID: id, Findings: func(output, root string) ([]diagnostics.Diagnostic, error) {
+	f.Tool = &dish.Tool{ID: id, Findings: func(output, root string) ([]diagnostics.Diagnostic, error) {
 		return answer.ToolFindings(output, root, id)
 	}}
 	switch {
@@ -54,7 +54,7 @@ type Launch struct {
 
 	words   []string // Argv as it is declared
 	scripts []string // files of the workspace among the arguments
-	terms   []discovery.Term
+	terms   []dish.Term
 }
 
 // openOneshot opens a declared program or a program on PATH.
@@ -83,7 +83,7 @@ func (t *toolFinder) openProgram(f *FoundTool, p Launch) {
 	}
 	if p.Sandbox = box; box != nil {
 		p.Env = p.Env.With(box.Environ())
-		p.terms = append(p.terms, discovery.Term{Name: "sandbox", Value: "confined"})
+		p.terms = append(p.terms, dish.Term{Name: "sandbox", Value: "confined"})
 	}
 	opened, err := oneshot.Open(oneshot.Options{
 		ID: p.ID, Argv: p.Argv, Dir: p.Dir, Env: p.Env, SHA256: p.SHA256, Capabilities: own.Capabilities, Timeout: own.Timeout, Launch: own.Launch, Handshake: own.Handshake, Teardown: own.Teardown,
@@ -94,7 +94,7 @@ func (t *toolFinder) openProgram(f *FoundTool, p Launch) {
 		return
 	}
 	files := append([]string{f.Path}, p.scripts...)
-	id := &toolIdentity{digests: t.digests, files: files, pin: p.SHA256, terms: slices.Concat([]discovery.Term{
+	id := &toolIdentity{digests: t.digests, files: files, pin: p.SHA256, terms: slices.Concat([]dish.Term{
 		{Name: "contract", Value: oneshot.Protocol},
 		{Name: "command", Value: strings.Join(p.words, "\n")},
 	}, p.terms, grants(own, p.Env))}
@@ -133,7 +133,7 @@ func (t *toolFinder) traceOf(f *FoundTool) func(sent bool, body []byte) {
 type moduleOf struct {
 	sha256   string
 	manifest *wasm.Manifest // nil for a bare module
-	terms    []discovery.Term
+	terms    []dish.Term
 	beside   []string // other files of its package; the terms have their digest
 }
 
@@ -166,7 +166,7 @@ func (t *toolFinder) openModule(f *FoundTool, m moduleOf) {
 		return
 	}
 	most := cmp.Or(own.Limits.Module, wasm.DefaultModule)
-	id := &toolIdentity{digests: t.digests, files: []string{f.Path}, pin: m.sha256, most: most, within: within, terms: slices.Concat([]discovery.Term{
+	id := &toolIdentity{digests: t.digests, files: []string{f.Path}, pin: m.sha256, most: most, within: within, terms: slices.Concat([]dish.Term{
 		{Name: "contract", Value: "wasm ABI v" + strconv.Itoa(wasm.API)},
 		{Name: "runtime", Value: wasmRuntime()},
 	}, m.terms, grants(own, t.host.Environ.With(own.SetEnv)))}

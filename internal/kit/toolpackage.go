@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/plugin/bundle"
 	"github.com/bentobuild/bento/plugin/wasm"
 )
@@ -30,7 +30,7 @@ func (t *toolFinder) openPackage(f *FoundTool) {
 		}
 		return
 	}
-	terms := []discovery.Term{{Name: "package", Value: p.ID + " " + p.Version}, {Name: "package digest", Value: p.Digest}}
+	terms := []dish.Term{{Name: "package", Value: p.ID + " " + p.Version}, {Name: "package digest", Value: p.Digest}}
 	if p.Wasm != "" {
 		f.Path = p.Wasm
 		m := moduleOf{terms: terms, beside: []string{p.Manifest}, manifest: &wasm.Manifest{

@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/workspace"
 	"github.com/bentobuild/bento/plugin/adapter"
@@ -22,9 +23,9 @@ import (
 // started yet.
 type FoundTool struct {
 	adapters.Candidate
-	Declared config.Pos      // its table in bento.toml; zero for a tool on PATH
+	Declared diagnostics.Pos // its table in bento.toml; zero for a tool on PATH
 	Settings config.Tool     // the settings for the tool
-	Tool     *discovery.Tool // nil with Skip; set for the entry that bento uses for its id
+	Tool     *dish.Tool      // nil with Skip; set for the entry that bento uses for its id
 	Oneshot  *oneshot.Tool   // of a program
 	Launch   *Launch         // of a program: its start
 	Wasm     *wasm.Tool      // of a module
@@ -51,13 +52,13 @@ func (t *Tools) Engine() *wasm.Engine { return t.engine }
 // tools opens the tools of a workspace.
 func (k *kit) tools(ctx context.Context, w *workspace.Workspace, warn func(code, message, hint string)) (workspace.Tools, []diagnostics.Diagnostic) {
 	found, problems := FindTools(k.host, w.Config, w.State, ToolOptions{Trace: adapter.TraceOf(ctx), Warn: func(message, hint string) { warn("tool_cache", message, hint) }})
-	tools := workspace.Tools{ByID: make(map[string]*discovery.Tool), Close: found.Close}
+	tools := workspace.Tools{ByID: make(map[string]*dish.Tool), Close: found.Close}
 	for _, f := range found.List {
 		switch {
 		case f.Tool != nil:
 			tools.ByID[f.ID] = f.Tool
 		case tools.ByID[f.ID] == nil:
-			tools.ByID[f.ID] = &discovery.Tool{ID: f.ID, Problem: "the tool " + f.ID + " is not used: " + f.SkipReason, Hint: f.SkipHint}
+			tools.ByID[f.ID] = &dish.Tool{ID: f.ID, Problem: "the tool " + f.ID + " is not used: " + f.SkipReason, Hint: f.SkipHint}
 		}
 	}
 	return tools, problems
@@ -110,7 +111,7 @@ type toolFinder struct {
 func (t *toolFinder) declared(id string, own config.Tool) {
 	f := FoundTool{Candidate: adapters.Candidate{ID: id, Contract: adapters.ContractOneShot}, Declared: own.Pos, Settings: own}
 	t.taken[id] = true
-	if i := slices.IndexFunc(t.cfg.Tools.Disable, func(d config.Text) bool { return d.Text == id }); i >= 0 {
+	if i := slices.IndexFunc(t.cfg.Tools.Disable, func(d dish.Text) bool { return d.Text == id }); i >= 0 {
 		f.Skip, f.SkipReason = adapters.SkipDisabled, "tools.disable names it at "+t.cfg.Tools.Disable[i].Pos.String()
 	}
 	switch {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/workspace"
 )
 
@@ -20,7 +21,7 @@ func TestToolIdentity(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(filepath.Join(root, config.WorkspaceFile), "[tools.fmt]\ncommand = [\"sh\", \"fmt.sh\"]\n")
+	write(filepath.Join(root, dish.WorkspaceFile), "[tools.fmt]\ncommand = [\"sh\", \"fmt.sh\"]\n")
 	write(script, "one")
 	find := func() FoundTool {
 		cfg, problems := config.Load(root, "")

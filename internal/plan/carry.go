@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tree/glob"
 )
 
@@ -14,10 +14,10 @@ import (
 // some of them. A link carries them to the dishes that are linked to that dish in turn, too.
 type carrier struct {
 	*builder
-	circles map[*discovery.Dish]*Circle
+	circles map[*dish.Dish]*Circle
 	loads   map[*Circle]*load
-	own     map[*discovery.Dish]*load
-	made    map[*discovery.Dish][]*Task // the tasks that make files that the tasks of a dish read
+	own     map[*dish.Dish]*load
+	made    map[*dish.Dish][]*Task // the tasks that make files that the tasks of a dish read
 }
 
 // load is what a link carries.
@@ -32,7 +32,7 @@ type load struct {
 // that make such files; those of the dishes themselves are in edges.
 func (b *builder) carry(edges []innerEdge) []innerEdge {
 	b.carrier = &carrier{
-		builder: b, loads: make(map[*Circle]*load), own: make(map[*discovery.Dish]*load), made: make(map[*discovery.Dish][]*Task),
+		builder: b, loads: make(map[*Circle]*load), own: make(map[*dish.Dish]*load), made: make(map[*dish.Dish][]*Task),
 	}
 	for _, e := range edges {
 		if e.task.takesIn() && !slices.Contains(b.carrier.made[e.task.Dish], e.build) {
@@ -84,7 +84,7 @@ func addFirst(list, more []string) []string {
 }
 
 // loadOf returns what a link to d carries.
-func (c *carrier) loadOf(d *discovery.Dish) *load {
+func (c *carrier) loadOf(d *dish.Dish) *load {
 	if c.circles == nil {
 		c.circles = Circles(c.ws.Dishes)
 	}
@@ -121,7 +121,7 @@ func (l *load) with(o *load) *load {
 }
 
 // ownOf finds what d itself adds to its load.
-func (c *carrier) ownOf(d *discovery.Dish) {
+func (c *carrier) ownOf(d *dish.Dish) {
 	l := &load{made: c.made[d]}
 	add := func(globs ...string) {
 		for _, g := range globs {
@@ -151,7 +151,7 @@ func (c *carrier) ownOf(d *discovery.Dish) {
 }
 
 // partsOf returns the globs of the files of which a key has only the part that d uses.
-func (c *carrier) partsOf(d *discovery.Dish) (globs []string) {
+func (c *carrier) partsOf(d *dish.Dish) (globs []string) {
 	for _, part := range d.Lock.All() {
 		if p, ok := c.ws.Relative(part.File); ok {
 			globs = append(globs, "//"+escape(p))
@@ -162,7 +162,7 @@ func (c *carrier) partsOf(d *discovery.Dish) (globs []string) {
 
 // readers returns the tasks of d whose recipes name what a dependant may read, too: its build, and if
 // it has none, what takes the place of one. The configuration of a linter is nothing to others.
-func (c *carrier) readers(d *discovery.Dish) (list []*Task) {
+func (c *carrier) readers(d *dish.Dish) (list []*Task) {
 	if build := c.task(d, "build"); build != nil && !build.script {
 		return []*Task{build}
 	}
@@ -176,7 +176,7 @@ func (c *carrier) readers(d *discovery.Dish) (list []*Task) {
 
 // carries reports whether a glob that dish.toml of d declares may name files that are no default
 // inputs of d: files elsewhere, and ignored ones that no task of d makes.
-func (c *carrier) carries(d *discovery.Dish, g string) bool {
+func (c *carrier) carries(d *dish.Dish, g string) bool {
 	if strings.HasPrefix(g, "!") {
 		return false
 	}
@@ -200,7 +200,7 @@ func (c *carrier) carries(d *discovery.Dish, g string) bool {
 }
 
 // anchor returns a glob of d relative to the root, with "//" in front.
-func anchor(d *discovery.Dish, g string) string {
+func anchor(d *dish.Dish, g string) string {
 	if strings.HasPrefix(g, "//") {
 		return g
 	}

@@ -4,19 +4,19 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/dag"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // Circle is a strongly connected component of the links between dishes that are not private.
 type Circle struct {
-	Dishes []*discovery.Dish // by path
-	Links  []*discovery.Dish // dishes outside that the circle depends on, by path
+	Dishes []*dish.Dish // by path
+	Links  []*dish.Dish // dishes outside that the circle depends on, by path
 }
 
 // Circles returns the circle of every dish.
-func Circles(dishes []*discovery.Dish) map[*discovery.Dish]*Circle {
-	index := make(map[*discovery.Dish]int, len(dishes))
+func Circles(dishes []*dish.Dish) map[*dish.Dish]*Circle {
+	index := make(map[*dish.Dish]int, len(dishes))
 	for i, d := range dishes {
 		index[d] = i
 	}
@@ -26,7 +26,7 @@ func Circles(dishes []*discovery.Dish) map[*discovery.Dish]*Circle {
 			g.AddEdge(index[l], i)
 		}
 	}
-	circles := make(map[*discovery.Dish]*Circle, len(dishes))
+	circles := make(map[*dish.Dish]*Circle, len(dishes))
 	for _, component := range g.Components() {
 		c := &Circle{}
 		for _, i := range component {
@@ -45,4 +45,4 @@ func Circles(dishes []*discovery.Dish) map[*discovery.Dish]*Circle {
 	return circles
 }
 
-func byPath(x, y *discovery.Dish) int { return strings.Compare(x.Path, y.Path) }
+func byPath(x, y *dish.Dish) int { return strings.Compare(x.Path, y.Path) }

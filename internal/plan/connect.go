@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // connect adds the dependencies of t: those that depends_on names, the builds of linked dishes, and
@@ -24,7 +24,7 @@ func (b *builder) connectLinked(t *Task, via Via) {
 	if t.Lifecycle || t.Uncached == "" {
 		for _, l := range t.Dish.Links {
 			if !l.Private || !t.skipsPrivate {
-				b.awaitBuild(t, l, via, map[*discovery.Dish]bool{t.Dish: true})
+				b.awaitBuild(t, l, via, map[*dish.Dish]bool{t.Dish: true})
 			}
 		}
 	}
@@ -56,7 +56,7 @@ func (t *Task) independent() bool {
 
 // awaitBuild adds a dependency of t on the build of a linked dish. If that build has no outputs, it
 // adds dependencies on the builds of the dishes that the linked dish is linked to.
-func (b *builder) awaitBuild(t *Task, l discovery.Link, via Via, seen map[*discovery.Dish]bool) {
+func (b *builder) awaitBuild(t *Task, l dish.Link, via Via, seen map[*dish.Dish]bool) {
 	if l.Cyclic || seen[l.To] {
 		return
 	}
@@ -80,17 +80,17 @@ func (b *builder) awaitBuild(t *Task, l discovery.Link, via Via, seen map[*disco
 // linked returns the dishes whose sources are in the keys of d, by path: those that it is directly
 // linked to, other than by outputs. The digest of each covers the dishes that it is linked to in
 // turn, except by private links. An independent dish has none.
-func linked(d *discovery.Dish, private bool) []*discovery.Dish {
+func linked(d *dish.Dish, private bool) []*dish.Dish {
 	if d.Config != nil && d.Config.ForceIndependent {
 		return nil
 	}
-	var list []*discovery.Dish
+	var list []*dish.Dish
 	for _, l := range d.Links {
 		if l.Via != "outputs" && l.To != d && (private || !l.Private) && !slices.Contains(list, l.To) {
 			list = append(list, l.To)
 		}
 	}
-	slices.SortFunc(list, func(x, y *discovery.Dish) int { return strings.Compare(x.Path, y.Path) })
+	slices.SortFunc(list, func(x, y *dish.Dish) int { return strings.Compare(x.Path, y.Path) })
 	return list
 }
 
@@ -187,7 +187,7 @@ func (b *builder) dishNames() []string {
 	return names
 }
 
-func (b *builder) taskNames(dishes ...*discovery.Dish) []string {
+func (b *builder) taskNames(dishes ...*dish.Dish) []string {
 	var names []string
 	for _, d := range dishes {
 		for _, t := range b.byDish[d] {

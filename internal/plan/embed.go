@@ -8,13 +8,13 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tree/glob"
 )
 
 // Taken notes that the sources of a dish include files of another dish by their path.
 type Taken struct {
-	From  *discovery.Dish
+	From  *dish.Dish
 	Via   string // "outputs": a task of From makes them; else they are its sources
 	Where string // "file:line", relative to the root
 }
@@ -22,7 +22,7 @@ type Taken struct {
 const viaOutputs = "outputs"
 
 // Taken returns the files of other dishes that the sources of d include, by dish.
-func (p *Plan) Taken(d *discovery.Dish) []Taken { return p.taken[d] }
+func (p *Plan) Taken(d *dish.Dish) []Taken { return p.taken[d] }
 
 // RuleIgnoredEmbed is the rule of the warning that a source includes a file that git ignores and no
 // task makes.
@@ -62,7 +62,7 @@ func (b *builder) dependOnMakers(edges []innerEdge) {
 
 // take handles one embed of d, and returns the edges from tasks of d to the tasks that make the
 // embedded files.
-func (b *builder) take(d *discovery.Dish, e *discovery.Embed, makers *makers) (edges []innerEdge) {
+func (b *builder) take(d *dish.Dish, e *dish.Embed, makers *makers) (edges []innerEdge) {
 	set, err := glob.Compile("", embedGlobs(e))
 	if err != nil {
 		return nil // the tool refuses it too
@@ -111,7 +111,7 @@ func (b *builder) ownEdges(maker *Task) (edges []innerEdge) {
 func (t *Task) takesIn() bool { return t.Lifecycle || t.DefaultInputs && t.Uncached == "" }
 
 // addEmbed makes embedded files that no task makes inputs.
-func (b *builder) addEmbed(d *discovery.Dish, e *discovery.Embed) {
+func (b *builder) addEmbed(d *dish.Dish, e *dish.Embed) {
 	if e.Owner != nil && e.Owner != d {
 		b.took(d, Taken{From: e.Owner, Where: e.Pos.String()})
 	}
@@ -129,7 +129,7 @@ func (b *builder) addEmbed(d *discovery.Dish, e *discovery.Embed) {
 }
 
 // addOnDisk makes files inputs that no other glob selects.
-func (b *builder) addOnDisk(d *discovery.Dish, globs []string) {
+func (b *builder) addOnDisk(d *dish.Dish, globs []string) {
 	for _, t := range b.byDish[d] {
 		if t.takesIn() {
 			t.OnDisk = append(t.OnDisk, globs...)
@@ -138,8 +138,8 @@ func (b *builder) addOnDisk(d *discovery.Dish, globs []string) {
 }
 
 // warnIgnored warns, at the first line that embeds them, of files that git ignores and no task makes.
-func (b *builder) warnIgnored(d *discovery.Dish, e *discovery.Embed) {
-	first := func(o discovery.Embed) bool { return o.Path == e.Path && o.Glob == e.Glob }
+func (b *builder) warnIgnored(d *dish.Dish, e *dish.Embed) {
+	first := func(o dish.Embed) bool { return o.Path == e.Path && o.Glob == e.Glob }
 	if &d.Embeds[slices.IndexFunc(d.Embeds, first)] == e {
 		where := at(e.Pos)
 		where.Dish, where.Alike = d.Name, "take in files that git ignores and no task makes: their content is an input"
@@ -149,7 +149,7 @@ func (b *builder) warnIgnored(d *discovery.Dish, e *discovery.Embed) {
 	}
 }
 
-func (b *builder) took(d *discovery.Dish, t Taken) {
+func (b *builder) took(d *dish.Dish, t Taken) {
 	same := func(old Taken) bool { return old.From == t.From && old.Via == t.Via }
 	if !slices.ContainsFunc(b.taken[d], same) { // the first line is enough
 		b.taken[d] = append(b.taken[d], t)
@@ -158,7 +158,7 @@ func (b *builder) took(d *discovery.Dish, t Taken) {
 
 // embedGlobs returns the globs of an embed, relative to the root. A directory that one matches is an
 // input with all files below it.
-func embedGlobs(e *discovery.Embed) []string {
+func embedGlobs(e *dish.Embed) []string {
 	if e.Glob == "" {
 		return []string{"//" + escape(e.Path)}
 	}
@@ -205,7 +205,7 @@ type maker struct {
 	prefix string
 	task   *Task
 	output string
-	pos    config.Pos
+	pos    diagnostics.Pos
 	whole  bool // all files of the embed are outputs
 }
 

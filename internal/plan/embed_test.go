@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/bentobuild/bento/discovery"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // TestWhatSourcesTakeIn: by the path that a source of "app" takes in, what app:build depends on and
@@ -39,12 +39,12 @@ func TestWhatSourcesTakeIn(t *testing.T) {
 		{path: "loose/[x]", glob: "*.x", ignored: true, onDisk: []string{`//loose/\[x]/*.x`, `//loose/\[x]/*.x/**`}, warned: true},
 		{path: "loose/x", inputs: []string{"//loose/x"}},
 	} {
-		app, web := dish("app", "build", "gen"), dish("web", "build!", "pack")
+		app, web := newDish("app", "build", "gen"), newDish("web", "build!", "pack")
 		app.Tasks[1].Outputs = []string{"made"}
 		web.Tasks[1].Outputs = []string{"packed", "*.tar"}
-		owners := map[string]*discovery.Dish{"app": app, "web": web}
-		embed := discovery.Embed{Path: c.path, Glob: c.glob, Ignored: c.ignored, Owner: owners[c.owner], Pos: config.Pos{File: "app/a.go", Line: 3}}
-		app.Embeds = []discovery.Embed{embed, embed}
+		owners := map[string]*dish.Dish{"app": app, "web": web}
+		embed := dish.Embed{Path: c.path, Glob: c.glob, Ignored: c.ignored, Owner: owners[c.owner], Pos: diagnostics.Pos{File: "app/a.go", Line: 3}}
+		app.Embeds = []dish.Embed{embed, embed}
 		p, problems := Build(workspace(app, web), Request{Tasks: []string{"build"}, Targets: []string{"app"}})
 		task := p.Tasks[len(p.Tasks)-1]
 		var taken []string
@@ -77,9 +77,9 @@ func TestWhatSourcesTakeIn(t *testing.T) {
 
 // TestTakenInACircle: if two dishes embed outputs of each other, one of them runs first.
 func TestTakenInACircle(t *testing.T) {
-	a, b := dish("a", "build!"), dish("b", "build!")
-	a.Embeds = []discovery.Embed{{Path: "b/dist", Owner: b}}
-	b.Embeds = []discovery.Embed{{Path: "a/dist", Owner: a}}
+	a, b := newDish("a", "build!"), newDish("b", "build!")
+	a.Embeds = []dish.Embed{{Path: "b/dist", Owner: b}}
+	b.Embeds = []dish.Embed{{Path: "a/dist", Owner: a}}
 	_, ids := build(t, workspace(a, b), Request{})
 	if diff := cmp.Diff([]string{"b:build", "a:build"}, ids); diff != "" {
 		t.Error(diff)

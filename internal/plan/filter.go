@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tree/glob"
 )
 
@@ -65,15 +65,15 @@ func isLiteral(selector string) bool {
 }
 
 // selects reports whether the filter of a script of root selects a member.
-func (f *filter) selects(root, member *discovery.Dish) bool {
+func (f *filter) selects(root, member *dish.Dish) bool {
 	matches := func(selector string) bool { return matchesMember(selector, root, member) }
 	return (len(f.only) == 0 || slices.ContainsFunc(f.only, matches)) && !slices.ContainsFunc(f.not, matches)
 }
 
 // matchesMember reports whether a selector matches a member by its name or its directory. npm also
 // takes a directory without "./". A directory matches all members below it.
-func matchesMember(selector string, root, member *discovery.Dish) bool {
-	if matchesName(selector, member.PackageName()) {
+func matchesMember(selector string, root, member *dish.Dish) bool {
+	if matchesName(selector, member.Package) {
 		return true
 	}
 	dir := path.Clean(selector)
@@ -89,8 +89,8 @@ func matchesName(selector, name string) bool {
 }
 
 // handedTo returns the members that a script of a root hands on to.
-func handedTo(root *discovery.Dish, filters []filter, members []*discovery.Dish) []*discovery.Dish {
-	return slices.DeleteFunc(slices.Clone(members), func(m *discovery.Dish) bool {
+func handedTo(root *dish.Dish, filters []filter, members []*dish.Dish) []*dish.Dish {
+	return slices.DeleteFunc(slices.Clone(members), func(m *dish.Dish) bool {
 		return !slices.ContainsFunc(filters, func(f filter) bool { return f.selects(root, m) })
 	})
 }

@@ -6,14 +6,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // TestFilters: a filter that is written out selects members by their directories, and one that only the
 // program can evaluate selects all.
 func TestFilters(t *testing.T) {
-	root := &discovery.Dish{Path: "js"}
-	members := []*discovery.Dish{{Path: "js/docs"}, {Path: "js/packages/a"}, {Path: "js/packages/a/sub"}, {Path: "js/packages/b"}}
+	root := &dish.Dish{Path: "js"}
+	members := []*dish.Dish{{Path: "js/docs"}, {Path: "js/packages/a"}, {Path: "js/packages/a/sub"}, {Path: "js/packages/b"}}
 	for text, want := range map[string]string{
 		"pnpm -r --filter='./packages/*' run build":               "a a/sub b",
 		"pnpm -r --filter ./packages/* run build":                 "a a/sub b",

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tree/glob"
 )
 
 // generated are the outputs of tasks in the directories of dishes, by the dish that they lie in.
-type generated map[*discovery.Dish][]maker
+type generated map[*dish.Dish][]maker
 
 // generatedEdges returns the edges from tasks to the tasks that make files where they read: in their
 // own dish, if a task of another dish declares these files there, and in the dishes that their dish is
@@ -57,7 +57,7 @@ func (b *builder) generatedEdge(t *Task, m maker) innerEdge {
 
 // isGenerator reports whether m makes files of d for other dishes. The link waits for the build of d
 // itself, and what its check, lint or test leaves is for nobody else.
-func (m *maker) isGenerator(d *discovery.Dish) bool {
+func (m *maker) isGenerator(d *dish.Dish) bool {
 	return m.task.Uncached == "" && (m.task.Dish.Path != d.Path || !m.task.Lifecycle)
 }
 
@@ -85,7 +85,7 @@ func (b *builder) generated() generated {
 }
 
 // holders returns the dishes in whose own directories files of m may lie.
-func (b *builder) holders(m maker) (list []*discovery.Dish) {
+func (b *builder) holders(m maker) (list []*dish.Dish) {
 	if owner := b.ws.Owner(m.prefix); owner != nil {
 		list = b.ws.At(owner.Path)
 	}
@@ -108,10 +108,10 @@ func (b *builder) holders(m maker) (list []*discovery.Dish) {
 }
 
 // linkedAll returns the dishes that the dish of t is linked to for t, directly or not.
-func (b *builder) linkedAll(t *Task) (list []*discovery.Dish) {
-	seen := map[*discovery.Dish]bool{t.Dish: true}
-	var add func(dishes []*discovery.Dish)
-	add = func(dishes []*discovery.Dish) {
+func (b *builder) linkedAll(t *Task) (list []*dish.Dish) {
+	seen := map[*dish.Dish]bool{t.Dish: true}
+	var add func(dishes []*dish.Dish)
+	add = func(dishes []*dish.Dish) {
 		for _, d := range dishes {
 			if !seen[d] {
 				seen[d] = true
@@ -125,7 +125,7 @@ func (b *builder) linkedAll(t *Task) (list []*discovery.Dish) {
 }
 
 // mayRead reports whether tasks of a dish may read what m makes in another one, which it is linked to.
-func (b *builder) mayRead(reader, d *discovery.Dish, m maker) bool {
+func (b *builder) mayRead(reader, d *dish.Dish, m maker) bool {
 	open, closed := d.OpenTo(reader)
 	if open == nil || !closed && !b.makesAll(d, open) {
 		return true // the family cannot tell
@@ -139,7 +139,7 @@ func (b *builder) mayRead(reader, d *discovery.Dish, m maker) bool {
 }
 
 // makesAll reports whether the tasks of d make files of every glob.
-func (b *builder) makesAll(d *discovery.Dish, globs []string) bool {
+func (b *builder) makesAll(d *dish.Dish, globs []string) bool {
 	var outputs []string
 	for _, t := range b.byDish[d] {
 		for _, o := range t.Outputs {

@@ -7,7 +7,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // IsGlob reports whether the name of a task or a target is a glob, which may match several.
@@ -16,7 +16,7 @@ func IsGlob(name string) bool { return strings.ContainsAny(name, "*?[{") }
 // globbed returns the tasks that a glob matches: by their names in dishes, or, if the glob has a
 // colon, also by their ids in any dish. It never returns a persistent or an interactive task: web:* would
 // then wait for the end of web:dev.
-func (b *builder) globbed(glob string, dishes []*discovery.Dish) []*Task {
+func (b *builder) globbed(glob string, dishes []*dish.Dish) []*Task {
 	if !doublestar.ValidatePattern(glob) {
 		b.problem(diagnostics.Error, diagnostics.Diagnostic{}, "unknown_task", "\""+glob+"\" is no valid glob", "expected for example 'web:*' or 'test*'")
 		return nil
@@ -49,7 +49,7 @@ func (b *builder) globbed(glob string, dishes []*discovery.Dish) []*Task {
 }
 
 // matches reports whether a glob matches a task.
-func matches(glob string, t *Task, dishes []*discovery.Dish) bool {
+func matches(glob string, t *Task, dishes []*dish.Dish) bool {
 	if strings.Contains(glob, ":") && doublestar.MatchUnvalidated(glob, t.ID()) {
 		return true
 	}

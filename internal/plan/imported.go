@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tree/glob"
 )
 
@@ -41,14 +41,14 @@ type importMakers struct {
 }
 
 // edges returns the edges for one import.
-func (m *importMakers) edges(d *discovery.Dish, e *discovery.Embed) (edges []innerEdge) {
+func (m *importMakers) edges(d *dish.Dish, e *dish.Embed) (edges []innerEdge) {
 	for _, t := range m.of(e) {
 		edges = append(edges, m.importEdgesTo(d, e, t)...)
 	}
 	return edges
 }
 
-func (m *importMakers) of(e *discovery.Embed) (tasks []*Task) {
+func (m *importMakers) of(e *dish.Embed) (tasks []*Task) {
 	at := "//" + escape(e.Path) + "/" + e.Glob
 	if e.Path == "." {
 		at = "//" + e.Glob
@@ -80,7 +80,7 @@ func (b *builder) importable() (list []*Task) {
 
 // importEdgesTo returns the edges from the tasks of d that read a source to the task that makes the files
 // that it imports. In one directory only lifecycle tasks read sources, and none waits for another one.
-func (b *builder) importEdgesTo(d *discovery.Dish, e *discovery.Embed, maker *Task) (edges []innerEdge) {
+func (b *builder) importEdgesTo(d *dish.Dish, e *dish.Embed, maker *Task) (edges []innerEdge) {
 	own := maker.Dish.Path == d.Path
 	if own && maker.Lifecycle {
 		return nil

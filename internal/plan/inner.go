@@ -5,17 +5,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // Nest has, for each dish, the dishes directly inside it, by path: those with no other dish in
 // between. Dishes of one directory are siblings.
-type Nest map[*discovery.Dish][]*discovery.Dish
+type Nest map[*dish.Dish][]*dish.Dish
 
 // Nested returns the Nest of dishes.
-func Nested(dishes []*discovery.Dish) Nest {
+func Nested(dishes []*dish.Dish) Nest {
 	nest := make(Nest)
-	var open [][]*discovery.Dish // the dishes around; dishes of one directory are together
+	var open [][]*dish.Dish // the dishes around; dishes of one directory are together
 	for _, d := range slices.SortedStableFunc(slices.Values(dishes), byTree) {
 		for len(open) > 0 && !contains(open[len(open)-1][0].Path, d.Path) {
 			open = open[:len(open)-1]
@@ -23,7 +23,7 @@ func Nested(dishes []*discovery.Dish) Nest {
 		if n := len(open); n > 0 && open[n-1][0].Path == d.Path {
 			open[n-1] = append(open[n-1], d)
 		} else {
-			open = append(open, []*discovery.Dish{d})
+			open = append(open, []*dish.Dish{d})
 		}
 		if n := len(open); n > 1 {
 			for _, outer := range open[n-2] {
@@ -35,7 +35,7 @@ func Nested(dishes []*discovery.Dish) Nest {
 }
 
 // byTree orders dishes so that the dishes inside one directly follow it.
-func byTree(x, y *discovery.Dish) int { return strings.Compare(treeKey(x.Path), treeKey(y.Path)) }
+func byTree(x, y *dish.Dish) int { return strings.Compare(treeKey(x.Path), treeKey(y.Path)) }
 
 func treeKey(p string) string {
 	if p == "." {
@@ -46,16 +46,16 @@ func treeKey(p string) string {
 
 // Counted returns the dishes inside d whose files are among its default inputs, outer ones first. A
 // tool that stops at a dish does not read the dishes inside that dish either.
-func (n Nest) Counted(d *discovery.Dish) []*discovery.Dish {
-	var list []*discovery.Dish
-	var add func(of *discovery.Dish)
-	add = func(of *discovery.Dish) {
+func (n Nest) Counted(d *dish.Dish) []*dish.Dish {
+	var list []*dish.Dish
+	var add func(of *dish.Dish)
+	add = func(of *dish.Dish) {
 		for rest := n[of]; len(rest) > 0; {
 			same := 1
 			for same < len(rest) && rest[same].Path == rest[0].Path {
 				same++
 			}
-			if !slices.ContainsFunc(rest[:same], func(inner *discovery.Dish) bool { return !d.Counts(inner) }) {
+			if !slices.ContainsFunc(rest[:same], func(inner *dish.Dish) bool { return !d.Counts(inner) }) {
 				list = append(list, rest[:same]...)
 				add(rest[0])
 			}
@@ -68,27 +68,27 @@ func (n Nest) Counted(d *discovery.Dish) []*discovery.Dish {
 
 // Carried returns those of Counted whose files a link to d carries: without the dishes that are
 // themselves linked to d, which d does not use, and with what is inside them.
-func (n Nest) Carried(d *discovery.Dish) []*discovery.Dish {
+func (n Nest) Carried(d *dish.Dish) []*dish.Dish {
 	list := n.Counted(d)
 	if len(list) == 0 {
 		return nil
 	}
-	leads := leadsTo{to: d, known: make(map[*discovery.Dish]bool)}
+	leads := leadsTo{to: d, known: make(map[*dish.Dish]bool)}
 	users := make(map[string]bool)
 	for _, inner := range list {
 		users[inner.Path] = users[inner.Path] || leads.from(inner)
 	}
-	return slices.DeleteFunc(list, func(inner *discovery.Dish) bool { return users[inner.Path] })
+	return slices.DeleteFunc(list, func(inner *dish.Dish) bool { return users[inner.Path] })
 }
 
 // leadsTo decides whether links lead to a dish, directly or not.
 type leadsTo struct {
-	to    *discovery.Dish
-	known map[*discovery.Dish]bool
-	seen  []*discovery.Dish // on the way of this question
+	to    *dish.Dish
+	known map[*dish.Dish]bool
+	seen  []*dish.Dish // on the way of this question
 }
 
-func (l *leadsTo) from(d *discovery.Dish) bool {
+func (l *leadsTo) from(d *dish.Dish) bool {
 	l.seen = l.seen[:0]
 	found := l.find(d)
 	if found { // the answer about a dish of a circle may be incomplete
@@ -101,7 +101,7 @@ func (l *leadsTo) from(d *discovery.Dish) bool {
 	return found
 }
 
-func (l *leadsTo) find(d *discovery.Dish) bool {
+func (l *leadsTo) find(d *dish.Dish) bool {
 	if d == l.to {
 		return true
 	}
@@ -110,7 +110,7 @@ func (l *leadsTo) find(d *discovery.Dish) bool {
 	}
 	l.known[d] = false
 	l.seen = append(l.seen, d)
-	l.known[d] = slices.ContainsFunc(d.Links, func(next discovery.Link) bool { return l.find(next.To) })
+	l.known[d] = slices.ContainsFunc(d.Links, func(next dish.Link) bool { return l.find(next.To) })
 	return l.known[d]
 }
 
@@ -125,7 +125,7 @@ func (b *builder) count(t *Task) {
 	}
 }
 
-func (b *builder) counted(d *discovery.Dish) []*discovery.Dish {
+func (b *builder) counted(d *dish.Dish) []*dish.Dish {
 	list, known := b.inner[d]
 	if !known {
 		list = b.nest.Counted(d)
@@ -135,7 +135,7 @@ func (b *builder) counted(d *discovery.Dish) []*discovery.Dish {
 }
 
 // excludes reports whether the inputs of t exclude a dish as a whole.
-func (t *Task) excludes(inner *discovery.Dish) bool { return t.excludesPath(inner.Path) }
+func (t *Task) excludes(inner *dish.Dish) bool { return t.excludesPath(inner.Path) }
 
 // excludesPath reports whether the inputs of t exclude everything at a path: a glob without wildcards
 // matches it or a directory around it, and no later glob may include a file again.
@@ -181,7 +181,7 @@ type innerEdge struct{ task, build *Task }
 
 // innerEdges returns the edges that depends_on does not contradict, those of inner dishes first.
 func (b *builder) innerEdges() (edges []innerEdge) {
-	var declared func(*discovery.Dish) map[*discovery.Dish]bool
+	var declared func(*dish.Dish) map[*dish.Dish]bool
 	for _, d := range slices.Backward(b.ws.Dishes) {
 		for _, t := range b.byDish[d] {
 			if len(t.Inner) == 0 || !t.Lifecycle && t.Uncached != "" {
@@ -203,23 +203,23 @@ func (b *builder) innerEdges() (edges []innerEdge) {
 
 // declaredDependents returns a function that returns the dishes that depend on a dish by depends_on
 // of dish.toml, directly or not.
-func declaredDependents(dishes []*discovery.Dish) func(*discovery.Dish) map[*discovery.Dish]bool {
-	direct := make(map[*discovery.Dish][]*discovery.Dish)
+func declaredDependents(dishes []*dish.Dish) func(*dish.Dish) map[*dish.Dish]bool {
+	direct := make(map[*dish.Dish][]*dish.Dish)
 	for _, d := range dishes {
 		for _, l := range d.Links {
-			if l.Kind == discovery.Declared {
+			if l.Kind == dish.Declared {
 				direct[l.To] = append(direct[l.To], d)
 			}
 		}
 	}
-	known := make(map[*discovery.Dish]map[*discovery.Dish]bool)
-	return func(of *discovery.Dish) map[*discovery.Dish]bool {
+	known := make(map[*dish.Dish]map[*dish.Dish]bool)
+	return func(of *dish.Dish) map[*dish.Dish]bool {
 		if list, ok := known[of]; ok {
 			return list
 		}
-		seen := make(map[*discovery.Dish]bool)
-		var add func(d *discovery.Dish)
-		add = func(d *discovery.Dish) {
+		seen := make(map[*dish.Dish]bool)
+		var add func(d *dish.Dish)
+		add = func(d *dish.Dish) {
 			for _, next := range direct[d] {
 				if !seen[next] {
 					seen[next] = true

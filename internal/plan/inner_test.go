@@ -10,8 +10,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // stopping is an adapter whose tools stop at dishes of its family.
@@ -21,8 +20,8 @@ func (stopping) Manifest() *adapters.Manifest {
 	return &adapters.Manifest{AdapterID: "stopping", StopsAtFamily: true}
 }
 
-func dishAt(path string, recipes ...string) *discovery.Dish {
-	d := dish(path, recipes...)
+func dishAt(path string, recipes ...string) *dish.Dish {
+	d := newDish(path, recipes...)
 	if path == "." {
 		d.Name, d.Dir = "root", "/w"
 	}
@@ -97,7 +96,7 @@ func TestInnerEdgesGiveWay(t *testing.T) {
 		t.Error(diff)
 	}
 	// With a declared link it comes after all tasks of the root.
-	example.Links[0].Kind = discovery.Declared
+	example.Links[0].Kind = dish.Declared
 	_, ids = build(t, workspace(root, example, other), Request{Tasks: []string{"build", "test"}})
 	if diff := cmp.Diff([]string{"other:build", "root:build", "root:test", "example:build"}, ids); diff != "" {
 		t.Error(diff)
@@ -123,11 +122,11 @@ func TestInputsNarrow(t *testing.T) {
 	} {
 		root := dishAt(".", "build!")
 		if c.inputs != nil {
-			globs := make([]config.Glob, len(c.inputs))
+			globs := make([]dish.Glob, len(c.inputs))
 			for i, text := range c.inputs {
 				globs[i].Text = text
 			}
-			root.Config = &config.Dish{Tasks: []config.Task{{Name: "build", Inputs: &globs}}}
+			root.Config = &dish.Settings{Tasks: []dish.TaskSettings{{Name: "build", Inputs: &globs}}}
 		}
 		p, _ := build(t, workspace(root, dishAt("a"), dishAt("b")), Request{Tasks: []string{"build"}})
 		if diff := cmp.Diff(c.want, innerOf(p.Tasks[0])); diff != "" {
@@ -140,7 +139,7 @@ func TestInputsNarrow(t *testing.T) {
 // every edge conforms to the rules.
 func TestInnerEdgesCloseNoCycle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var dishes []*discovery.Dish
+		var dishes []*dish.Dish
 		for i := range rapid.IntRange(1, 7).Draw(t, "dishes") {
 			path := fmt.Sprint("d", i)
 			if i == 0 {

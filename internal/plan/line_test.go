@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 func TestTasksRunInTheOrderOfTheLine(t *testing.T) {
@@ -27,11 +27,11 @@ func TestTasksRunInTheOrderOfTheLine(t *testing.T) {
 		{"a dish around the other, last", []string{"a:build", "r:sweep"}, []string{"a:build", "r:sweep"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a, b, r := dish("a", "build", "test", "clean", "wipe", "gen", "make"), dish("b", "clean"), dish("r", "sweep")
+			a, b, r := newDish("a", "build", "test", "clean", "wipe", "gen", "make"), newDish("b", "clean"), newDish("r", "sweep")
 			a.Tasks[5].DependsOn = []string{"gen"}
 			r.Path = "."
 			never := false
-			r.Config = &config.Dish{Tasks: []config.Task{{Name: "sweep", Cache: &never}}}
+			r.Config = &dish.Settings{Tasks: []dish.TaskSettings{{Name: "sweep", Cache: &never}}}
 			p, ids := build(t, workspace(r, a, b), Request{Tasks: c.line})
 			if diff := cmp.Diff(c.want, ids); diff != "" {
 				t.Error(diff)
@@ -45,7 +45,7 @@ func TestTasksRunInTheOrderOfTheLine(t *testing.T) {
 }
 
 func TestParallelDishesHaveNoLine(t *testing.T) {
-	a, b := dish("a", "gen", "zip"), dish("b", "gen", "zip")
+	a, b := newDish("a", "gen", "zip"), newDish("b", "gen", "zip")
 	p, ids := build(t, workspace(a, b), Request{Tasks: []string{"zip", "gen"}})
 	if diff := cmp.Diff([]string{"a:zip", "a:gen", "b:zip", "b:gen"}, ids); diff != "" {
 		t.Error(diff)

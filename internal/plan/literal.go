@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // Literal returns a glob of a dish with its longest start that exists as it is written quoted: frameworks
@@ -29,7 +29,7 @@ func Literal(exists func(path string) bool, dish, glob string) string {
 }
 
 // quoteLiterals is Literal for the globs of a dish.
-func (b *builder) quoteLiterals(d *discovery.Dish, globs []string) []string {
+func (b *builder) quoteLiterals(d *dish.Dish, globs []string) []string {
 	if b.ws.Tree == nil {
 		return globs
 	}

@@ -9,12 +9,12 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // Lost returns the problems of the language of a dish whose dish.toml names an adapter that is missing,
 // refused or has failed; none for any other dish. Nothing is known of its recipes and links.
-func Lost(d *discovery.Dish) []diagnostics.Diagnostic {
+func Lost(d *dish.Dish) []diagnostics.Diagnostic {
 	var problems diagnostics.Problems
 	if d.Failure != nil && d.Adapter == nil && d.Config != nil {
 		errors.As(d.Failure, &problems)
@@ -25,8 +25,8 @@ func Lost(d *discovery.Dish) []diagnostics.Diagnostic {
 // lostDishes returns the dishes without their adapter that the tasks of a plan need, by path: a task is
 // theirs, depends on one of theirs or counts their sources, or the request may name one of their unknown
 // recipes.
-func (b *builder) lostDishes(req Request, tasks []*Task, selected []*discovery.Dish) []*discovery.Dish {
-	lost := make(map[*discovery.Dish]bool)
+func (b *builder) lostDishes(req Request, tasks []*Task, selected []*dish.Dish) []*dish.Dish {
+	lost := make(map[*dish.Dish]bool)
 	for _, d := range b.ws.Dishes {
 		if len(Lost(d)) > 0 {
 			lost[d] = b.asked[d] || slices.Contains(selected, d) && req.mayName(d)
@@ -35,7 +35,7 @@ func (b *builder) lostDishes(req Request, tasks []*Task, selected []*discovery.D
 	if len(lost) == 0 {
 		return nil
 	}
-	need := func(d *discovery.Dish) {
+	need := func(d *dish.Dish) {
 		if _, is := lost[d]; is {
 			lost[d] = true
 		}
@@ -47,13 +47,13 @@ func (b *builder) lostDishes(req Request, tasks []*Task, selected []*discovery.D
 			need(d)
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(b.ws.Dishes), func(d *discovery.Dish) bool { return !lost[d] })
+	return slices.DeleteFunc(slices.Clone(b.ws.Dishes), func(d *dish.Dish) bool { return !lost[d] })
 }
 
 // LacksAdapter returns the problem of the dish without its adapter because of which t cannot run, nil
 // for none.
 func (t *Task) LacksAdapter() *diagnostics.Diagnostic {
-	for _, d := range []*discovery.Dish{t.Dish, t.without} {
+	for _, d := range []*dish.Dish{t.Dish, t.without} {
 		if d == nil {
 			continue
 		}
@@ -66,7 +66,7 @@ func (t *Task) LacksAdapter() *diagnostics.Diagnostic {
 
 // mayName reports whether a request for all tasks of ci, for a lifecycle task or for a glob may name a
 // recipe of a selected dish whose recipes are unknown.
-func (r *Request) mayName(d *discovery.Dish) bool {
+func (r *Request) mayName(d *dish.Dish) bool {
 	if len(r.Tasks) == 0 || r.AllTasks {
 		return true
 	}
@@ -83,14 +83,14 @@ func (r *Request) mayName(d *discovery.Dish) bool {
 }
 
 // touches reports whether a path, relative to the workspace, is one of the dish's directory.
-func touches(d *discovery.Dish, changed []string) bool {
+func touches(d *dish.Dish, changed []string) bool {
 	return slices.ContainsFunc(changed, func(p string) bool { return d.Path == "." || contains(d.Path, path.Clean(p)) })
 }
 
 // KeepLost leaves in Lost the dishes that have a task in the plan, are needed by one, or have a changed
 // file: those that a request which is narrowed to changes still needs.
 func (p *Plan) KeepLost(changed []string) {
-	p.Lost = slices.DeleteFunc(p.Lost, func(d *discovery.Dish) bool {
+	p.Lost = slices.DeleteFunc(p.Lost, func(d *dish.Dish) bool {
 		return !touches(d, changed) && !slices.ContainsFunc(p.Tasks, func(t *Task) bool {
 			return t.Dish == d || t.without == d || slices.Contains(t.Sources, d)
 		})

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tree/glob"
 )
 
@@ -82,7 +82,7 @@ func leadsOut(glob string) bool {
 
 // madeBy returns the edges from t to the tasks that make files that a glob of its inputs names.
 // Outputs of a dish inside its own dish are inputs only if the glob leads into them.
-func (b *builder) madeBy(t *Task, g config.Glob, all *makers) (edges []innerEdge) {
+func (b *builder) madeBy(t *Task, g dish.Glob, all *makers) (edges []innerEdge) {
 	if strings.HasPrefix(g.Text, "!") {
 		return nil
 	}

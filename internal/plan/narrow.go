@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // Narrow returns the plan of the requested tasks for which keep returns true, with their
@@ -38,7 +38,7 @@ func (p *Plan) Narrow(keep func(*Task) bool) (narrowed *Plan, left []*Task) {
 	}
 	narrowed = planOf(p.Workspace, tasks, orderOf(tasks))
 	narrowed.taken, narrowed.Lost = p.taken, slices.Clone(p.Lost)
-	narrowed.Dishes, narrowed.byDish = p.Dishes, make(map[*discovery.Dish][]*Task, len(p.byDish))
+	narrowed.Dishes, narrowed.byDish = p.Dishes, make(map[*dish.Dish][]*Task, len(p.byDish))
 	for d, list := range p.byDish {
 		list = slices.Clone(list)
 		for i, t := range list {
@@ -77,11 +77,11 @@ func (p *Plan) Hold() *Plan {
 // on every machine, so it must not depend on local data.
 func (p *Plan) Shard(index, count int, weight func(*Task) int64) func(*Task) bool {
 	type load struct {
-		dish *discovery.Dish
+		dish *dish.Dish
 		sum  int64
 	}
 	var loads []load
-	at := make(map[*discovery.Dish]int)
+	at := make(map[*dish.Dish]int)
 	for _, t := range p.Tasks {
 		if !t.Requested {
 			continue
@@ -99,7 +99,7 @@ func (p *Plan) Shard(index, count int, weight func(*Task) int64) func(*Task) boo
 	})
 	// The heaviest first, each to the lightest part so far.
 	sums := make([]int64, count)
-	mine := make(map[*discovery.Dish]bool)
+	mine := make(map[*dish.Dish]bool)
 	for _, l := range loads {
 		least := 0
 		for i := range sums {

@@ -7,12 +7,11 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // override applies one [tasks.<name>] table on top of the recipe of that name, or makes a new task.
-func override(b *builder, d *discovery.Dish, byName map[string]*Task, c *config.Task) {
+func override(b *builder, d *dish.Dish, byName map[string]*Task, c *dish.TaskSettings) {
 	t, recipe := byName[c.Name]
 	if c.Tool.Text != "" {
 		recipe = false // the settings of another command do not apply
@@ -39,7 +38,7 @@ func override(b *builder, d *discovery.Dish, byName map[string]*Task, c *config.
 	setEnv(t, c)
 	setFlags(t, c)
 	if t.Ready != nil && !t.Persistent && !lost { // the task is a recipe; config reports the error for other tasks
-		b.problem(diagnostics.Error, at(t.Ready.Pos), config.RuleInvalid, config.NotServing, "add persistent = true, or remove ready")
+		b.problem(diagnostics.Error, at(t.Ready.Pos), diagnostics.RuleInvalid, dish.NotServing, "add persistent = true, or remove ready")
 	}
 	for _, dep := range c.DependsOn {
 		t.wants = append(t.wants, want{text: dep.Text, at: at(dep.Pos)})
@@ -47,7 +46,7 @@ func override(b *builder, d *discovery.Dish, byName map[string]*Task, c *config.
 	byName[c.Name] = t
 }
 
-func setCommand(t *Task, c *config.Task) {
+func setCommand(t *Task, c *dish.TaskSettings) {
 	if c.Run != "" || len(c.Argv) > 0 {
 		t.Run, t.Argv, t.Cwd = c.Run, c.Argv, ""
 		if t.Run == "" {
@@ -62,7 +61,7 @@ func setCommand(t *Task, c *config.Task) {
 	}
 }
 
-func setGlobs(t *Task, c *config.Task) {
+func setGlobs(t *Task, c *dish.TaskSettings) {
 	if c.Inputs != nil {
 		t.DefaultInputs = false
 		t.Inputs = globTexts(*c.Inputs)
@@ -82,7 +81,7 @@ func setGlobs(t *Task, c *config.Task) {
 	t.Leaves = globTexts(c.Leaves)
 }
 
-func setEnv(t *Task, c *config.Task) {
+func setEnv(t *Task, c *dish.TaskSettings) {
 	t.EnvFiles = c.EnvFiles
 	for _, file := range c.EnvFiles {
 		t.Inputs = append(t.Inputs, "//"+escape(path.Join(t.Dish.Path, file.Path)))
@@ -97,7 +96,7 @@ func setEnv(t *Task, c *config.Task) {
 	}
 }
 
-func setFlags(t *Task, c *config.Task) {
+func setFlags(t *Task, c *dish.TaskSettings) {
 	if c.Lifecycle != nil {
 		t.setLifecycle(*c.Lifecycle)
 	}
@@ -122,7 +121,7 @@ func setFlags(t *Task, c *config.Task) {
 }
 
 // giveDishOutputs assigns the outputs of the dish to one task: build, or the only task.
-func giveDishOutputs(b *builder, d *discovery.Dish, tasks []*Task) {
+func giveDishOutputs(b *builder, d *dish.Dish, tasks []*Task) {
 	if d.Config == nil || len(d.Config.Outputs) == 0 {
 		return
 	}
@@ -148,7 +147,7 @@ func giveDishOutputs(b *builder, d *discovery.Dish, tasks []*Task) {
 	owner.Outputs = append(declared(d.Config.Outputs, ""), owner.Outputs...)
 }
 
-func declared(globs []config.Glob, anchor string) []Output {
+func declared(globs []dish.Glob, anchor string) []Output {
 	outputs := make([]Output, 0, len(globs))
 	for _, g := range globs {
 		if g.Text == "" {
@@ -164,7 +163,7 @@ func declared(globs []config.Glob, anchor string) []Output {
 }
 
 // globTexts returns the texts of the valid globs.
-func globTexts(globs []config.Glob) []string {
+func globTexts(globs []dish.Glob) []string {
 	texts := make([]string, 0, len(globs))
 	for _, g := range globs {
 		if g.Text != "" {
@@ -175,6 +174,6 @@ func globTexts(globs []config.Glob) []string {
 }
 
 // at returns a Diagnostic with only a position.
-func at(pos config.Pos) diagnostics.Diagnostic {
+func at(pos diagnostics.Pos) diagnostics.Diagnostic {
 	return diagnostics.Diagnostic{File: pos.File, Line: pos.Line, Col: pos.Col}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
-	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/dag"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // Request selects tasks and dishes. Without Tasks it selects every task of ci, and without dishes
@@ -40,19 +40,19 @@ type Request struct {
 // Plan is a task graph: the requested tasks and all their dependencies.
 type Plan struct {
 	Workspace *discovery.Workspace
-	Dishes    []*discovery.Dish // selected dishes, by path
-	Tasks     []*Task           // each after its dependencies
-	Graph     *dag.Graph        // over the indices of Tasks
+	Dishes    []*dish.Dish // selected dishes, by path
+	Tasks     []*Task      // each after its dependencies
+	Graph     *dag.Graph   // over the indices of Tasks
 	// Lost are the dishes that the request needs and whose adapter is missing, by path: see the
 	// function Lost. No task of theirs can run.
-	Lost []*discovery.Dish
+	Lost []*dish.Dish
 
-	byDish map[*discovery.Dish][]*Task
-	taken  map[*discovery.Dish][]Taken
+	byDish map[*dish.Dish][]*Task
+	taken  map[*dish.Dish][]Taken
 }
 
 // TasksOf returns all tasks of a dish, in the plan or not, lifecycle tasks first.
-func (p *Plan) TasksOf(d *discovery.Dish) []*Task { return p.byDish[d] }
+func (p *Plan) TasksOf(d *dish.Dish) []*Task { return p.byDish[d] }
 
 // Via is the contribution of a dependency to the key of its dependent.
 type Via int
@@ -79,14 +79,14 @@ type Output struct {
 	// Declared is set for patterns in dish.toml. Tracked files that they match are no default inputs,
 	// and a pattern without a match is reported.
 	Declared bool
-	Pos      config.Pos // position in dish.toml; zero for a recipe's
+	Pos      diagnostics.Pos // position in dish.toml; zero for a recipe's
 }
 
 // Task is one command of one dish, with the settings of dish.toml, the adapter's recipe and the
 // request.
 type Task struct {
 	Index int // position in Plan.Tasks
-	Dish  *discovery.Dish
+	Dish  *dish.Dish
 	Name  string
 
 	Run  string   // for a shell; shown to users even if Argv is set
@@ -126,8 +126,8 @@ type Task struct {
 	Persistent bool
 	// Interactive tasks run alone and use the terminal.
 	Interactive bool
-	Ready       *config.Ready    // of a persistent task; nil: ready as soon as it has started
-	EnvFiles    []config.EnvFile // their variables are added to SetEnv
+	Ready       *dish.Ready    // of a persistent task; nil: ready as soon as it has started
+	EnvFiles    []dish.EnvFile // their variables are added to SetEnv
 	// Incremental keeps the outputs of the last run when the task executes.
 	Incremental bool
 	SideEffects bool
@@ -140,9 +140,9 @@ type Task struct {
 
 	Deps []Dep
 	// Sources are the other dishes whose sources are in the key, by path.
-	Sources []*discovery.Dish
+	Sources []*dish.Dish
 	// Inner are the dishes inside Dish whose files are among the default inputs, outer ones first.
-	Inner []*discovery.Dish
+	Inner []*dish.Dish
 
 	id     string // see ID; "" for a task that no plan made
 	place  string // see Place; "" as for id
@@ -160,7 +160,7 @@ type Task struct {
 	wants        []want
 	behind       []*Task // tasks that come first if they are in the same plan
 	fault        error
-	without      *discovery.Dish // the dish without its adapter that should have a task of wants; nil for none
+	without      *dish.Dish // the dish without its adapter that should have a task of wants; nil for none
 	// unresolved is set if a name in its depends_on is not the name of a task.
 	unresolved bool
 }
@@ -182,7 +182,7 @@ func (t *Task) ID() string {
 // Table returns the table of dish.toml that changes the task, for a sentence. In a directory of
 // several languages the table of a dish other than the first one names its language.
 func (t *Task) Table() string {
-	table := "[tasks." + t.Name + "] of " + path.Join(t.Dish.Path, config.DishFile)
+	table := "[tasks." + t.Name + "] of " + path.Join(t.Dish.Path, dish.File)
 	if t.Dish.Beside != "" && t.Dish.Adapter != nil {
 		table += ", with language = " + strconv.Quote(t.Dish.Adapter.Manifest().AdapterID)
 	}
@@ -290,34 +290,34 @@ func resolved(ws *discovery.Workspace, req Request) (p *Plan, whole bool, proble
 type builder struct {
 	ws       *discovery.Workspace
 	tasks    []*Task // of all dishes, by dish path and rank
-	byDish   map[*discovery.Dish][]*Task
-	byName   map[string]*discovery.Dish
+	byDish   map[*dish.Dish][]*Task
+	byName   map[string]*dish.Dish
 	across   []across
 	blamed   map[string]bool // ids of plugins
-	taken    map[*discovery.Dish][]Taken
-	embedded map[*discovery.Dish][]string // globs of files that sources take in and that no task makes
+	taken    map[*dish.Dish][]Taken
+	embedded map[*dish.Dish][]string // globs of files that sources take in and that no task makes
 	carrier  *carrier
 	naming   map[string]bool // by prefix and last element of a glob: see mayName
 	nest     Nest
-	inner    map[*discovery.Dish][]*discovery.Dish // by dish: the result of Counted
-	line     [][]*Task                             // by name of the request: its tasks
-	asked    map[*discovery.Dish]bool              // dishes without their adapter of which the request names a task
+	inner    map[*dish.Dish][]*dish.Dish // by dish: the result of Counted
+	line     [][]*Task                   // by name of the request: its tasks
+	asked    map[*dish.Dish]bool         // dishes without their adapter of which the request names a task
 	problems []diagnostics.Diagnostic
 }
 
 func newBuilder(ws *discovery.Workspace) *builder {
 	b := &builder{
 		ws:     ws,
-		byDish: make(map[*discovery.Dish][]*Task, len(ws.Dishes)),
-		byName: make(map[string]*discovery.Dish, len(ws.Dishes)),
+		byDish: make(map[*dish.Dish][]*Task, len(ws.Dishes)),
+		byName: make(map[string]*dish.Dish, len(ws.Dishes)),
 		blamed: make(map[string]bool),
-		taken:  make(map[*discovery.Dish][]Taken),
+		taken:  make(map[*dish.Dish][]Taken),
 		naming: make(map[string]bool),
 
-		embedded: make(map[*discovery.Dish][]string),
+		embedded: make(map[*dish.Dish][]string),
 		nest:     Nested(ws.Dishes),
-		inner:    make(map[*discovery.Dish][]*discovery.Dish),
-		asked:    make(map[*discovery.Dish]bool),
+		inner:    make(map[*dish.Dish][]*dish.Dish),
+		asked:    make(map[*dish.Dish]bool),
 	}
 	for _, d := range ws.Dishes {
 		b.byName[d.Name] = d
@@ -342,7 +342,7 @@ func newBuilder(ws *discovery.Workspace) *builder {
 }
 
 // task returns the task of d with this name, or nil.
-func (b *builder) task(d *discovery.Dish, name string) *Task {
+func (b *builder) task(d *dish.Dish, name string) *Task {
 	for _, t := range b.byDish[d] {
 		if t.Name == name {
 			return t
@@ -353,7 +353,7 @@ func (b *builder) task(d *discovery.Dish, name string) *Task {
 
 // taskIn is task, but if d names a directory with several dishes, it returns the task of the first
 // one that has it.
-func (b *builder) taskIn(d *discovery.Dish, name string) *Task {
+func (b *builder) taskIn(d *dish.Dish, name string) *Task {
 	for _, d := range b.ws.Named(d) {
 		if t := b.task(d, name); t != nil {
 			return t

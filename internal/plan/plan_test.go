@@ -12,11 +12,12 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
-// dish makes a dish of one recipe a name; "build!" declares outputs.
-func dish(path string, recipes ...string) *discovery.Dish {
-	d := &discovery.Dish{Name: path, Path: path, Dir: "/w/" + path}
+// newDish makes a dish of one recipe a name; "build!" declares outputs.
+func newDish(path string, recipes ...string) *dish.Dish {
+	d := &dish.Dish{Name: path, Path: path, Dir: "/w/" + path}
 	for _, r := range recipes {
 		name, makes := strings.CutSuffix(r, "!")
 		task := adapters.Task{Name: name, Run: "do " + name}
@@ -28,13 +29,13 @@ func dish(path string, recipes ...string) *discovery.Dish {
 	return d
 }
 
-func link(from *discovery.Dish, to ...*discovery.Dish) {
+func link(from *dish.Dish, to ...*dish.Dish) {
 	for _, d := range to {
-		from.Links = append(from.Links, discovery.Link{To: d, Kind: discovery.Inferred})
+		from.Links = append(from.Links, dish.Link{To: d, Kind: dish.Inferred})
 	}
 }
 
-func workspace(dishes ...*discovery.Dish) *discovery.Workspace {
+func workspace(dishes ...*dish.Dish) *discovery.Workspace {
 	return &discovery.Workspace{Root: "/w", Dishes: dishes, Config: &config.Workspace{}}
 }
 
@@ -53,7 +54,7 @@ func build(t *testing.T, ws *discovery.Workspace, req Request) (*Plan, []string)
 }
 
 func TestLinkedBuildsComeFirst(t *testing.T) {
-	app, ui, lib := dish("app", "build!", "test"), dish("ui", "build"), dish("lib", "build!", "test")
+	app, ui, lib := newDish("app", "build!", "test"), newDish("ui", "build"), newDish("lib", "build!", "test")
 	link(app, ui)
 	link(ui, lib)
 	p, ids := build(t, workspace(app, lib, ui), Request{Tasks: []string{"test"}, Targets: []string{"app"}})
@@ -67,7 +68,7 @@ func TestLinkedBuildsComeFirst(t *testing.T) {
 }
 
 func TestTasksOfADishFollowOneAnother(t *testing.T) {
-	d := dish("d", "test", "lint", "build", "check", "zip")
+	d := newDish("d", "test", "lint", "build", "check", "zip")
 	d.Tasks[4].DependsOn = []string{"build"}
 	p, ids := build(t, workspace(d), Request{Tasks: []string{"test", "lint", "check", "build", "zip"}})
 	if diff := cmp.Diff([]string{"d:build", "d:check", "d:lint", "d:test", "d:zip"}, ids); diff != "" {
@@ -79,7 +80,7 @@ func TestTasksOfADishFollowOneAnother(t *testing.T) {
 }
 
 func TestOrderGivesWayToDependsOn(t *testing.T) {
-	d := dish("d", "build", "gen")
+	d := newDish("d", "build", "gen")
 	d.Tasks[0].DependsOn = []string{"gen"}
 	_, ids := build(t, workspace(d), Request{Tasks: []string{"build"}})
 	if diff := cmp.Diff([]string{"d:gen", "d:build"}, ids); diff != "" {
@@ -88,8 +89,8 @@ func TestOrderGivesWayToDependsOn(t *testing.T) {
 }
 
 func TestDishOutputsBelongToBuildAlone(t *testing.T) {
-	d := dish("d", "build", "check", "test")
-	d.Config = &config.Dish{Outputs: []config.Glob{{Text: "bin/api"}}}
+	d := newDish("d", "build", "check", "test")
+	d.Config = &dish.Settings{Outputs: []dish.Glob{{Text: "bin/api"}}}
 	p, _ := build(t, workspace(d), Request{})
 	for _, task := range p.Tasks {
 		if (len(task.Outputs) > 0) != (task.Name == "build") {
@@ -99,9 +100,9 @@ func TestDishOutputsBelongToBuildAlone(t *testing.T) {
 }
 
 func TestOverrideInherits(t *testing.T) {
-	d := dish("d", "build!")
+	d := newDish("d", "build!")
 	off, on := false, true
-	d.Config = &config.Dish{Tasks: []config.Task{
+	d.Config = &dish.Settings{Tasks: []dish.TaskSettings{
 		{Name: "build", Env: []string{"MODE"}, Cache: &off},
 		{Name: "serve", Run: "serve", Persistent: &on},
 		{Name: "ship", Run: "ship", CI: true},
@@ -117,7 +118,7 @@ func TestOverrideInherits(t *testing.T) {
 }
 
 func TestUncachedDependencyCountsByItsOutputs(t *testing.T) {
-	d := dish("d", "test", "gen!")
+	d := newDish("d", "test", "gen!")
 	d.Tasks[0].DependsOn = []string{"gen"}
 	d.Tasks[1].NoCache = true
 	p, _ := build(t, workspace(d), Request{Tasks: []string{"test"}})
@@ -127,7 +128,7 @@ func TestUncachedDependencyCountsByItsOutputs(t *testing.T) {
 }
 
 func TestAbsoluteInputsBecomeRooted(t *testing.T) {
-	d := dish("pkgs/a", "build")
+	d := newDish("pkgs/a", "build")
 	d.Tasks[0].ExtraInputs = []string{"/w/package-lock.json", "/etc/passwd", "/w/odd[1].json", "//base.json"}
 	p, _ := build(t, workspace(d), Request{})
 	want := []string{"//package-lock.json", `//odd\[1].json`, "//base.json"}
@@ -137,9 +138,9 @@ func TestAbsoluteInputsBecomeRooted(t *testing.T) {
 }
 
 func TestTargets(t *testing.T) {
-	api, web, docs := dish("services/api", "build"), dish("services/web", "build"), dish("docs", "build")
+	api, web, docs := newDish("services/api", "build"), newDish("services/web", "build"), newDish("docs", "build")
 	ws := workspace(docs, api, web)
-	ws.Bentos = []discovery.Bento{{Name: "prod", Dishes: []string{"services/web"}}}
+	ws.Bentos = []dish.Bento{{Name: "prod", Dishes: []string{"services/web"}}}
 	for _, tc := range []struct {
 		targets []string
 		dir     string
@@ -160,7 +161,7 @@ func TestTargets(t *testing.T) {
 }
 
 func TestProblems(t *testing.T) {
-	a, b := dish("a", "build"), dish("b", "test")
+	a, b := newDish("a", "build"), newDish("b", "test")
 	a.Tasks[0].DependsOn = []string{"b:tset"}
 	ws := workspace(a, b)
 	for _, tc := range []struct {
@@ -186,7 +187,7 @@ func TestProblems(t *testing.T) {
 }
 
 func TestCycleIsNamed(t *testing.T) {
-	a, b := dish("a", "x"), dish("b", "y")
+	a, b := newDish("a", "x"), newDish("b", "y")
 	a.Tasks[0].DependsOn, b.Tasks[0].DependsOn = []string{"b:y"}, []string{"a:x"}
 	_, problems := Build(workspace(a, b), Request{Tasks: []string{"x"}})
 	if len(problems) != 1 || problems[0].Message != "tasks wait for each other: a:x → b:y → a:x" {
@@ -222,15 +223,15 @@ func TestRecipesOfPlugins(t *testing.T) {
 		{"no cycle", nil, []string{"x:build", "y:test", "test"}, []string{"y:build"}, "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			ok, x, y := dish("ok"), dish("x", "build", "test"), dish("y", "build", "test")
+			ok, x, y := newDish("ok"), newDish("x", "build", "test"), newDish("y", "build", "test")
 			x.Tasks[0].DependsOn, y.Tasks[0].DependsOn = tc.x, tc.y
 			x.Adapter = &process{manifest: adapters.Manifest{AdapterID: "t", Capabilities: adapters.Capabilities{Tasks: true}}}
 			y.Adapter = x.Adapter
-			own := config.Task{Name: "build", Run: "do"}
+			own := dish.TaskSettings{Name: "build", Run: "do"}
 			for _, text := range tc.ok {
-				own.DependsOn = append(own.DependsOn, config.Text{Text: text, Pos: config.Pos{File: "ok/dish.toml", Line: 3}})
+				own.DependsOn = append(own.DependsOn, dish.Text{Text: text, Pos: diagnostics.Pos{File: "ok/dish.toml", Line: 3}})
 			}
-			ok.Config = &config.Dish{Tasks: []config.Task{own}}
+			ok.Config = &dish.Settings{Tasks: []dish.TaskSettings{own}}
 			p, problems := Build(workspace(ok, x, y), Request{})
 			var failed []string
 			for _, task := range p.Tasks {
@@ -254,10 +255,10 @@ func TestRecipesOfPlugins(t *testing.T) {
 // TestCycleOfDishToml: recipes of a plugin that depend on tasks of their own dish are not to blame
 // for a cycle that dish.toml closes. The plan has the tasks that do not wait for the cycle.
 func TestCycleOfDishToml(t *testing.T) {
-	y, z := dish("y", "build", "test"), dish("z", "build")
+	y, z := newDish("y", "build", "test"), newDish("z", "build")
 	y.Tasks[1].DependsOn = []string{"build"}
 	y.Adapter = &process{manifest: adapters.Manifest{AdapterID: "t"}}
-	y.Config = &config.Dish{Tasks: []config.Task{{Name: "build", DependsOn: []config.Text{{Text: "test", Pos: config.Pos{File: "y/dish.toml", Line: 3}}}}}}
+	y.Config = &dish.Settings{Tasks: []dish.TaskSettings{{Name: "build", DependsOn: []dish.Text{{Text: "test", Pos: diagnostics.Pos{File: "y/dish.toml", Line: 3}}}}}}
 	p, problems := Build(workspace(y, z), Request{})
 	if len(problems) != 1 || problems[0].Rule != "task_cycle" || problems[0].File != "y/dish.toml" {
 		t.Errorf("problems %v, want the cycle at y/dish.toml", problems)
@@ -268,10 +269,10 @@ func TestCycleOfDishToml(t *testing.T) {
 }
 
 func TestOwnTasksSeeTheToolsOfTheDish(t *testing.T) {
-	d := dish("d", "test")
+	d := newDish("d", "test")
 	d.Tasks[0].Path, d.Tasks[0].Env = []string{".venv/bin"}, map[string]string{"VIRTUAL_ENV": "/w/d/.venv"}
 	d.Tasks[0].ExtraInputs = []string{"/w/base.lock"}
-	d.Config = &config.Dish{Tasks: []config.Task{{Name: "gen", Run: "python gen.py"}}}
+	d.Config = &dish.Settings{Tasks: []dish.TaskSettings{{Name: "gen", Run: "python gen.py"}}}
 	p, _ := build(t, workspace(d), Request{Tasks: []string{"gen"}})
 	gen := p.Tasks[0]
 	if !cmp.Equal(gen.Path, []string{".venv/bin"}) || gen.SetEnv["VIRTUAL_ENV"] == "" || !cmp.Equal(gen.Inputs, []string{"//base.lock"}) {
@@ -280,9 +281,9 @@ func TestOwnTasksSeeTheToolsOfTheDish(t *testing.T) {
 }
 
 func TestMutexOfARecipeStays(t *testing.T) {
-	d := dish("d", "build", "test")
+	d := newDish("d", "build", "test")
 	d.Tasks[0].Mutex, d.Tasks[1].Mutex = "reactor", "reactor"
-	d.Config = &config.Dish{Tasks: []config.Task{{Name: "build", Retry: 1}, {Name: "test", Mutex: "database"}}}
+	d.Config = &dish.Settings{Tasks: []dish.TaskSettings{{Name: "build", Retry: 1}, {Name: "test", Mutex: "database"}}}
 	p, _ := build(t, workspace(d), Request{Tasks: []string{"build", "test"}})
 	if p.Tasks[0].Mutex != "reactor" || p.Tasks[1].Mutex != "database" {
 		t.Errorf("mutexes %q and %q", p.Tasks[0].Mutex, p.Tasks[1].Mutex)
@@ -292,7 +293,7 @@ func TestMutexOfARecipeStays(t *testing.T) {
 // TestPrivateLinks: a private link applies to the tasks of the dish that use it, and not to dishes
 // that are linked to that dish. With arguments any task may use it.
 func TestPrivateLinks(t *testing.T) {
-	leaf, mid, app := dish("leaf", "build!"), dish("mid", "build", "test"), dish("app", "test")
+	leaf, mid, app := newDish("leaf", "build!"), newDish("mid", "build", "test"), newDish("app", "test")
 	link(mid, leaf)
 	link(app, mid)
 	mid.Links[0].Private, mid.Tasks[0].SkipsPrivate = true, true
@@ -318,7 +319,7 @@ func TestPrivateLinks(t *testing.T) {
 	if diff := cmp.Diff([]string{"leaf:build", "mid:build after leaf:build with leaf"}, describe(p)); diff != "" {
 		t.Error(diff)
 	}
-	mid.Config = &config.Dish{Tasks: []config.Task{{Name: "build", Cwd: "sub"}}}
+	mid.Config = &dish.Settings{Tasks: []dish.TaskSettings{{Name: "build", Cwd: "sub"}}}
 	p, _ = build(t, workspace(app, leaf, mid), Request{Tasks: []string{"mid:build"}})
 	if diff := cmp.Diff([]string{"leaf:build", "mid:build after leaf:build with leaf"}, describe(p)); diff != "" {
 		t.Error("in another directory: ", diff)

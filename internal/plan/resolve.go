@@ -10,12 +10,12 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // resolve returns the tasks of a dish, sorted by rank: the recipes of its adapter with the changes
 // and additions of its dish.toml.
-func resolve(b *builder, d *discovery.Dish) []*Task {
+func resolve(b *builder, d *dish.Dish) []*Task {
 	byName := make(map[string]*Task)
 	for _, recipe := range d.Tasks {
 		byName[recipe.Name] = fromRecipe(d, recipe)
@@ -49,14 +49,14 @@ func (t *Task) keepRewritten() {
 	}
 }
 
-func newTask(d *discovery.Dish, name string) *Task {
+func newTask(d *dish.Dish, name string) *Task {
 	r := rank(name)
 	t := &Task{Dish: d, Name: name, rank: r, Lifecycle: r < len(Lifecycle()), Weight: 1}
 	t.id, t.place = t.ID(), t.Place()
 	return t
 }
 
-func fromRecipe(d *discovery.Dish, recipe adapters.Task) *Task {
+func fromRecipe(d *dish.Dish, recipe adapters.Task) *Task {
 	t := newTask(d, recipe.Name)
 	t.Run, t.Cwd, t.Path, t.SetEnv = recipe.Run, recipe.Cwd, recipe.Path, maps.Clone(recipe.Env)
 	t.recipe, t.DefaultInputs = true, recipe.Inputs == nil
@@ -89,7 +89,7 @@ type common struct {
 	env    map[string]string
 }
 
-func commonOf(d *discovery.Dish) common {
+func commonOf(d *dish.Dish) common {
 	var c common
 	for _, recipe := range d.Tasks {
 		if rank(recipe.Name) < len(Lifecycle()) {
@@ -113,7 +113,7 @@ func commonOf(d *discovery.Dish) common {
 
 // beyond returns globs for the directories without a dish that a dish depends on, without the files
 // that the tools of its language make there.
-func beyond(d *discovery.Dish) []string {
+func beyond(d *dish.Dish) []string {
 	var globs []string
 	for _, dir := range d.Extra {
 		at := "//" + escape(dir) + "/"
@@ -129,7 +129,7 @@ func beyond(d *discovery.Dish) []string {
 
 // rootRelative turns absolute paths, which adapters use for files above a dish, into globs anchored
 // at the workspace. It leaves out paths outside of the workspace.
-func rootRelative(d *discovery.Dish, globs []string) []string {
+func rootRelative(d *dish.Dish, globs []string) []string {
 	root := strings.TrimSuffix(d.Dir, filepath.FromSlash(d.Path))
 	if d.Path == "." || d.Path == "" {
 		root = d.Dir
@@ -147,7 +147,7 @@ func rootRelative(d *discovery.Dish, globs []string) []string {
 
 // recipeOutputs turns absolute paths among the outputs of a recipe, which may end in "/**", into globs
 // anchored at the workspace. It leaves out paths outside of the workspace.
-func recipeOutputs(d *discovery.Dish, globs []string) (list []string) {
+func recipeOutputs(d *dish.Dish, globs []string) (list []string) {
 	for _, g := range globs {
 		dir, below := g, ""
 		if filepath.IsAbs(g) && strings.HasSuffix(g, "/**") {
@@ -162,7 +162,7 @@ func recipeOutputs(d *discovery.Dish, globs []string) (list []string) {
 
 // near returns the paths of the workspace among absolute paths, relative to it, that neither lie in d nor
 // have d in them.
-func near(d *discovery.Dish, paths []string) (list []string) {
+func near(d *dish.Dish, paths []string) (list []string) {
 	for _, g := range rootRelative(d, paths) {
 		p, inside := strings.CutPrefix(g, "//")
 		around := p == "." || d.Path == "." || strings.HasPrefix(d.Path+"/", p+"/")

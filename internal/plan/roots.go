@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/dag"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // This file alone decides which scripts of a workspace's root are its lifecycle tasks.
@@ -17,7 +17,7 @@ type RootTask struct {
 	Lifecycle bool   // it is part of bento ci and of "bento run NAME"
 	Why       string // for people
 
-	members []*discovery.Dish
+	members []*dish.Dish
 }
 
 // The rules of RootTask.
@@ -43,7 +43,7 @@ const uncachedScript = "its recipe says so"
 
 // decideRoot decides, for a dish with members, which scripts with a lifecycle name are lifecycle
 // tasks.
-func (b *builder) decideRoot(d *discovery.Dish) {
+func (b *builder) decideRoot(d *dish.Dish) {
 	members := b.ws.Members(d)
 	for _, t := range b.byDish[d] {
 		switch {
@@ -58,7 +58,7 @@ func (b *builder) decideRoot(d *discovery.Dish) {
 	b.passOver(d)
 }
 
-func (b *builder) decide(t *Task, members []*discovery.Dish) {
+func (b *builder) decide(t *Task, members []*dish.Dish) {
 	root := t.Root
 	switch {
 	case root != nil:
@@ -80,7 +80,7 @@ func (b *builder) decide(t *Task, members []*discovery.Dish) {
 	t.Root = root
 }
 
-func (b *builder) ruleOf(t *Task, members []*discovery.Dish) *RootTask {
+func (b *builder) ruleOf(t *Task, members []*dish.Dish) *RootTask {
 	bodyOf := func(name string) string {
 		if s := b.task(t.Dish, name); s != nil {
 			return s.body
@@ -118,7 +118,7 @@ func (b *builder) ruleOf(t *Task, members []*discovery.Dish) *RootTask {
 
 // passOver replaces, in the tasks of a root, the dependency of a recipe on a build that only hands on
 // by dependencies on the builds of the members.
-func (b *builder) passOver(d *discovery.Dish) {
+func (b *builder) passOver(d *dish.Dish) {
 	build := b.task(d, "build")
 	if build == nil || build.Root == nil || build.Root.Lifecycle {
 		return
@@ -142,7 +142,7 @@ func (b *builder) passOver(d *discovery.Dish) {
 func (t *Task) RunsScript() bool { return t.body != "" }
 
 // RootTasks returns the scripts of the root of a workspace that have a lifecycle name.
-func (p *Plan) RootTasks(d *discovery.Dish) []*Task {
+func (p *Plan) RootTasks(d *dish.Dish) []*Task {
 	return slices.DeleteFunc(slices.Clone(p.byDish[d]), func(t *Task) bool { return t.Root == nil })
 }
 

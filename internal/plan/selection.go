@@ -9,14 +9,14 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // selectDishes returns the dishes of the request, by path. A task in the form dish:task selects its
 // dish.
-func (b *builder) selectDishes(req Request) []*discovery.Dish {
-	chosen := make(map[*discovery.Dish]bool)
-	add := func(dishes []*discovery.Dish) {
+func (b *builder) selectDishes(req Request) []*dish.Dish {
+	chosen := make(map[*dish.Dish]bool)
+	add := func(dishes []*dish.Dish) {
 		for _, d := range dishes {
 			chosen[d] = true
 		}
@@ -41,15 +41,15 @@ func (b *builder) selectDishes(req Request) []*discovery.Dish {
 			delete(chosen, d)
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(b.ws.Dishes), func(d *discovery.Dish) bool { return !chosen[d] })
+	return slices.DeleteFunc(slices.Clone(b.ws.Dishes), func(d *dish.Dish) bool { return !chosen[d] })
 }
 
-func (b *builder) dish(name string) []*discovery.Dish {
+func (b *builder) dish(name string) []*dish.Dish {
 	if d := b.byName[name]; d != nil {
 		return b.ws.Named(d)
 	}
 	dir := path.Clean(name)
-	if i := slices.IndexFunc(b.ws.Dishes, func(d *discovery.Dish) bool { return d.Path == dir }); i >= 0 {
+	if i := slices.IndexFunc(b.ws.Dishes, func(d *dish.Dish) bool { return d.Path == dir }); i >= 0 {
 		b.problem(diagnostics.Error, diagnostics.Diagnostic{}, "unknown_dish", fmt.Sprintf("no dish is named %q", name), fmt.Sprintf("the dish in that directory is named %q", b.ws.Dishes[i].Name))
 		return nil
 	}
@@ -57,7 +57,7 @@ func (b *builder) dish(name string) []*discovery.Dish {
 	return nil
 }
 
-func (b *builder) bento(name string) []*discovery.Dish {
+func (b *builder) bento(name string) []*dish.Dish {
 	if dishes, ok := b.findBento(name); ok {
 		return dishes
 	}
@@ -65,12 +65,12 @@ func (b *builder) bento(name string) []*discovery.Dish {
 	return nil
 }
 
-func (b *builder) findBento(name string) ([]*discovery.Dish, bool) {
+func (b *builder) findBento(name string) ([]*dish.Dish, bool) {
 	for _, bento := range b.ws.Bentos {
 		if bento.Name != name {
 			continue
 		}
-		var dishes []*discovery.Dish
+		var dishes []*dish.Dish
 		for _, d := range bento.Dishes {
 			dishes = append(dishes, b.byName[d])
 		}
@@ -82,22 +82,22 @@ func (b *builder) findBento(name string) ([]*discovery.Dish, bool) {
 // target resolves the name of a dish or a bento, a path (of a dish, above dishes, or, with "/" in
 // front, inside a dish), or a glob of names or paths. A name without "/" in front may be misspelt, so
 // it is never a path inside a dish.
-func (b *builder) target(target, dir string) []*discovery.Dish {
+func (b *builder) target(target, dir string) []*dish.Dish {
 	if rest, ok := strings.CutPrefix(target, "..."); ok && rest != "" {
 		return b.around(b.target(rest, dir), b.dependents())
 	}
 	if rest, ok := strings.CutSuffix(target, "..."); ok && rest != "" {
 		return b.around(b.target(rest, dir), b.dependencies)
 	}
-	dish := b.byName[target]
+	d := b.byName[target]
 	bento, isBento := b.findBento(target)
 	switch {
-	case dish != nil && isBento:
+	case d != nil && isBento:
 		b.problem(diagnostics.Error, diagnostics.Diagnostic{}, "target_ambiguous",
 			"\""+target+"\" is the name of a dish and of a bento", "use --dish "+target+" or --bento "+target)
 		return nil
-	case dish != nil:
-		return b.ws.Named(dish)
+	case d != nil:
+		return b.ws.Named(d)
 	case isBento:
 		return bento
 	}
@@ -110,7 +110,7 @@ func (b *builder) target(target, dir string) []*discovery.Dish {
 		return below
 	}
 	if around != nil && path.IsAbs(target) {
-		return []*discovery.Dish{around}
+		return []*dish.Dish{around}
 	}
 	if dishes := b.byGlob(target, p[1:]); len(dishes) > 0 {
 		return dishes
@@ -138,8 +138,8 @@ func Center(target string) string {
 }
 
 // around returns dishes and all dishes that next leads to from them.
-func (b *builder) around(dishes []*discovery.Dish, next func(*discovery.Dish) []*discovery.Dish) []*discovery.Dish {
-	seen := make(map[*discovery.Dish]bool)
+func (b *builder) around(dishes []*dish.Dish, next func(*dish.Dish) []*dish.Dish) []*dish.Dish {
+	seen := make(map[*dish.Dish]bool)
 	for len(dishes) > 0 {
 		d := dishes[len(dishes)-1]
 		dishes = slices.Clip(dishes[:len(dishes)-1])
@@ -148,12 +148,12 @@ func (b *builder) around(dishes []*discovery.Dish, next func(*discovery.Dish) []
 			dishes = append(dishes, next(d)...)
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(b.ws.Dishes), func(d *discovery.Dish) bool { return !seen[d] })
+	return slices.DeleteFunc(slices.Clone(b.ws.Dishes), func(d *dish.Dish) bool { return !seen[d] })
 }
 
 // dependencies returns the dishes that d is linked to, or whose files it includes.
-func (b *builder) dependencies(d *discovery.Dish) []*discovery.Dish {
-	list := make([]*discovery.Dish, 0, len(d.Links)+len(b.taken[d]))
+func (b *builder) dependencies(d *dish.Dish) []*dish.Dish {
+	list := make([]*dish.Dish, 0, len(d.Links)+len(b.taken[d]))
 	for _, l := range d.Links {
 		list = append(list, l.To)
 	}
@@ -164,19 +164,19 @@ func (b *builder) dependencies(d *discovery.Dish) []*discovery.Dish {
 }
 
 // dependents returns a function that returns the dishes linked to a dish.
-func (b *builder) dependents() func(*discovery.Dish) []*discovery.Dish {
-	to := make(map[*discovery.Dish][]*discovery.Dish)
+func (b *builder) dependents() func(*dish.Dish) []*dish.Dish {
+	to := make(map[*dish.Dish][]*dish.Dish)
 	for _, d := range b.ws.Dishes {
 		for _, on := range b.dependencies(d) {
 			to[on] = append(to[on], d)
 		}
 	}
-	return func(d *discovery.Dish) []*discovery.Dish { return to[d] }
+	return func(d *dish.Dish) []*dish.Dish { return to[d] }
 }
 
 // byPath returns the dishes at or below a path, and the innermost one around it, nil if that is
 // only the workspace's root.
-func (b *builder) byPath(p string) (below []*discovery.Dish, around *discovery.Dish) {
+func (b *builder) byPath(p string) (below []*dish.Dish, around *dish.Dish) {
 	for _, d := range b.ws.Dishes {
 		switch {
 		case contains(p, d.Path):
@@ -192,8 +192,8 @@ func (b *builder) byPath(p string) (below []*discovery.Dish, around *discovery.D
 }
 
 // byGlob returns the dishes whose names match, or whose paths match or are below a match.
-func (b *builder) byGlob(name, path string) []*discovery.Dish {
-	return slices.DeleteFunc(slices.Clone(b.ws.Dishes), func(d *discovery.Dish) bool {
+func (b *builder) byGlob(name, path string) []*dish.Dish {
+	return slices.DeleteFunc(slices.Clone(b.ws.Dishes), func(d *dish.Dish) bool {
 		return !doublestar.MatchUnvalidated(name, d.Name) && !doublestar.MatchUnvalidated(path, d.Path) && !doublestar.MatchUnvalidated(path+"/**", d.Path)
 	})
 }
@@ -223,14 +223,14 @@ func (b *builder) unknown(code, message, name string, candidates []string) {
 }
 
 // selectTasks returns the tasks in the selected dishes that the request names.
-func (b *builder) selectTasks(req Request, dishes []*discovery.Dish) []*Task {
+func (b *builder) selectTasks(req Request, dishes []*dish.Dish) []*Task {
 	return b.excludeTasks(req.Exclude, b.requestedTasks(req, dishes))
 }
 
 // excludeTasks removes the tasks in entries of the form dish:task. They still run as dependencies.
 func (b *builder) excludeTasks(exclude []string, tasks []*Task) []*Task {
 	for _, id := range exclude {
-		dish, name, ok := strings.Cut(id, ":")
+		of, name, ok := strings.Cut(id, ":")
 		if !ok || b.byName[id] != nil {
 			continue
 		}
@@ -238,19 +238,19 @@ func (b *builder) excludeTasks(exclude []string, tasks []*Task) []*Task {
 			tasks = b.excludeGlob(id, tasks)
 			continue
 		}
-		if d := b.byName[dish]; d == nil {
-			b.unknown("unknown_dish", "no dish is named", dish, b.dishNames())
+		if d := b.byName[of]; d == nil {
+			b.unknown("unknown_dish", "no dish is named", of, b.dishNames())
 		} else if t := b.taskIn(d, name); t != nil {
 			id = t.ID()
 		} else {
-			b.unknown("unknown_task", "dish \""+dish+"\" has no task", name, b.taskNames(d))
+			b.unknown("unknown_task", "dish \""+of+"\" has no task", name, b.taskNames(d))
 		}
 		tasks = slices.DeleteFunc(tasks, func(t *Task) bool { return t.ID() == id })
 	}
 	return tasks
 }
 
-func (b *builder) requestedTasks(req Request, dishes []*discovery.Dish) []*Task {
+func (b *builder) requestedTasks(req Request, dishes []*dish.Dish) []*Task {
 	var roots []*Task
 	if req.AllTasks {
 		for _, d := range dishes {
@@ -278,7 +278,7 @@ func (b *builder) requestedTasks(req Request, dishes []*discovery.Dish) []*Task 
 
 // ciTasks returns the tasks of ci in dishes: the lifecycle tasks and those with ci = true, without
 // persistent and interactive ones.
-func (b *builder) ciTasks(dishes []*discovery.Dish) []*Task {
+func (b *builder) ciTasks(dishes []*dish.Dish) []*Task {
 	var roots []*Task
 	for _, d := range dishes {
 		for _, t := range b.byDish[d] {
@@ -291,10 +291,10 @@ func (b *builder) ciTasks(dishes []*discovery.Dish) []*Task {
 }
 
 // named returns the tasks of a name: "dish:task", or every task of that name.
-func (b *builder) named(req Request, name string, dishes []*discovery.Dish) []*Task {
+func (b *builder) named(req Request, name string, dishes []*dish.Dish) []*Task {
 	whole := b.wholeNamed(name, dishes)
-	dish, task, ok := strings.Cut(name, ":")
-	d := b.byName[dish]
+	of, task, ok := strings.Cut(name, ":")
+	d := b.byName[of]
 	if ok && d != nil {
 		if t := b.taskIn(d, task); t != nil && (req.IDs || len(whole) == 0) {
 			return []*Task{t}
@@ -312,12 +312,12 @@ func (b *builder) named(req Request, name string, dishes []*discovery.Dish) []*T
 	case ok && d != nil && len(Lost(d)) > 0:
 		b.asked[d] = true // its adapter may have the task
 	case ok && d != nil:
-		b.unknown("unknown_task", "dish \""+dish+"\" has no task", task, b.taskNames(d))
+		b.unknown("unknown_task", "dish \""+of+"\" has no task", task, b.taskNames(d))
 	case b.meant(name) != "":
 		b.problem(diagnostics.Error, diagnostics.Diagnostic{}, "unknown_task", "no task is named \""+name+"\"", b.meant(name))
 	case ok:
-		b.unknown("unknown_dish", "no dish is named", dish, b.dishNames())
-	case rank(name) < len(Lifecycle()) && slices.ContainsFunc(dishes, func(d *discovery.Dish) bool { return len(Lost(d)) > 0 }):
+		b.unknown("unknown_dish", "no dish is named", of, b.dishNames())
+	case rank(name) < len(Lifecycle()) && slices.ContainsFunc(dishes, func(d *dish.Dish) bool { return len(Lost(d)) > 0 }):
 		// Their adapters may have the task: see lostDishes.
 	case len(diagnostics.Errors(b.problems)) == 0: // otherwise the selection itself is wrong
 		b.unknown("unknown_task", "no selected dish has a task", name, b.taskNames(dishes...))
@@ -355,7 +355,7 @@ func (b *builder) meant(name string) string {
 
 // wholeNamed returns the tasks of dishes with exactly this name. If a member has such a task, it
 // leaves out a script of a workspace's root with the name: such a script mostly builds the members.
-func (b *builder) wholeNamed(name string, dishes []*discovery.Dish) []*Task {
+func (b *builder) wholeNamed(name string, dishes []*dish.Dish) []*Task {
 	var found, scripts []*Task
 	for _, d := range dishes {
 		switch t := b.task(d, name); {

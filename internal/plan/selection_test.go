@@ -10,11 +10,12 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // chain is app → ui → lib, and other beside them.
 func chain() *discovery.Workspace {
-	app, ui, lib, other := dish("app", "build!", "test"), dish("libs/ui", "build!"), dish("libs/lib", "build!"), dish("other", "build!")
+	app, ui, lib, other := newDish("app", "build!", "test"), newDish("libs/ui", "build!"), newDish("libs/lib", "build!"), newDish("other", "build!")
 	ui.Name, lib.Name = "ui", "lib"
 	link(app, ui)
 	link(ui, lib)
@@ -111,10 +112,10 @@ func states(p *Plan) (list []string) {
 // part is heavier than the lightest by more than one dish.
 func TestShards(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var dishes []*discovery.Dish
+		var dishes []*dish.Dish
 		weights := make(map[string]int64)
 		for i := range rapid.IntRange(1, 20).Draw(t, "dishes") {
-			d := dish(fmt.Sprintf("d%02d", i), "build!", "test")
+			d := newDish(fmt.Sprintf("d%02d", i), "build!", "test")
 			for range rapid.IntRange(0, 2).Draw(t, "links") {
 				if i > 0 {
 					link(d, dishes[rapid.IntRange(0, i-1).Draw(t, "to")])
@@ -158,9 +159,9 @@ func TestShards(t *testing.T) {
 
 // A name that is near none of many dishes has a hint, too.
 func TestUnknownAmongMany(t *testing.T) {
-	var dishes []*discovery.Dish
+	var dishes []*dish.Dish
 	for i := range 30 {
-		dishes = append(dishes, dish(fmt.Sprintf("d%02d", i), "build!"))
+		dishes = append(dishes, newDish(fmt.Sprintf("d%02d", i), "build!"))
 	}
 	for _, tasks := range []Request{{Exclude: []string{"elsewhere"}}, {Tasks: []string{"elsewhere:build"}}} {
 		_, problems := Build(workspace(dishes...), tasks)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -55,7 +55,7 @@ func (x *Execution) ignoredNow() ([]tree.Entry, error) {
 // same time. Only the tasks of a workspace's root make files of their members.
 func (x *Execution) belongsInside(p string) bool {
 	t := x.Ev.Task
-	return t.Root == nil && slices.ContainsFunc(x.Dishes, func(d *discovery.Dish) bool {
+	return t.Root == nil && slices.ContainsFunc(x.Dishes, func(d *dish.Dish) bool {
 		return len(d.Path) > len(t.Dish.Path) && key.Inside(d.Path, t.Dish.Path) && key.Inside(p, d.Path) && d.Path != t.Dish.Path
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/parallel"
 	"github.com/bentobuild/bento/internal/plan"
@@ -92,12 +92,12 @@ func (b *Batch) recheck(ctx context.Context) (changed bool) {
 	if len(then)+len(outside) == 0 {
 		return false
 	}
-	dishes := make([]*discovery.Dish, 0, len(then))
+	dishes := make([]*dish.Dish, 0, len(then))
 	for _, s := range then {
 		dishes = append(dishes, s.Dish)
 	}
 	list, changed := b.eval.RefreshDishes(ctx, slices.Compact(dishes), outside)
-	now := make(map[*discovery.Dish]key.DishSources, len(list))
+	now := make(map[*dish.Dish]key.DishSources, len(list))
 	for _, s := range list {
 		now[s.Dish] = s
 	}
@@ -169,7 +169,7 @@ func (b *Batch) outside(sources []key.DishSources) []string {
 
 // sourcesID identifies a list of sources. A dish that was refreshed between two keys has several.
 type sourcesID struct {
-	dish  *discovery.Dish
+	dish  *dish.Dish
 	first *tree.Entry
 	size  int
 }

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
@@ -29,7 +29,7 @@ func TestInterruptedBeforeItBegan(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	task := &plan.Task{Name: "build", Dish: &discovery.Dish{Path: "d"}, Outputs: []plan.Output{{Glob: "*.txt"}}}
+	task := &plan.Task{Name: "build", Dish: &dish.Dish{Path: "d"}, Outputs: []plan.Output{{Glob: "*.txt"}}}
 	x := &Execution{
 		Recorder: &Recorder{Root: root, Tree: files},
 		Ev:       &key.Evaluation{Task: task}, Last: &key.LastRun{},

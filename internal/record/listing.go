@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
@@ -83,7 +83,7 @@ func (s *listings) keep(t *plan.Task, l *listing) {
 }
 
 // allAround returns the directories around dishes.
-func allAround(dishes []*discovery.Dish) map[string]bool {
+func allAround(dishes []*dish.Dish) map[string]bool {
 	all := make(map[string]bool)
 	for _, d := range dishes {
 		for dir := range around(d.Path) {

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -29,7 +29,7 @@ func newListed(t *testing.T, ignored string) *listed {
 		t.Fatal(err)
 	}
 	for at, p := range map[string]**plan.Task{"a": &l.a, "b": &l.b, ".": &l.root} {
-		d := &discovery.Dish{Path: at}
+		d := &dish.Dish{Path: at}
 		l.Dishes = append(l.Dishes, d)
 		*p = &plan.Task{Name: "build", Dish: d}
 	}

@@ -19,8 +19,8 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/outputs"
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/action"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
@@ -31,7 +31,7 @@ type Recorder struct {
 	Root    string // of the workspace
 	Store   cache.Store
 	Tree    *tree.Tree
-	Dishes  []*discovery.Dish // of the workspace
+	Dishes  []*dish.Dish // of the workspace
 	Journal *journal
 	Warn    func(code, message, hint string)
 
@@ -59,7 +59,7 @@ type Execution struct {
 	// Upstream are the direct and indirect dependencies that have outputs.
 	Upstream []*Upstream
 	// Linked are the dishes whose sources are in the key.
-	Linked []*discovery.Dish
+	Linked []*dish.Dish
 
 	Outputs []cache.Output // of the task
 	Found   []string       // files at the paths of outputs that the task did not change

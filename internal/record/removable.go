@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
@@ -16,7 +16,7 @@ type Removable struct {
 	Task   *plan.Task
 	Tree   *tree.Tree
 	Others func(path string) bool // reports whether another task of the dish has made a path
-	Dishes []*discovery.Dish
+	Dishes []*dish.Dish
 	Had    []string // the files that the last runs of the task have made, or left
 
 	set *tree.Set       // the outputs

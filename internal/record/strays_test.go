@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 )
 
@@ -26,7 +26,7 @@ func TestIsExact(t *testing.T) {
 		"negated":          {[]string{"a", "!b"}, []cache.Output{file("d/a"), file("d/b")}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &plan.Task{Name: "build", Dish: &discovery.Dish{Path: "d"}}
+			p := &plan.Task{Name: "build", Dish: &dish.Dish{Path: "d"}}
 			for _, g := range test.globs {
 				p.Outputs = append(p.Outputs, plan.Output{Glob: g})
 			}

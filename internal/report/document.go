@@ -14,7 +14,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 )
 
@@ -126,7 +126,7 @@ type dishHead struct {
 	Bentos   []string `json:"bentos"`
 }
 
-func headOf(d *discovery.Dish) dishHead {
+func headOf(d *dish.Dish) dishHead {
 	return dishHead{Name: d.Name, Path: d.Path, Language: language(d), Bentos: listed(d.Bentos)}
 }
 
@@ -138,7 +138,7 @@ func listed(names []string) []string {
 	return names
 }
 
-func language(d *discovery.Dish) *string {
+func language(d *dish.Dish) *string {
 	if d.Adapter == nil {
 		return nil
 	}
@@ -148,7 +148,7 @@ func language(d *discovery.Dish) *string {
 
 // byBento groups dishes by their first bento, sorted by name. Dishes without a bento are in a last group without a
 // name.
-func byBento[Row any](dishes []*discovery.Dish, row func(*discovery.Dish) Row) []bentoOf[Row] {
+func byBento[Row any](dishes []*dish.Dish, row func(*dish.Dish) Row) []bentoOf[Row] {
 	groups := make(map[string][]Row)
 	for _, d := range dishes {
 		name := ""
@@ -171,20 +171,20 @@ func byBento[Row any](dishes []*discovery.Dish, row func(*discovery.Dish) Row) [
 }
 
 // shown returns the dishes of a document about p: the selected ones, and those with tasks in it.
-func shown(p *plan.Plan) []*discovery.Dish {
-	in := make(map[*discovery.Dish]bool)
+func shown(p *plan.Plan) []*dish.Dish {
+	in := make(map[*dish.Dish]bool)
 	for _, d := range p.Dishes {
 		in[d] = true
 	}
 	for _, t := range p.Tasks {
 		in[t.Dish] = true
 	}
-	return slices.DeleteFunc(slices.Clone(p.Workspace.Dishes), func(d *discovery.Dish) bool { return !in[d] })
+	return slices.DeleteFunc(slices.Clone(p.Workspace.Dishes), func(d *dish.Dish) bool { return !in[d] })
 }
 
 // tasksByDish returns the tasks of a plan by their dish.
-func tasksByDish(p *plan.Plan) map[*discovery.Dish][]*plan.Task {
-	by := make(map[*discovery.Dish][]*plan.Task)
+func tasksByDish(p *plan.Plan) map[*dish.Dish][]*plan.Task {
+	by := make(map[*dish.Dish][]*plan.Task)
 	for _, t := range p.Tasks {
 		by[t.Dish] = append(by[t.Dish], t)
 	}

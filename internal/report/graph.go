@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 )
 
@@ -49,7 +49,7 @@ func NewGraph(p *plan.Plan) Graph {
 			})
 		}
 		for _, from := range p.Taken(d) {
-			row.Links = append(row.Links, graphLink{Dish: from.From.Name, Kind: discovery.Inferred, Via: cmp.Or(from.Via, "files"), Where: from.Where})
+			row.Links = append(row.Links, graphLink{Dish: from.From.Name, Kind: dish.Inferred, Via: cmp.Or(from.Via, "files"), Where: from.Where})
 		}
 		doc.Dishes = append(doc.Dishes, row)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 )
@@ -18,7 +18,7 @@ type Plan struct {
 	Schema   string                   `json:"schema"`
 	Bentos   []bentoOf[planDish]      `json:"bentos"`
 	Summary  planSummary              `json:"summary"`
-	LeftOut  []discovery.LeftOut      `json:"left_out,omitempty"` // directories that have a manifest but are no dishes
+	LeftOut  []dish.LeftOut           `json:"left_out,omitempty"` // directories that have a manifest but are no dishes
 	Problems []diagnostics.Diagnostic `json:"problems,omitempty"`
 }
 
@@ -72,7 +72,7 @@ const (
 func NewPlan(p *plan.Plan, results []*key.Evaluation, clean []*plan.Task, problems []diagnostics.Diagnostic) Plan {
 	doc := Plan{Schema: Schema("plan"), LeftOut: p.Workspace.LeftOut, Problems: problems}
 	by := tasksByDish(p)
-	left := make(map[*discovery.Dish][]planTask)
+	left := make(map[*dish.Dish][]planTask)
 	pulled := make(map[string]bool) // other tasks need them
 	for _, t := range p.Tasks {
 		pulled[t.ID()] = true
@@ -86,7 +86,7 @@ func NewPlan(p *plan.Plan, results []*key.Evaluation, clean []*plan.Task, proble
 	}
 	dishes := shown(p)
 	doc.Summary.Dishes = len(dishes)
-	doc.Bentos = byBento(dishes, func(d *discovery.Dish) planDish {
+	doc.Bentos = byBento(dishes, func(d *dish.Dish) planDish {
 		row := planDish{dishHead: headOf(d), Notes: d.Notes, Tasks: []planTask{}, RootTasks: RootTasks(p, d)}
 		row.InnerDishes = innerDishes(by[d])
 		for _, t := range by[d] {
@@ -241,13 +241,13 @@ func firstNames(list []string) string {
 
 // LeftOutLine returns the line about directories that are left out, "" for none. It does not count
 // directories that the user excludes.
-func LeftOutLine(list []discovery.LeftOut) string {
+func LeftOutLine(list []dish.LeftOut) string {
 	all, tests := 0, 0
 	for _, l := range list {
-		if l.Reason == discovery.Excluded {
+		if l.Reason == dish.Excluded {
 			continue
 		}
-		if all++; l.Reason == discovery.TestData {
+		if all++; l.Reason == dish.TestData {
 			tests++
 		}
 	}

@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 )
 
@@ -18,7 +18,7 @@ type RootTask struct {
 }
 
 // RootTasks returns the scripts of d with the rules that bento applied.
-func RootTasks(p *plan.Plan, d *discovery.Dish) (list []RootTask) {
+func RootTasks(p *plan.Plan, d *dish.Dish) (list []RootTask) {
 	for _, t := range p.RootTasks(d) {
 		list = append(list, RootTask{Name: t.Name, Run: t.Run, Lifecycle: t.Root.Lifecycle, Rule: t.Root.Rule, Why: t.Root.Why})
 	}

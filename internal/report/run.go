@@ -6,8 +6,8 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/action"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/run"
 )
 
@@ -81,7 +81,7 @@ type runSummary struct {
 // NewRun makes the document of a run. End adds the fields that are known only at the end.
 func NewRun(r *run.Report) *Run {
 	doc := &Run{Schema: Schema("run"), StartedAt: r.Started.UTC(), CriticalPath: []string{}, Summary: summarize(r)}
-	byDish := make(map[*discovery.Dish][]runTask)
+	byDish := make(map[*dish.Dish][]runTask)
 	for _, res := range r.Results {
 		row := newRunTask(res)
 		if !res.Started.IsZero() {
@@ -93,7 +93,7 @@ func NewRun(r *run.Report) *Run {
 	for _, step := range r.CriticalPath() {
 		doc.CriticalPath = append(doc.CriticalPath, step.ID())
 	}
-	doc.Bentos = byBento(shown(r.Plan), func(d *discovery.Dish) runDish {
+	doc.Bentos = byBento(shown(r.Plan), func(d *dish.Dish) runDish {
 		row := runDish{dishHead: headOf(d), Tasks: byDish[d]}
 		if row.Tasks == nil {
 			row.Tasks = []runTask{}

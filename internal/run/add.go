@@ -6,13 +6,13 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // Add adds packages to d with the command of its ecosystem, while no other bento installs in the same
 // scope. The snapshot is outdated afterwards. Add runs nothing if a link on the path of a manifest or
 // lockfile leads out of the workspace.
-func (in *installer) Add(ctx context.Context, d *discovery.Dish, packages []string, dev bool, log adapters.LogFunc) error {
+func (in *installer) Add(ctx context.Context, d *dish.Dish, packages []string, dev bool, log adapters.LogFunc) error {
 	if err := in.inOwnInstall(d); err != nil {
 		return err
 	}

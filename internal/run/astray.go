@@ -11,7 +11,7 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
@@ -81,7 +81,7 @@ func (e *engine) homesOf(t *plan.Task) (dirs []string) {
 
 // toolsOf returns the paths that the tools of d make, and t does not make. t makes the usual outputs of
 // its recipe, and if it runs a script, also what the tools of its family make in other dishes.
-func toolsOf(d *discovery.Dish, t *plan.Task) *tree.Set {
+func toolsOf(d *dish.Dish, t *plan.Task) *tree.Set {
 	if d.Adapter == nil || t.RunsScript() && d != t.Dish && t.Dish.Adapter != nil && d.Adapter.Manifest().FamilyName() == t.Dish.Adapter.Manifest().FamilyName() {
 		return nil
 	}
@@ -151,7 +151,7 @@ func (e *engine) astrayHint(x *execution, own []string) string {
 func few(paths []string) string { return diagnostics.Few(paths) }
 
 // ranMeanwhile reports whether a task of d was executed during the execution of r.
-func (e *engine) ranMeanwhile(d *discovery.Dish, r *Result) bool {
+func (e *engine) ranMeanwhile(d *dish.Dish, r *Result) bool {
 	end := r.Started.Add(r.Duration)
 	return slices.ContainsFunc(e.nodes, func(n *node) bool {
 		switch {
@@ -217,7 +217,7 @@ func (e *engine) together(t *plan.Task, globs []string) []string {
 // makeThere reports whether a task of a dish below dir, relative to the dish of t, has outputs.
 func (e *engine) makeThere(t *plan.Task, dir string) bool {
 	dir = path.Join(t.Dish.Path, dir)
-	return slices.ContainsFunc(e.plan.Workspace.Dishes, func(d *discovery.Dish) bool {
+	return slices.ContainsFunc(e.plan.Workspace.Dishes, func(d *dish.Dish) bool {
 		return d != t.Dish && key.Inside(d.Path, dir) && slices.ContainsFunc(e.plan.TasksOf(d), func(o *plan.Task) bool { return len(o.Outputs) > 0 })
 	})
 }

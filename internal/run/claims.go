@@ -6,13 +6,13 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 const claimsVersion = 1
 
 // claims returns the directories that recorded installs of d's scope have made. Changes are saved.
-func (in *installer) claims(d *discovery.Dish) *adapters.Claims {
+func (in *installer) claims(d *dish.Dish) *adapters.Claims {
 	name := "installs/" + cache.ShortSum(d.ScopeID()) + ".made"
 	text, _ := in.State.Load(name, claimsVersion) // without a record nothing is removed
 	c := adapters.ReadClaims(text)

@@ -11,7 +11,7 @@ import (
 	"github.com/zeebo/blake3"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -20,7 +20,7 @@ import (
 const maxCopied = 200_000
 
 // addCopied adds what an install copies out of the workspace, or compiles, to its stamp.
-func (in *installer) addCopied(ctx context.Context, w *pack.Writer, d *discovery.Dish) {
+func (in *installer) addCopied(ctx context.Context, w *pack.Writer, d *dish.Dish) {
 	for _, c := range d.Scope.Copied {
 		rel, err := filepath.Rel(in.Root, c.Dir)
 		if err != nil || !filepath.IsLocal(rel) || in.Tree == nil {
@@ -33,7 +33,7 @@ func (in *installer) addCopied(ctx context.Context, w *pack.Writer, d *discovery
 }
 
 // copied returns the digest of the files that an install takes from the directory dir of the workspace.
-func (in *installer) copied(ctx context.Context, d *discovery.Dish, dir string, c adapters.Copied) [32]byte {
+func (in *installer) copied(ctx context.Context, d *dish.Dish, dir string, c adapters.Copied) [32]byte {
 	l := copiedFiles{in: in, of: c}
 	if set, err := tree.CompileSet(dir, d.Adapter.Manifest().DerivedPaths); err == nil && !c.Ignored {
 		l.derived = set

@@ -6,7 +6,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
@@ -14,7 +14,7 @@ import (
 
 // AddPackages adds packages to a dish with the command of its ecosystem. It locks the workspace, so
 // that no run of another bento reads half-written manifests.
-func AddPackages(ctx context.Context, env *Env, d *discovery.Dish, packages []string, dev bool, log adapters.LogFunc) error {
+func AddPackages(ctx context.Context, env *Env, d *dish.Dish, packages []string, dev bool, log adapters.LogFunc) error {
 	release, _ := env.lockWorkspace(ctx)
 	defer release()
 	if ctx.Err() != nil {
@@ -114,7 +114,7 @@ func installFailure(ev *key.Evaluation, err error) *Result {
 
 // InstallAll installs the dependencies of dishes, each scope once, one after the
 // other, while no other bento runs in the workspace. It continues after a failure.
-func InstallAll(ctx context.Context, env *Env, t *tree.Tree, dishes []*discovery.Dish, force bool) ([]*Install, error) {
+func InstallAll(ctx context.Context, env *Env, t *tree.Tree, dishes []*dish.Dish, force bool) ([]*Install, error) {
 	env.Snapshot.Acts()
 	release, _ := env.lockWorkspace(ctx)
 	defer release()

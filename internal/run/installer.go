@@ -17,8 +17,8 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/action"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
@@ -54,7 +54,7 @@ func (i *Install) ID() string { return i.Dish + ": install" }
 
 // UpToDate reports whether the last good install of d's scope matches the current files, tool and
 // command.
-func (in *installer) UpToDate(ctx context.Context, d *discovery.Dish) bool {
+func (in *installer) UpToDate(ctx context.Context, d *dish.Dish) bool {
 	toolchain, err := in.toolchain(ctx, d)
 	return err == nil && in.reason(ctx, d, cache.ShortSum(d.ScopeID()), toolchain) == ""
 }
@@ -62,7 +62,7 @@ func (in *installer) UpToDate(ctx context.Context, d *discovery.Dish) bool {
 // toolchain returns the fingerprint of the tool that installs the scope of d. All dishes of the scope
 // use the tool in the directory of the scope; if that tool fails, toolchain uses the one in the
 // directory of d.
-func (in *installer) toolchain(ctx context.Context, d *discovery.Dish) (string, error) {
+func (in *installer) toolchain(ctx context.Context, d *dish.Dish) (string, error) {
 	found, err := in.Toolchains.Fingerprint(ctx, d.Adapter, d.ScopeDir())
 	if err != nil && d.ScopeDir() != d.Dir {
 		return in.Toolchains.Fingerprint(ctx, d.Adapter, d.Dir)
@@ -78,13 +78,13 @@ type installer struct {
 }
 
 // needsInstall reports whether there is anything to install for a dish at all.
-func needsInstall(d *discovery.Dish) bool {
+func needsInstall(d *dish.Dish) bool {
 	return d.Adapter != nil && !d.Scope.Nothing && d.Adapter.Manifest().Capabilities.Install
 }
 
 // Ensure installs the dependencies of d if its manifest, lockfile or tools have changed since the
 // last good install, or if that install is gone. It returns nil if no install is needed.
-func (in *installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
+func (in *installer) Ensure(ctx context.Context, d *dish.Dish) *Install {
 	i := &Install{Dish: d.Name, Dir: d.ScopeDir(), Command: d.Scope.Command}
 	toolchain, err := in.toolchain(ctx, d)
 	if err != nil {
@@ -135,7 +135,7 @@ func orInterrupted(err error) error {
 }
 
 // install runs the adapter's install, whose output goes to log.
-func (in *installer) install(ctx context.Context, d *discovery.Dish, i *Install, log *action.Log) error {
+func (in *installer) install(ctx context.Context, d *dish.Dish, i *Install, log *action.Log) error {
 	ctx, cancel := context.WithTimeout(ctx, installTimeout)
 	defer cancel()
 	if err := LinksOut(in.Root, d); err != nil {
@@ -156,7 +156,7 @@ func (in *installer) install(ctx context.Context, d *discovery.Dish, i *Install,
 }
 
 // environ returns the environment of the installs of d.
-func (in *installer) environ(d *discovery.Dish) adapters.Environ {
+func (in *installer) environ(d *dish.Dish) adapters.Environ {
 	m := d.Adapter.Manifest()
 	env := in.Environ
 	if !in.Inherit {
@@ -166,7 +166,7 @@ func (in *installer) environ(d *discovery.Dish) adapters.Environ {
 }
 
 // reason returns the reason why an install is needed, "" if it is not.
-func (in *installer) reason(ctx context.Context, d *discovery.Dish, id, toolchain string) string {
+func (in *installer) reason(ctx context.Context, d *dish.Dish, id, toolchain string) string {
 	if in.Force {
 		return "asked for"
 	}
@@ -205,7 +205,7 @@ func isGone(path string) bool {
 	return err == nil && len(entries) == 0
 }
 
-func (in *installer) keepStamp(ctx context.Context, d *discovery.Dish, id, toolchain string) {
+func (in *installer) keepStamp(ctx context.Context, d *dish.Dish, id, toolchain string) {
 	// The install may have written a lockfile, so the stamp is of the current files. With that
 	// lockfile the next install may have another command, which would change nothing.
 	stamps := in.stamp(ctx, d, toolchain)
@@ -224,7 +224,7 @@ func (in *installer) keepStamp(ctx context.Context, d *discovery.Dish, id, toolc
 }
 
 // stamp returns the digest of the files that decide an install, of the tool and of the command.
-func (in *installer) stamp(ctx context.Context, d *discovery.Dish, toolchain string) string {
+func (in *installer) stamp(ctx context.Context, d *dish.Dish, toolchain string) string {
 	m := d.Adapter.Manifest()
 	var w pack.Writer
 	w.Strings([]string{m.AdapterID, m.Identity, d.Scope.Command, toolchain})
@@ -272,7 +272,7 @@ func digestOf(ctx context.Context, name string) (sum [32]byte, err error) {
 }
 
 // deciding returns the files that decide an install.
-func (in *installer) deciding(d *discovery.Dish) []string {
+func (in *installer) deciding(d *dish.Dish) []string {
 	if len(d.Scope.Files) > 0 {
 		return d.Scope.Files
 	}

@@ -9,15 +9,15 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/clone"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
 // LinksOut returns an error for each manifest and lockfile of d, in its directory and in
 // that of its install scope, on whose path a link leads out of the workspace at root.
 // Tools write through such a link. The error is diagnostics.Problems.
-func LinksOut(root string, d *discovery.Dish) error {
+func LinksOut(root string, d *dish.Dish) error {
 	c := clone.At(root)
 	m := d.Adapter.Manifest()
 	globs := slices.Concat(m.FingerprintFiles, m.Writes)

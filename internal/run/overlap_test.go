@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 )
 
@@ -14,7 +14,7 @@ import (
 func kitchen(tasks, outputs int, glob string) *plan.Plan {
 	p := &plan.Plan{}
 	for i := range tasks {
-		t := &plan.Task{Index: i, Name: "build", Dish: &discovery.Dish{Name: fmt.Sprint("d", i), Path: fmt.Sprint("d", i)}}
+		t := &plan.Task{Index: i, Name: "build", Dish: &dish.Dish{Name: fmt.Sprint("d", i), Path: fmt.Sprint("d", i)}}
 		for j := range outputs {
 			t.Outputs = append(t.Outputs, plan.Output{Glob: strings.NewReplacer("%t", fmt.Sprint(i), "%o", fmt.Sprint(j)).Replace(glob), Declared: true})
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/state"
 )
@@ -41,12 +41,12 @@ func (e *Env) refuseRecursion(p *plan.Plan) error {
 }
 
 // installing is the name of an install in a chain.
-func installing(d *discovery.Dish) string {
+func installing(d *dish.Dish) string {
 	return "the install of " + d.ScopeDir() + " (" + d.Adapter.Manifest().AdapterID + ")"
 }
 
 // inOwnInstall returns an error if this bento was started by the install of the scope of d.
-func (in *installer) inOwnInstall(d *discovery.Dish) error {
+func (in *installer) inOwnInstall(d *dish.Dish) error {
 	if chain := in.chain(); chain.Has(in.Root, installing(d)) {
 		return fmt.Errorf("%s has started this bento, and must not wait for itself; --skip-install leaves it out", installing(d))
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/dag"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 )
 
@@ -44,7 +44,7 @@ func TestCriticalPath(t *testing.T) {
 		p := &plan.Plan{Graph: dag.New(len(c.tasks))}
 		r := &Report{Plan: p, Installs: c.installs}
 		for i, name := range c.tasks {
-			task := &plan.Task{Index: i, Name: name, Dish: &discovery.Dish{Name: "d"}}
+			task := &plan.Task{Index: i, Name: name, Dish: &dish.Dish{Name: "d"}}
 			r.Results = append(r.Results, &Result{Task: task, Duration: time.Duration(c.took[i]) * time.Second, Install: c.needs[i]})
 		}
 		for _, e := range c.edges {

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // InstallSettings is what the configuration says of installs.
@@ -15,7 +15,7 @@ type InstallSettings struct {
 }
 
 // SettingsOfInstalls returns the settings of the installs of dishes, which all see the variables pass.
-func SettingsOfInstalls(pass []string, dishes []*discovery.Dish) InstallSettings {
+func SettingsOfInstalls(pass []string, dishes []*dish.Dish) InstallSettings {
 	s := InstallSettings{PassEnv: pass, OfDish: make(map[string][]string), Inputs: make(map[string][]string)}
 	for _, d := range dishes {
 		if d.Config == nil {
@@ -33,7 +33,7 @@ func SettingsOfInstalls(pass []string, dishes []*discovery.Dish) InstallSettings
 
 // passEnv returns the variables that the configuration passes to the install of d: those of every dish
 // below the directory that is installed as one.
-func (s *InstallSettings) passEnv(root string, d *discovery.Dish) []string {
+func (s *InstallSettings) passEnv(root string, d *dish.Dish) []string {
 	names := slices.Clone(s.PassEnv)
 	for path, of := range s.OfDish {
 		rel, err := filepath.Rel(d.ScopeDir(), filepath.Join(root, filepath.FromSlash(path)))

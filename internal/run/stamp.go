@@ -5,7 +5,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
@@ -20,8 +20,8 @@ func (e *engine) stampOf(t *plan.Task) string {
 	}
 	var w pack.Writer
 	any := false
-	for _, d := range append([]*discovery.Dish{t.Dish}, e.keys.Linked(t)...) {
-		if !slices.ContainsFunc(d.Embeds, func(m discovery.Embed) bool { return m.Missed }) {
+	for _, d := range append([]*dish.Dish{t.Dish}, e.keys.Linked(t)...) {
+		if !slices.ContainsFunc(d.Embeds, func(m dish.Embed) bool { return m.Missed }) {
 			continue
 		}
 		any = true

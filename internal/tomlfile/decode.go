@@ -17,7 +17,7 @@ type Unmarshaler interface {
 // At is a value with its position.
 type At[T any] struct {
 	Value T
-	Pos   Pos
+	Pos   diagnostics.Pos
 	Given bool // the key exists and has a value of the right type
 }
 
@@ -30,7 +30,7 @@ func (a *At[T]) decode(d *decoder, v *Value) {
 // Entry is one key of a Map.
 type Entry[T any] struct {
 	Name  string
-	Pos   Pos // of the key
+	Pos   diagnostics.Pos // of the key
 	Value T
 }
 

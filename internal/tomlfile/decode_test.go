@@ -67,11 +67,12 @@ deep = []
 	}
 	got.Raw = nil
 	three := 3
+	at := func(line, col int) diagnostics.Pos { return diagnostics.Pos{File: "x.toml", Line: line, Col: col} }
 	want := sample{
-		Name: At[string]{"n", Pos{"x.toml", 1, 8}, true}, Count: &three, Small: 4, Ratio: 1, On: true,
-		Words: []At[string]{{"a", Pos{"x.toml", 6, 10}, true}, {"b", Pos{"x.toml", 6, 15}, true}},
+		Name: At[string]{"n", at(1, 8), true}, Count: &three, Small: 4, Ratio: 1, On: true,
+		Words: []At[string]{{"a", at(6, 10), true}, {"b", at(6, 15), true}},
 		Env:   map[string]string{"A": "1", "B": "2"}, Any: []any{int64(1), int64(2)}, Level: 2,
-		Tasks: Map[taskSample]{{"z", Pos{"x.toml", 11, 8}, taskSample{"zz"}}, {"a", Pos{"x.toml", 13, 8}, taskSample{"aa"}}},
+		Tasks: Map[taskSample]{{"z", at(11, 8), taskSample{"zz"}}, {"a", at(13, 8), taskSample{"aa"}}},
 	}
 	want.Nested.Deep = []string{}
 	if diff := cmp.Diff(want, got); diff != "" {

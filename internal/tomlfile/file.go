@@ -8,7 +8,6 @@ package tomlfile
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"unicode/utf8"
 
@@ -31,36 +30,6 @@ const (
 
 // maxProblems is the largest number of reported problems of one document.
 const maxProblems = 100
-
-// Pos is a position in a file. The zero value is none.
-type Pos struct {
-	File string // the path passed to Parse
-	Line int    // 1-based
-	Col  int    // 1-based, in bytes
-}
-
-// String returns "file:line:col" without the unknown parts.
-func (p Pos) String() string {
-	return diagnostics.Diagnostic{File: p.File, Line: p.Line, Col: p.Col}.Where()
-}
-
-// Error returns the diagnostic of an error at p.
-func (p Pos) Error(rule, format string, args ...any) diagnostics.Diagnostic {
-	return diagnostics.Diagnostic{
-		File: p.File, Line: p.Line, Col: p.Col,
-		Severity: diagnostics.Error,
-		Message:  fmt.Sprintf(format, args...),
-		Rule:     rule,
-		Source:   diagnostics.Source,
-	}
-}
-
-// Warning returns the diagnostic of a warning at p.
-func (p Pos) Warning(rule, format string, args ...any) diagnostics.Diagnostic {
-	d := p.Error(rule, format, args...)
-	d.Severity = diagnostics.Warning
-	return d
-}
 
 // File is a parsed document. It does not change and is safe for concurrent use.
 type File struct {
@@ -86,7 +55,7 @@ func ParseManifest(path string, data []byte) (*File, []diagnostics.Diagnostic) {
 
 func parse(path string, data []byte, limit int) (*File, []diagnostics.Diagnostic) {
 	if len(data) > limit {
-		d := Pos{File: path}.Error(RuleTooLarge, "the file has %d bytes, expected at most %d", len(data), limit)
+		d := diagnostics.Pos{File: path}.Error(RuleTooLarge, "the file has %d bytes, expected at most %d", len(data), limit)
 		return nil, []diagnostics.Diagnostic{d}
 	}
 	text, bom := bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
@@ -134,12 +103,12 @@ func (f *File) checkText() (diagnostics.Diagnostic, bool) {
 }
 
 // pos returns the position of a byte.
-func (f *File) pos(offset int) Pos {
+func (f *File) pos(offset int) diagnostics.Pos {
 	line, found := slices.BinarySearch(f.lines, offset)
 	if !found {
 		line--
 	}
-	return Pos{File: f.path, Line: line + 1, Col: offset - f.lines[line] + 1}
+	return diagnostics.Pos{File: f.path, Line: line + 1, Col: offset - f.lines[line] + 1}
 }
 
 // Path returns the name of the file in messages.

@@ -81,7 +81,7 @@ deep.er = 3
 	if got := f.Lookup("quo ted", "2", "d", "e").Path(); got != `"quo ted"[2].d.e` {
 		t.Errorf("Path() = %s", got)
 	}
-	if got := f.Lookup("tasks", "build", "run").Pos(); got != (Pos{"x.toml", 6, 7}) {
+	if got := f.Lookup("tasks", "build", "run").Pos(); got != (diagnostics.Pos{File: "x.toml", Line: 6, Col: 7}) {
 		t.Errorf("Pos of the value = %v", got)
 	}
 }
@@ -214,7 +214,7 @@ func compareParsers(t *testing.T, data []byte, file *File, problems []diagnostic
 }
 
 func checkPlaces(t *testing.T, v *Value) {
-	for _, p := range []Pos{v.Pos(), v.KeyPos()} {
+	for _, p := range []diagnostics.Pos{v.Pos(), v.KeyPos()} {
 		if p.Line < 1 || p.Col < 1 {
 			t.Fatalf("%s is at %v", v.Path(), p)
 		}

@@ -24,7 +24,7 @@ func (f *File) fill() []diagnostics.Diagnostic {
 func (f *File) decodeError(err error) diagnostics.Diagnostic {
 	var perr toml.ParseError
 	if !errors.As(err, &perr) {
-		return Pos{File: f.path}.Error(RuleSyntax, "%s", err)
+		return diagnostics.Pos{File: f.path}.Error(RuleSyntax, "%s", err)
 	}
 	msg := perr.Message
 	if msg == "" {

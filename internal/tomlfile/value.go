@@ -66,10 +66,10 @@ func (v *Value) Kind() Kind { return v.kind }
 func (v *Value) Name() string { return v.name }
 
 // Pos returns the position of the value itself.
-func (v *Value) Pos() Pos { return v.file.pos(v.start) }
+func (v *Value) Pos() diagnostics.Pos { return v.file.pos(v.start) }
 
 // KeyPos returns the position of the key, and for an array element that of the value.
-func (v *Value) KeyPos() Pos { return v.file.pos(v.key) }
+func (v *Value) KeyPos() diagnostics.Pos { return v.file.pos(v.key) }
 
 // Text returns a string, and reports whether v is one.
 func (v *Value) Text() (string, bool) {

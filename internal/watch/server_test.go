@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 )
@@ -12,7 +12,7 @@ import (
 // A server that waited for its dependencies is compared with the key and inputs of its start. An edit may come
 // after the start, and before a check whose changes do not list the edited file.
 func TestServerIsComparedWithItsBeginning(t *testing.T) {
-	task := &plan.Task{Dish: &discovery.Dish{Path: "d"}, Name: "dev"}
+	task := &plan.Task{Dish: &dish.Dish{Path: "d"}, Name: "dev"}
 	old, edited := cache.Key{1}, cache.Key{2}
 	inputs := []key.File{{Path: "d/in"}}
 	for name, c := range map[string]struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/diagnostics/parse"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/plugin/adapter/answer"
 )
 
@@ -66,9 +67,9 @@ func definition(c *config.Adapter) declared.Definition {
 func faults(c *config.Adapter, m *adapters.Manifest) (problems []diagnostics.Diagnostic) {
 	for _, h := range c.Hooks {
 		if h.Parser.Text == adapters.ParserPlugin {
-			problems = append(problems, h.Parser.Pos.Error(config.RuleInvalid, "parser %q is for plugins: an adapter without a program names a parser of bento", h.Parser.Text))
+			problems = append(problems, h.Parser.Pos.Error(diagnostics.RuleInvalid, "parser %q is for plugins: an adapter without a program names a parser of bento", h.Parser.Text))
 		} else if !answer.IsParser(h.Parser.Text) {
-			d := h.Parser.Pos.Error(config.RuleInvalid, "bento has no parser %q", h.Parser.Text)
+			d := h.Parser.Pos.Error(diagnostics.RuleInvalid, "bento has no parser %q", h.Parser.Text)
 			d.Hint = diagnostics.Suggest(h.Parser.Text, parse.Parsers())
 			if d.Hint == "" {
 				d.Hint = "bento has " + strings.Join(parse.Parsers(), ", ")
@@ -91,19 +92,19 @@ func faults(c *config.Adapter, m *adapters.Manifest) (problems []diagnostics.Dia
 		}
 	}
 	if err != nil {
-		return []diagnostics.Diagnostic{c.Pos.Error(config.RuleInvalid, "the adapter %s: %v", c.ID, err)}
+		return []diagnostics.Diagnostic{c.Pos.Error(diagnostics.RuleInvalid, "the adapter %s: %v", c.ID, err)}
 	}
 	return nil
 }
 
-func texts(list []config.Text) (out []string) {
+func texts(list []dish.Text) (out []string) {
 	for _, t := range list {
 		out = append(out, t.Text)
 	}
 	return out
 }
 
-func globTexts(list []config.Glob) (out []string) {
+func globTexts(list []dish.Glob) (out []string) {
 	for _, g := range list {
 		if g.Text != "" {
 			out = append(out, g.Text)

@@ -33,20 +33,20 @@ func (h *Host) named(cfg *config.Workspace) (list []discovery.Named, problems []
 		id := idOf(path)
 		switch {
 		case strings.HasSuffix(name, config.IdentityVariable) && !filepath.IsAbs(path):
-			problems = append(problems, config.Pos{}.Warning(RuleNamed, "$%s is %q: edits of that plugin change no keys", name, path))
+			problems = append(problems, diagnostics.Pos{}.Warning(RuleNamed, "$%s is %q: edits of that plugin change no keys", name, path))
 		case !filepath.IsAbs(path):
-			problems = append(problems, config.Pos{}.Error(RuleNamed, "$%s is %q, expected the absolute path of a plugin", name, path))
+			problems = append(problems, diagnostics.Pos{}.Error(RuleNamed, "$%s is %q, expected the absolute path of a plugin", name, path))
 		case id == "" || config.PluginVariable(id) != name:
-			d := config.Pos{}.Error(RuleNamed, "$%s is %q, whose name has another id", name, path)
+			d := diagnostics.Pos{}.Error(RuleNamed, "$%s is %q, whose name has another id", name, path)
 			d.Hint = "expected a file named " + discovery.PluginPrefix + strings.ToLower(strings.TrimPrefix(name, variables))
 			problems = append(problems, d)
 		default:
 			if _, err := os.Stat(path); err != nil {
-				problems = append(problems, config.Pos{}.Error(RuleNamed, "$%s: %v", name, err))
+				problems = append(problems, diagnostics.Pos{}.Error(RuleNamed, "$%s: %v", name, err))
 				continue
 			}
 			list = append(list, discovery.Named{By: "your environment", Path: path})
-			problems = append(problems, config.Pos{}.Warning(RuleNamed, "the plugin %s is %s, which $%s names", id, path, name))
+			problems = append(problems, diagnostics.Pos{}.Warning(RuleNamed, "the plugin %s is %s, which $%s names", id, path, name))
 		}
 	}
 	own, more := h.namedByFile(cfg)

@@ -18,6 +18,7 @@ import (
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
@@ -27,9 +28,9 @@ import (
 
 // Options say which workspace is opened, and how.
 type Options struct {
-	Root    string        // absolute, without links
-	Exclude []config.Glob // in addition to what bento.toml excludes; nil for nothing
-	All     bool          // the caller needs all dishes
+	Root    string      // absolute, without links
+	Exclude []dish.Glob // in addition to what bento.toml excludes; nil for nothing
+	All     bool        // the caller needs all dishes
 	// Configured receives the configuration as soon as it is read, before discovery. It must not block. It may be
 	// nil.
 	Configured func(*config.Workspace)
@@ -162,7 +163,7 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 		Tree: files, Clone: below, Snapshot: snapshot, Config: cfg, Memory: memory, Candidates: candidates, Failures: w.Plugins.Failures(),
 		Registry: adapters.NewRegistry(append(own, w.Plugins.Adapters()...)...), Made: w.History.Made,
 	}
-	find.Loaded = func(dishes []*config.Dish) { settings.load(cfg, dishes) }
+	find.Loaded = func(dishes []*dish.Settings) { settings.load(cfg, dishes) }
 	if memory != nil {
 		find.State, find.Later = w.State, w.saving.Go
 		find.Basis = func() string { return h.settings(Program(), w.State, cfg) }

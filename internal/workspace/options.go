@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/plugin/adapter/answer"
 )
 
@@ -26,7 +27,7 @@ func (s *dishSettings) of(id, dir string) string {
 	return s.by[dir][id]
 }
 
-func (s *dishSettings) load(cfg *config.Workspace, dishes []*config.Dish) {
+func (s *dishSettings) load(cfg *config.Workspace, dishes []*dish.Settings) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, d := range dishes {
@@ -48,14 +49,14 @@ func (s *dishSettings) load(cfg *config.Workspace, dishes []*config.Dish) {
 
 // wrongOptions returns the problems of options that a plugin does not have or that its schema does not allow.
 func wrongOptions(w *Workspace, from *discovery.Options) (problems []diagnostics.Diagnostic) {
-	check := func(id string, o config.Options) {
+	check := func(id string, o dish.Options) {
 		if o.JSON == "" {
 			return
 		}
 		if a := from.Registry.ByID(id); a != nil {
 			problems = append(problems, faultsOf(a.Manifest(), o)...)
 		} else if !slices.ContainsFunc(from.Candidates, func(c adapters.Candidate) bool { return c.ID == id }) {
-			d := o.Places[""].Warning(config.RuleInvalid, "options of %q, which is no plugin here", id)
+			d := o.Places[""].Warning(diagnostics.RuleInvalid, "options of %q, which is no plugin here", id)
 			d.Hint = diagnostics.Suggest(id, from.Registry.IDs())
 			problems = append(problems, d)
 		}
@@ -63,7 +64,7 @@ func wrongOptions(w *Workspace, from *discovery.Options) (problems []diagnostics
 	for _, id := range slices.Sorted(maps.Keys(from.Config.Plugins.ByID)) {
 		check(id, from.Config.Plugins.ByID[id].Options)
 	}
-	seen := make(map[*config.Dish]bool) // a directory may hold several dishes
+	seen := make(map[*dish.Settings]bool) // a directory may hold several dishes
 	for _, d := range w.Dishes {
 		if d.Config == nil || seen[d.Config] {
 			continue
@@ -77,9 +78,9 @@ func wrongOptions(w *Workspace, from *discovery.Options) (problems []diagnostics
 }
 
 // faultsOf returns the problems of options according to a manifest.
-func faultsOf(m *adapters.Manifest, o config.Options) (problems []diagnostics.Diagnostic) {
+func faultsOf(m *adapters.Manifest, o dish.Options) (problems []diagnostics.Diagnostic) {
 	if !m.Capabilities.Options {
-		return []diagnostics.Diagnostic{o.Places[""].Error(config.RuleInvalid, "the adapter %s takes no options", m.AdapterID)}
+		return []diagnostics.Diagnostic{o.Places[""].Error(diagnostics.RuleInvalid, "the adapter %s takes no options", m.AdapterID)}
 	}
 	schema, err := answer.ReadOptionsSchema(m.OptionsSchema)
 	if err != nil {
@@ -94,7 +95,7 @@ func faultsOf(m *adapters.Manifest, o config.Options) (problems []diagnostics.Di
 		if f.Path != "" {
 			path += "." + f.Path
 		}
-		d := pos.Error(config.RuleInvalid, "%s: %s", path, f.Message)
+		d := pos.Error(diagnostics.RuleInvalid, "%s: %s", path, f.Message)
 		d.Hint = f.Hint
 		problems = append(problems, d)
 	}

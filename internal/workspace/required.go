@@ -10,7 +10,6 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
-	"github.com/bentobuild/bento/internal/config"
 )
 
 const (
@@ -118,7 +117,7 @@ func lostDishes(id string, paths []string) diagnostics.Diagnostic {
 	if more := len(paths) - len(shown); more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	d := config.Pos{}.Warning(RulePluginLost, "the plugin %s failed: its tasks of earlier runs are missing in %s", id, names)
+	d := diagnostics.Pos{}.Warning(RulePluginLost, "the plugin %s failed: its tasks of earlier runs are missing in %s", id, names)
 	d.Hint = fmt.Sprintf("[plugins] required = [%q] makes this an error; [plugins] disable = [%q] says that it is not wanted", id, id)
 	return d
 }

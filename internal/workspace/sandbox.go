@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/sandbox"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/host"
@@ -19,7 +20,7 @@ import (
 // marks candidates with a required sandbox as not trusted, which is an error, and warns of the others.
 func (h *Host) confine(candidates []adapters.Candidate, cfg *config.Workspace, st *state.Dir) (map[string]*host.Sandbox, []diagnostics.Diagnostic) {
 	c := h.Confiner(cfg, st)
-	boxes, refused := make(map[string]*host.Sandbox), make(map[config.Text][]string)
+	boxes, refused := make(map[string]*host.Sandbox), make(map[dish.Text][]string)
 	for i := range candidates {
 		p := &candidates[i]
 		mode, own := cfg.Plugins.SandboxOf(p.ID), cfg.Plugins.ByID[p.ID]
@@ -59,8 +60,8 @@ type Confiner struct {
 	state   *state.Dir
 	lacks   string // the missing features of the sandbox, "" for none
 	helper  string
-	scratch string       // the scratch directory of the host
-	partial *config.Text // the setting of an incomplete sandbox
+	scratch string     // the scratch directory of the host
+	partial *dish.Text // the setting of an incomplete sandbox
 }
 
 // Confiner returns a Confiner for a workspace.
@@ -70,7 +71,7 @@ func (h *Host) Confiner(cfg *config.Workspace, st *state.Dir) *Confiner {
 
 // Box returns a sandbox with a scratch directory of that name. It returns an error if mode requires the whole sandbox,
 // which the kernel cannot provide.
-func (c *Confiner) Box(name string, mode config.Text) (*host.Sandbox, error) {
+func (c *Confiner) Box(name string, mode dish.Text) (*host.Sandbox, error) {
 	err := c.prepare()
 	if err != nil {
 		c.lacks = err.Error()
@@ -126,7 +127,7 @@ func (h *Host) scratchIn(st *state.Dir) (string, error) {
 }
 
 // Paths returns the configured paths as absolute paths. It leaves out paths below an unknown home directory.
-func (c *Confiner) Paths(texts []config.Text) []string {
+func (c *Confiner) Paths(texts []dish.Text) []string {
 	var list []string
 	for _, t := range texts {
 		if path := c.host.expand(t.Text); path != "" {

@@ -7,13 +7,12 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // Tools are the tools of a workspace, open until Close. Close may be nil.
 type Tools struct {
-	ByID  map[string]*discovery.Tool // also those with a Problem
+	ByID  map[string]*dish.Tool // also those with a Problem
 	Close func()
 }
 
@@ -27,15 +26,15 @@ func (h *Host) openTools(ctx context.Context, w *Workspace, warn func(code, mess
 }
 
 // usesTools reports whether a task of a dish calls a tool, or a tool parses the output of a task.
-func usesTools(d *discovery.Dish) bool {
-	if d.Config != nil && slices.ContainsFunc(d.Config.Tasks, func(t config.Task) bool { return t.Tool.Text != "" || t.Parser.Text != "" }) {
+func usesTools(d *dish.Dish) bool {
+	if d.Config != nil && slices.ContainsFunc(d.Config.Tasks, func(t dish.TaskSettings) bool { return t.Tool.Text != "" || t.Parser.Text != "" }) {
 		return true
 	}
 	if _, isPlugin := d.Adapter.(adapters.Starter); !isPlugin {
 		return false // no built-in adapter names one
 	}
 	for _, hook := range d.Adapter.Manifest().DiagnosticHooks {
-		if strings.HasPrefix(hook.Parser, config.ToolParser) {
+		if strings.HasPrefix(hook.Parser, adapters.ParserTool) {
 			return true
 		}
 	}

@@ -40,7 +40,7 @@ type Fixtures struct {
 // fixture is one directory.
 type fixture struct {
 	name    string // relative to the root, with slashes
-	pos     tomlfile.Pos
+	pos     diagnostics.Pos
 	answers []*expectation // in the order of the file
 	parses  []*parseCase
 }
@@ -48,7 +48,7 @@ type fixture struct {
 // expectation is the answer to one question about the directory.
 type expectation struct {
 	method string
-	pos    tomlfile.Pos
+	pos    diagnostics.Pos
 	want   any // JSON; nil for null
 	failed string
 	fails  bool // an error; its message contains failed
@@ -56,7 +56,7 @@ type expectation struct {
 
 // parseCase is one output of a task, and its findings.
 type parseCase struct {
-	pos                  tomlfile.Pos
+	pos                  diagnostics.Pos
 	task, stdout, stderr string
 	status               int
 	want                 any
@@ -88,7 +88,7 @@ func OpenFixtures(dir string) (*Fixtures, []diagnostics.Diagnostic, error) {
 	}
 	for _, e := range entries {
 		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && f.of(e.Name()) == nil {
-			f.cases = append(f.cases, &fixture{name: e.Name(), pos: tomlfile.Pos{File: filepath.Join(dir, ExpectedFile)}})
+			f.cases = append(f.cases, &fixture{name: e.Name(), pos: diagnostics.Pos{File: filepath.Join(dir, ExpectedFile)}})
 		}
 	}
 	if len(f.cases) > maxFixtures {
@@ -253,7 +253,7 @@ func RunFixtures(ctx context.Context, path string, o Options, f *Fixtures, updat
 
 // fixture asks about one directory, in a separate process.
 func (s *suite) fixture(ctx context.Context, f *Fixtures, c *fixture, update bool) (list []Result) {
-	add := func(what string, pos tomlfile.Pos, o outcome) {
+	add := func(what string, pos diagnostics.Pos, o outcome) {
 		list = append(list, Result{
 			Clause: c.name, Level: Must, Expected: what, Status: o.status, Got: o.got, Place: pos.String(), Frames: lastExchange(s.frames(c.name, o)),
 		})

@@ -262,7 +262,7 @@ func list(f *adapters.Files, v *tomlfile.Value) []requirements.Requirement {
 	return out
 }
 
-func at(r requirements.Requirement, pos tomlfile.Pos) requirements.Requirement {
+func at(r requirements.Requirement, pos diagnostics.Pos) requirements.Requirement {
 	r.File, r.Line = pos.File, pos.Line
 	return r
 }

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/dag"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run"
 )
@@ -24,7 +24,7 @@ func someRun() *run.Report {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	r := &run.Report{Plan: &plan.Plan{Graph: dag.New(4)}, Started: start, Duration: 10 * time.Second}
 	for i, name := range []string{"a", "b", "c", "x"} {
-		t := &plan.Task{Index: i, Dish: &discovery.Dish{Name: "dish <&\"\x1b\xff"}, Name: name}
+		t := &plan.Task{Index: i, Dish: &dish.Dish{Name: "dish <&\"\x1b\xff"}, Name: name}
 		r.Plan.Tasks = append(r.Plan.Tasks, t)
 		r.Results = append(r.Results, &run.Result{Task: t, Outcome: run.Built, Started: start.Add(time.Duration(i) * time.Second), Duration: time.Second})
 	}

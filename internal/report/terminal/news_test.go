@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run"
 )
@@ -15,7 +15,7 @@ import (
 func TestNews(t *testing.T) {
 	var out bytes.Buffer
 	l := &Lines{Out: &out, Err: &out, News: true}
-	task := &plan.Task{Name: "build", Dish: &discovery.Dish{Name: "a"}}
+	task := &plan.Task{Name: "build", Dish: &dish.Dish{Name: "a"}}
 	for _, r := range []struct {
 		outcome run.Outcome
 		key     byte

@@ -10,7 +10,6 @@ import (
 	"syscall"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
 // maxFound is the largest number of extensions of one directory.
@@ -29,14 +28,14 @@ type Found struct {
 func Discover(dir string) (found []Found, problems []diagnostics.Diagnostic) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		problems = append(problems, tomlfile.Pos{File: dir}.Error(RuleExecutable, "the directory of extensions cannot be read: %v", err))
+		problems = append(problems, diagnostics.Pos{File: dir}.Error(RuleExecutable, "the directory of extensions cannot be read: %v", err))
 	}
 	for _, e := range entries {
 		if !e.IsDir() {
 			continue
 		}
 		if len(found) == maxFound {
-			problems = append(problems, tomlfile.Pos{File: dir}.Error(RuleExecutable, "the directory has more than %d extensions; remove those that are not used", maxFound))
+			problems = append(problems, diagnostics.Pos{File: dir}.Error(RuleExecutable, "the directory has more than %d extensions; remove those that are not used", maxFound))
 			break
 		}
 		f, more := Read(filepath.Join(dir, e.Name()))
@@ -67,7 +66,7 @@ func Read(dir string) (*Found, []diagnostics.Diagnostic) {
 	if m == nil {
 		return nil, problems
 	}
-	at := tomlfile.Pos{File: path}
+	at := diagnostics.Pos{File: path}
 	if base := filepath.Base(dir); base != m.Plugin.Name {
 		return nil, append(problems, at.Error(RuleName, "plugin.name is %q and the directory %q, required the same name", m.Plugin.Name, base))
 	}
@@ -78,7 +77,7 @@ func Read(dir string) (*Found, []diagnostics.Diagnostic) {
 }
 
 func problem(path string, err error) []diagnostics.Diagnostic {
-	return []diagnostics.Diagnostic{tomlfile.Pos{File: path}.Error(RuleExecutable, "the manifest cannot be read: %v", err)}
+	return []diagnostics.Diagnostic{diagnostics.Pos{File: path}.Error(RuleExecutable, "the manifest cannot be read: %v", err)}
 }
 
 // content returns the manifest. It follows no link out of the directory, and waits for no pipe.

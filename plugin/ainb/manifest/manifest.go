@@ -78,7 +78,7 @@ type Setting struct {
 // is an error. Unknown keys are warnings, except those of [subscribes], which are errors.
 func Parse(path string, data []byte) (*Manifest, []diagnostics.Diagnostic) {
 	if len(data) > MaxSize {
-		return nil, []diagnostics.Diagnostic{tomlfile.Pos{File: path}.Error(tomlfile.RuleTooLarge, "the manifest has %d bytes, expected at most %d", len(data), MaxSize)}
+		return nil, []diagnostics.Diagnostic{diagnostics.Pos{File: path}.Error(tomlfile.RuleTooLarge, "the manifest has %d bytes, expected at most %d", len(data), MaxSize)}
 	}
 	file, problems := tomlfile.Parse(path, data)
 	if file == nil {

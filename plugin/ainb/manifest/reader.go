@@ -21,7 +21,7 @@ func (r *reader) add(d diagnostics.Diagnostic) {
 	}
 }
 
-func (r *reader) error(at tomlfile.Pos, rule, format string, args ...any) {
+func (r *reader) error(at diagnostics.Pos, rule, format string, args ...any) {
 	r.add(at.Error(rule, format, args...))
 }
 

@@ -1,6 +1,8 @@
-package discovery
+package dish
 
 import (
+	"strings"
+
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 )
@@ -44,3 +46,17 @@ type Term struct {
 
 // RuleTool is the rule of the problem of a task whose tool cannot be used.
 const RuleTool = "tool_unusable"
+
+// The words that a tool's input may have. bento replaces them when it calls the tool.
+const (
+	InputFiles = "${inputs}" // a whole string: the paths of the input files, from the root
+	InputDish  = "${dish}"   // the path of the dish from the root
+	InputOut   = "${out}"    // the directory for outputs, absolute
+)
+
+// CutTool splits the reference of a tool, "acme.fmt:fmt.check", into its id and its function, which
+// may be "".
+func CutTool(ref string) (id, function string) {
+	id, function, _ = strings.Cut(ref, ":")
+	return id, function
+}

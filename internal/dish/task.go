@@ -1,0 +1,76 @@
+package dish
+
+import (
+	"time"
+
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// TaskSettings are one table [tasks.<name>]. They inherit missing fields from the adapter's recipe of the
+// same name.
+type TaskSettings struct {
+	Name string
+	Pos  diagnostics.Pos // of the name
+
+	Run  string   // for a shell; empty when not given or when Argv is
+	Argv []string // without a shell
+	Cwd  string   // relative to the dish, empty when not given
+	Tool Text     // "acme.fmt:fmt.check", in place of a command; empty when not given
+	// Input is the input of the tool as JSON, "" when not given. Its strings may contain InputFiles and the
+	// other words; Uses lists the contained words.
+	Input  string
+	Uses   []string
+	Parser Text // "tool:acme.report:parse", replaces the parser of the adapter; empty when not given
+
+	Inputs           *[]Glob // nil: inherited
+	Outputs          *[]Glob
+	WorkspaceOutputs *[]Glob // relative to the root
+	Rewrites         *[]Glob // inputs that the task may change
+	Leaves           []Glob  // caches that the task leaves
+
+	Env       []string          // names: passed, and ingredients of the key
+	SetEnv    map[string]string // values: set, and ingredients of the key
+	PassEnv   []string          // NAME or PREFIX_*: passed, but no ingredients
+	DependsOn []Text            // "gen", "lib:build", "^build"
+
+	Timeout     time.Duration // 0: no timeout
+	Grace       time.Duration // between two signals that end it; 0: the default
+	Retry       int           // further attempts
+	RetryOn     string        // regular expression (RE2) for a line of the output that allows one; "": any failure
+	Mutex       string        // tasks with the same mutex do not run at once
+	Weight      int           // number of workers it takes, 0 when not given
+	Memory      int64         // bytes that it takes, 0 when not given
+	Persistent  *bool         // nil: inherited
+	Interactive bool          // it uses the terminal
+	Ready       *Ready        // nil when not given
+	EnvFiles    []EnvFile     // their variables are ingredients
+	CI          bool
+	Incremental bool  // outputs of the last run are kept
+	SideEffects bool  // never run a second time for diagnostics
+	Cache       *bool // nil: inherited
+	// Lifecycle says whether a task with a lifecycle name is one; nil: bento decides.
+	Lifecycle *bool
+	Language  Text // the adapter whose dish of the directory has the task, empty when not given
+	// Misnamed says that a problem was reported about an unknown key that may mean run.
+	Misnamed bool
+}
+
+// Ready is the check by which bento detects that a persistent task is ready. Exactly one of the first four fields
+// is set.
+type Ready struct {
+	Port    int    // it accepts connections on this local port
+	HTTP    string // this address responds with a status below 400
+	Log     string // it printed a line that matches this regular expression (RE2)
+	Cmd     string // this shell command exits with status 0, in the directory of the task
+	Timeout time.Duration
+	Pos     diagnostics.Pos
+}
+
+// NotServing is the message for a task that has ready but is no server.
+const NotServing = "ready is for tasks that say persistent = true, and for the scripts dev, start and serve"
+
+// EnvFile is a .env file whose variables a task gets.
+type EnvFile struct {
+	Path     string // relative to the dish; it may be above it, but is inside the workspace
+	Optional bool   // the file may be missing
+}
