@@ -9,6 +9,7 @@ import (
 
 	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/screen"
 	"github.com/bentobuild/bento/internal/watch"
 )
 
@@ -77,7 +78,7 @@ func (w *watching) openKeys() (closeKeys func()) {
 	if live := w.telling.live; live != nil {
 		pause, resume = live.Screen.Pause, live.Screen.Resume
 	}
-	k, err := openKeyboard(w.s.files[0], w.press, pause, resume)
+	k, err := screen.OpenKeyboard(w.s.files[0], w.press, pause, resume)
 	if err != nil {
 		w.s.warn("keys_unread", "the terminal passes on no keys: "+err.Error(), "Ctrl-C ends bento watch")
 		return func() {}

@@ -152,7 +152,7 @@ var table = []row{
 	// Extensions of a run: which may start, and the events that they receive.
 	{"internal/companion", []string{"internal/run", "internal/report", "internal/config", "internal/extension", "internal/state", "internal/bounds", "internal/owner", "adapters", "diagnostics",
 		"plugin/ainb", "plugin/ainb/manifest", "plugin/sep", "plugin/sep/manifest", "plugin/host"}},
-	{"internal/screen", []string{"internal/report", "plugin/ainb"}},                                         // cells of extensions on a terminal
+	{"internal/screen", []string{"internal/proc", "internal/report", "plugin/ainb"}},                        // cells of extensions on a terminal
 	{"internal/update", []string{"internal/pattern"}},                                                       // the released versions, on request
 	{"internal/watch", []string{"cache", "internal/key", "internal/plan", "internal/run", "internal/tree"}}, // the loop of bento watch
 

@@ -1,4 +1,4 @@
-package main
+package screen
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 // background is the interval of checks for a terminal that another process has in the foreground.
 const background = time.Second
 
-// keyboard is a terminal in a mode that passes on every key at once and echoes none. Ctrl-C, Ctrl-Z and
+// Keyboard is a terminal in a mode that passes on every key at once and echoes none. Ctrl-C, Ctrl-Z and
 // similar keys still send signals.
-type keyboard struct {
+type Keyboard struct {
 	file   *os.File
 	before unix.Termios
 	pause  func() // before this process stops
@@ -29,10 +29,10 @@ type keyboard struct {
 	wait sync.WaitGroup
 }
 
-// openKeyboard calls pressed with the keys of a terminal until Close, never concurrently. It includes keys
-// that were typed before.
-func openKeyboard(file *os.File, pressed func([]byte), pause, resume func()) (*keyboard, error) {
-	k := &keyboard{file: file, pause: pause, resume: resume}
+// OpenKeyboard calls pressed with the keys of a terminal until Close, never concurrently. It includes keys
+// that were typed before. It calls pause before Ctrl-Z stops this process, and resume after it continues.
+func OpenKeyboard(file *os.File, pressed func([]byte), pause, resume func()) (*Keyboard, error) {
+	k := &Keyboard{file: file, pause: pause, resume: resume}
 	before, err := unix.IoctlGetTermios(int(file.Fd()), unix.TCGETS)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func openKeyboard(file *os.File, pressed func([]byte), pause, resume func()) (*k
 }
 
 // listen sets the mode of the terminal in which keys arrive at once and without echo.
-func (k *keyboard) listen() error {
+func (k *Keyboard) listen() error {
 	mode := k.before
 	mode.Lflag &^= unix.ICANON | unix.ECHO
 	mode.Cc[unix.VMIN], mode.Cc[unix.VTIME] = 1, 0
@@ -66,14 +66,14 @@ func (k *keyboard) listen() error {
 }
 
 // restore sets the mode that the terminal had.
-func (k *keyboard) restore() {
+func (k *Keyboard) restore() {
 	if proc.OwnsTerminal(k.file) { // in the background, the call would stop the process
 		_ = unix.IoctlSetTermios(int(k.file.Fd()), unix.TCSETSW, &k.before)
 	}
 }
 
 // Close ends the goroutine that reads, and restores the mode.
-func (k *keyboard) Close() {
+func (k *Keyboard) Close() {
 	k.stop()
 	k.wake.Close()
 	k.wait.Wait()
@@ -81,7 +81,7 @@ func (k *keyboard) Close() {
 }
 
 // read passes keys on until the other end of wake or the terminal is closed.
-func (k *keyboard) read(wake int, pressed func([]byte)) {
+func (k *Keyboard) read(wake int, pressed func([]byte)) {
 	buf := make([]byte, 256)
 	fds := []unix.PollFd{{Fd: int32(wake), Events: unix.POLLIN}, {Fd: int32(k.file.Fd()), Events: unix.POLLIN}}
 	for {
@@ -110,7 +110,7 @@ func (k *keyboard) read(wake int, pressed func([]byte)) {
 }
 
 // suspend restores the mode of the terminal while Ctrl-Z stops this process.
-func (k *keyboard) suspend(ctx context.Context) {
+func (k *Keyboard) suspend(ctx context.Context) {
 	signals, on := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTSTP)
 	defer signal.Stop(signals)
