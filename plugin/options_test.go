@@ -68,7 +68,7 @@ func TestScaffold(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", params, got, want)
 		}
 	}
-	if got := serve(t, bare{}).ask(t, "scaffold", json.RawMessage(`{"name":"x"}`)); got != `error -32601: method not found "scaffold"` {
+	if got := serve(t, bare{}).ask(t, "scaffold", json.RawMessage(`{"name":"x"}`)); got != `error -32601: method not found: scaffold ` {
 		t.Errorf("without the ability: %s", got)
 	}
 }

@@ -29,7 +29,6 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/plugin/methods"
 )
 
 // Options are where Serve reads and writes.
@@ -75,8 +74,10 @@ func Serve(ctx context.Context, a adapters.Adapter, o *Options) error {
 	if out == nil {
 		out = os.Stdout
 	}
-	m := methods.Of(a)
-	s := &server{methods: m, slots: make(chan struct{}, m.Parallel())}
+	s := &server{
+		methods: methodsOf(a), slots: make(chan struct{}, max(1, a.Manifest().Parallel)),
+		cancels: make(map[string]context.CancelFunc), leaving: make(chan struct{}),
+	}
 	return s.serve(ctx, in, out)
 }
 

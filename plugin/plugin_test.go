@@ -66,7 +66,7 @@ func (bare) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnost
 }
 
 type session struct {
-	*wire.Client
+	*wire.Peer
 	logs []string
 	done chan error
 }
@@ -77,10 +77,10 @@ func serve(t *testing.T, a adapters.Adapter) *session {
 	outR, outW := io.Pipe()
 	s := &session{done: make(chan error, 1)}
 	go func() { s.done <- Serve(context.Background(), a, &Options{In: inR, Out: outW}) }()
-	s.Client = wire.NewClient(outR, inW, wire.ClientOptions{
+	s.Peer = wire.NewPeer(wire.NewConn(outR, inW, wire.Limits{}), wire.PeerOptions{
 		Notify: func(_ string, params json.RawMessage) { s.logs = append(s.logs, string(params)) },
 	})
-	t.Cleanup(func() { s.Client.Close() })
+	t.Cleanup(func() { s.Peer.Close() })
 	return s
 }
 
@@ -94,16 +94,13 @@ func (s *session) ask(t *testing.T, method string, params any) string {
 	return string(a.Result)
 }
 
-func (s *session) send(t *testing.T, method string, params any) *wire.Call {
+func (s *session) send(t *testing.T, method string, params any) *wire.Question {
 	t.Helper()
-	call, err := s.Prepare(method, params)
-	if err == nil {
-		err = call.Send()
-	}
+	q, err := s.Ask(method, params)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return call
+	return q
 }
 
 func TestManifestIsComplete(t *testing.T) {
@@ -149,7 +146,7 @@ func TestAdd(t *testing.T) {
 	if len(s.logs) != 2 {
 		t.Errorf("logs %v, want one of each that ran", s.logs)
 	}
-	if got := serve(t, bare{}).ask(t, "add", json.RawMessage(`{}`)); got != `error -32601: method not found "add"` {
+	if got := serve(t, bare{}).ask(t, "add", json.RawMessage(`{}`)); got != `error -32601: method not found: add ` {
 		t.Errorf("without the ability: %s", got)
 	}
 }
@@ -171,8 +168,8 @@ func TestMethods(t *testing.T) {
 		{"install", map[string]string{"dish_dir": "/yes", "dish_name": "api"}, `null`},
 		{"tasks", dir, `{"tasks":[{"name":"build","run":"zig build"}],"reads":["/yes"]}`},
 		{"parseDiagnostics", map[string]any{"task_name": "lint"}, `{"diagnostics":[]}`},
-		{"links", dir, `error -32601: method not found "links"`},
-		{"nonsense", nil, `error -32601: method not found "nonsense"`},
+		{"links", dir, `error -32601: method not found: links `},
+		{"nonsense", nil, `error -32601: method not found: nonsense `},
 	} {
 		if got := s.ask(t, c.method, c.params); got != c.want {
 			t.Errorf("%s %v:\n got %s\nwant %s", c.method, c.params, got, c.want)
@@ -219,7 +216,7 @@ func TestInstallStreamsLogs(t *testing.T) {
 		return nil
 	}})
 	s.ask(t, "install", map[string]string{"dish_dir": "/yes"})
-	want := []string{`{"level":"info","stream":"stdout","message":"==\u003e Fetching\n"}`, `{"level":"warn","message":"slow"}`}
+	want := []string{`{"level":"info","stream":"stdout","message":"==> Fetching\n"}`, `{"level":"warn","message":"slow"}`}
 	if diff := cmp.Diff(want, s.logs); diff != "" {
 		t.Errorf("logs (-want +got):\n%s", diff)
 	}
@@ -271,7 +268,7 @@ func TestShutdownEndsARunningInstall(t *testing.T) {
 
 func TestEndOfInputEndsServe(t *testing.T) {
 	s := serve(t, &fake{})
-	s.Client.Close()
+	s.Peer.Close()
 	if err := <-s.done; err != nil {
 		t.Errorf("Serve: %v", err)
 	}

@@ -3,101 +3,140 @@ package plugin
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
-	"math"
 	"strconv"
 	"sync"
 
-	"github.com/creachadair/jrpc2"
-	"github.com/creachadair/jrpc2/handler"
+	"github.com/creachadair/jrpc2/channel"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/plugin/methods"
 	"github.com/bentobuild/bento/plugin/wire"
+)
+
+// maxDepth is more than the nesting that encoding/json accepts.
+const maxDepth = 10_000
+
+// The codes of JSON-RPC for bodies that are no request.
+const (
+	codeParse   = -32700
+	codeInvalid = -32600
 )
 
 // server answers the requests of one connection.
 type server struct {
-	methods *methods.Methods
-	rpc     *jrpc2.Server
-	stop    context.CancelFunc // of every call
-	slots   chan struct{}      // holds one for each running call
-	once    sync.Once
+	methods *methods
+	slots   chan struct{} // holds one for each running call
+	peer    *wire.Peer
+
+	mu      sync.Mutex
+	cancels map[string]context.CancelFunc // of the calls, by id
+	calls   sync.WaitGroup
+	ended   bool           // no other call begins
+	last    *wire.Incoming // the request for the shutdown, nil before it
+	leaving chan struct{}  // closed at the request for the shutdown
 }
 
+// serve returns after a shutdown, at the end of the stream or of ctx, and when no call runs.
 func (s *server) serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	base, stop := context.WithCancel(ctx)
+	calls, stop := context.WithCancel(ctx)
 	defer stop()
-	s.stop = stop
-	s.rpc = jrpc2.NewServer(s.assigned(), &jrpc2.ServerOptions{
-		AllowPush:      true,
-		DisableBuiltin: true,
-		Concurrency:    math.MaxInt, // slots limits the calls: a cancel must not wait for one
-		NewContext:     func() context.Context { return base },
+	s.mu.Lock() // the reader waits until peer is set
+	s.peer = wire.NewPeer(wire.NewConn(closer{Reader: in}, closer{Writer: out}, wire.Limits{Depth: maxDepth}), wire.PeerOptions{
+		Request: func(in *wire.Incoming) { s.take(calls, in) },
+		Notify:  s.notified,
+		Bad:     bad,
 	})
-	s.rpc.Start(conn{wire.NewConn(closer{Reader: in}, closer{Writer: out}, wire.Limits{}), s})
-	ended := make(chan error, 1)
-	go func() { ended <- s.rpc.Wait() }()
+	s.mu.Unlock()
+	var err error
 	select {
-	case err := <-ended:
-		return err
+	case <-s.leaving:
+	case <-s.peer.Done():
+		if err = s.peer.Err(); err == io.EOF || errors.Is(err, channel.ErrClosed) {
+			err = nil
+		}
 	case <-ctx.Done():
-		s.rpc.Stop()
-		s.end()
-		return ctx.Err()
+		err = ctx.Err()
+	}
+	s.mu.Lock()
+	s.ended = true
+	s.mu.Unlock()
+	stop()
+	s.calls.Wait()
+	if s.last != nil {
+		_ = s.last.Reply(nil) // bento may have ended
+	}
+	s.peer.Drain()
+	return err
+}
+
+// take begins the call of a request.
+func (s *server) take(ctx context.Context, in *wire.Incoming) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := string(in.ID)
+	switch {
+	case s.ended:
+	case in.Method == wire.MethodShutdown:
+		s.last, s.ended = in, true
+		close(s.leaving)
+	case s.methods.by[in.Method] == nil:
+		_ = in.Refuse(&wire.RPCError{Code: wire.CodeMethodNotFound, Message: "method not found: " + in.Method})
+	case s.cancels[id] != nil:
+		_ = in.Refuse(&wire.RPCError{Code: codeInvalid, Message: "a running call has the same id"})
+	default:
+		ctx, cancel := context.WithCancel(ctx)
+		s.cancels[id] = cancel
+		s.calls.Go(func() {
+			result, err := s.run(ctx, in)
+			cancel()
+			s.mu.Lock()
+			delete(s.cancels, id) // bento may use it again after the answer
+			s.mu.Unlock()
+			if err == nil {
+				err = in.Reply(result)
+			}
+			if err != nil {
+				_ = in.Refuse(refusal(in.Method, err)) // bento may have ended
+			}
+		})
 	}
 }
 
-// end cancels the calls and waits for them. No other call runs after it.
-func (s *server) end() {
-	s.stop()
-	s.once.Do(func() {
-		for range cap(s.slots) {
-			s.slots <- struct{}{}
-		}
-	})
-}
-
-// call returns a method that runs when it has a slot.
-func (s *server) call(name string) jrpc2.Handler {
-	return func(ctx context.Context, req *jrpc2.Request) (any, error) {
-		select {
-		case s.slots <- struct{}{}:
-			defer func() { <-s.slots }()
-		case <-ctx.Done():
-			return nil, rpcError(name, ctx.Err())
-		}
-		result, err := s.methods.Do(ctx, &methods.Call{Method: name, Params: paramsOf(req), Log: s.log(ctx)})
-		return result, rpcError(name, err)
+// run runs a call when it has a slot.
+func (s *server) run(ctx context.Context, in *wire.Incoming) (any, error) {
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
+	log := func(l adapters.Log) { _ = s.peer.Notify(wire.NotifyLog, l) } // bento may have ended
+	return s.methods.do(ctx, &call{method: in.Method, params: in.Params, log: log})
 }
 
-// log returns the function that sends progress to bento.
-func (s *server) log(ctx context.Context) adapters.LogFunc {
-	return func(l adapters.Log) {
-		_ = s.rpc.Notify(ctx, wire.NotifyLog, l) // the host may have ended
-	}
-}
-
-func paramsOf(req *jrpc2.Request) json.RawMessage { return json.RawMessage(req.ParamString()) }
-
-// rpcError returns the answer to a call that ended with err.
-func rpcError(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	e := methods.Refusal(name, err)
-	return &jrpc2.Error{Code: jrpc2.Code(e.Code), Message: e.Message, Data: e.Data}
-}
-
-// cancel ends a call. The server knows every request that arrived before this notification.
-func (s *server) cancel(_ context.Context, req *jrpc2.Request) (any, error) {
+// notified cancels a call. Every request that arrived before this notification has been taken.
+func (s *server) notified(method string, params json.RawMessage) {
 	var p wire.Cancel
-	if err := methods.Decode(paramsOf(req), &p); err != nil {
-		return nil, rpcError(wire.NotifyCancel, err)
+	if method != wire.NotifyCancel || decode(params, &p) != nil {
+		return
 	}
-	s.rpc.CancelRequest(strconv.FormatInt(p.ID, 10))
-	return nil, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cancel := s.cancels[strconv.FormatInt(p.ID, 10)]; cancel != nil {
+		cancel()
+	}
+}
+
+// bad refuses a body that is no message. Bytes that are no frame end the connection.
+func bad(body []byte, m *wire.Message, err error) (*wire.RPCError, bool) {
+	switch {
+	case body == nil:
+		return nil, true
+	case m == nil:
+		return &wire.RPCError{Code: codeParse, Message: err.Error()}, false
+	}
+	return &wire.RPCError{Code: codeInvalid, Message: m.Why}, false
 }
 
 // closer closes its value if that is an io.Closer.
@@ -113,13 +152,4 @@ func (c closer) Close() error {
 		}
 	}
 	return nil
-}
-
-// assigned returns the methods by name.
-func (s *server) assigned() handler.Map {
-	m := handler.Map{wire.NotifyCancel: s.cancel}
-	for name := range s.methods.Names() {
-		m[name] = s.call(name)
-	}
-	return m
 }

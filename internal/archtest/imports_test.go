@@ -82,8 +82,7 @@ var table = []row{
 	{"adapters/*/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/probe", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern", "internal/semver", "internal/specifier"}},
 
 	// 3
-	{"plugin", []string{"plugin/methods", "plugin/signature", "plugin/wire", "adapters", "diagnostics"}},
-	{"plugin/methods", []string{"plugin/wire", "adapters", "diagnostics"}}, // the answers of an adapter, on any connection
+	{"plugin", []string{"plugin/signature", "plugin/wire", "adapters", "diagnostics"}},
 	{"plugin/signature", nil}, // inputs that both SDKs refuse
 	{"plugin/extension", []string{"plugin/signature", "plugin/wire"}},
 	{"plugin/host", []string{"internal/owner", "plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "internal/proc", "internal/sandbox", "internal/stat", "internal/state"}},
@@ -94,7 +93,7 @@ var table = []row{
 	{"discovery/answers", []string{"adapters", "internal/clone", "internal/tree", "internal/state", "internal/pack", "internal/parallel"}}, // the answers of adapters
 	{"discovery/embeds", []string{"adapters", "internal/clone", "internal/pack", "internal/tree", "internal/parallel", "internal/state"}},  // files that sources include
 	// Expected answers have places; outputs are compared as a run does it, versions as a pin.
-	{"plugin/plugintest", []string{"plugin/*", "plugin/*/*", "adapters", "diagnostics", "internal/semver", "internal/tomlfile", "internal/tree/glob"}},
+	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics", "internal/semver", "internal/tomlfile", "internal/tree/glob"}},
 	// A hook may name a parser of diagnostics/parse.
 	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse", "internal/tree/glob"}}, // checks globs
 	// Packages of tools and plugins: what they contain and where they are installed, then where they are fetched from.

@@ -12,18 +12,11 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// link is the connection with a process, which only answers or also asks.
-type link interface {
-	Done() <-chan struct{}
-	Err() error
-	Close() error
-	Unfinished() string
-}
-
 // process is one process with its connection, from its launch to its end.
 type process struct {
 	n      Numbers
 	stream *Stream
+	peer   *wire.Peer
 	done   chan struct{} // closed when the process has ended and its streams are closed
 	status string        // how the process ended; set before done is closed
 
@@ -33,8 +26,11 @@ type process struct {
 	cause *ended // the first reason to end; set when done is closed
 }
 
-func newProcess(stream *Stream, n Numbers) *process {
-	return &process{n: n, stream: stream, done: make(chan struct{})}
+// watched returns the process of a stream, which a goroutine watches until its end.
+func watched(stream *Stream, peer *wire.Peer, n Numbers) *process {
+	p := &process{n: n, stream: stream, peer: peer, done: make(chan struct{})}
+	go p.watch()
+	return p
 }
 
 // ended is the error of a call whose process is over.
@@ -60,17 +56,16 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// watch waits for the end of the process or of its connection, then handles the other. The
-// function is called once both are closed.
-func (p *process) watch(l link, quiet func()) {
+// watch waits for the end of the process or of its connection, then handles the other.
+func (p *process) watch() {
 	defer close(p.done)
 	select {
 	case <-p.stream.Exited:
-	case <-l.Done():
-		p.blame(l.Err())
+	case <-p.peer.Done():
+		p.blame(p.peer.Err())
 		if !p.closing.Load() { // otherwise shutdown does
 			if !wait(p.stream.Exited, p.n.Drain) {
-				p.because(adapters.Crashed, silenced(l.Err()))
+				p.because(adapters.Crashed, silenced(p.peer.Err()))
 			}
 			p.stream.End(true)
 		}
@@ -78,10 +73,9 @@ func (p *process) watch(l link, quiet func()) {
 	p.status = p.stream.Wait()
 	// The pipe may still hold the last output of the process, and a descendant may keep it
 	// open.
-	wait(l.Done(), p.n.Drain)
-	l.Close()
-	quiet()
-	p.conclude(l.Err())
+	wait(p.peer.Done(), p.n.Drain)
+	p.peer.Close()
+	p.conclude(p.peer.Err())
 }
 
 // blame ends the process because of an error of its connection, if the process is at fault.

@@ -99,7 +99,7 @@ func (l *residence) recover(ctx context.Context, f *adapters.Failure) {
 }
 
 // set changes the state. The failure is that of the last process.
-func (r *Resident) set(state State, k *companion, f *adapters.Failure) {
+func (r *Resident) set(state State, k *process, f *adapters.Failure) {
 	r.mu.Lock()
 	if f != nil && f != r.failure {
 		r.failed++
@@ -124,7 +124,7 @@ func (r *Resident) set(state State, k *companion, f *adapters.Failure) {
 }
 
 // launch starts a process and does the handshake with it.
-func (l *residence) launch(ctx context.Context) (*companion, *adapters.Failure) {
+func (l *residence) launch(ctx context.Context) (*process, *adapters.Failure) {
 	ctx, cancel := context.WithTimeout(ctx, l.o.Numbers.Handshake)
 	defer cancel()
 	l.tail.Reset()
@@ -146,8 +146,7 @@ func (l *residence) launch(ctx context.Context) (*companion, *adapters.Failure) 
 		stream.Stdout.Close()
 		return nil, l.fault(adapters.HandshakeFailed, fmt.Sprintf("%v (%s)", err, status))
 	}
-	k := &companion{newProcess(stream, l.o.Numbers), peer}
-	go k.watch(peer, func() {})
+	k := watched(stream, peer, l.o.Numbers)
 	l.set(Starting, k, before)
 	if err = l.o.Hello(ctx, peer); err == nil { // if it has ended since, attend reports that
 		return k, nil
@@ -156,7 +155,7 @@ func (l *residence) launch(ctx context.Context) (*companion, *adapters.Failure) 
 }
 
 // refuse ends a process whose handshake failed, and returns the failure.
-func (l *residence) refuse(ctx context.Context, k *companion, err error) *adapters.Failure {
+func (l *residence) refuse(ctx context.Context, k *process, err error) *adapters.Failure {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		k.terminate("it was shut down")
 	}
@@ -169,7 +168,7 @@ func (l *residence) refuse(ctx context.Context, k *companion, err error) *adapte
 
 // why returns the failure of a handshake: its own error, or the end of the process, or of the
 // time.
-func (l *residence) why(ctx context.Context, k *companion, err error) *adapters.Failure {
+func (l *residence) why(ctx context.Context, k *process, err error) *adapters.Failure {
 	var (
 		own *adapters.Failure
 		rpc *wire.RPCError
@@ -196,7 +195,7 @@ func (l *residence) why(ctx context.Context, k *companion, err error) *adapters.
 }
 
 // bury waits for the end of a process.
-func (l *residence) bury(k *companion) {
+func (l *residence) bury(k *process) {
 	<-k.done
 	if l.o.Ended != nil {
 		l.o.Ended(k.peer)
@@ -205,7 +204,7 @@ func (l *residence) bury(k *companion) {
 
 // attend waits for the end of a ready process, and returns its failure, nil if it was ended on
 // purpose.
-func (l *residence) attend(ctx context.Context, k *companion) *adapters.Failure {
+func (l *residence) attend(ctx context.Context, k *process) *adapters.Failure {
 	timer, idle := (*time.Timer)(nil), (<-chan time.Time)(nil)
 	if l.o.Numbers.Idle > 0 {
 		timer = time.NewTimer(l.o.Numbers.Idle)
@@ -238,7 +237,7 @@ func (l *residence) attend(ctx context.Context, k *companion) *adapters.Failure 
 }
 
 // lost returns the failure of a process that has ended, nil if bento killed it.
-func (l *residence) lost(k *companion) *adapters.Failure {
+func (l *residence) lost(k *process) *adapters.Failure {
 	l.bury(k)
 	if k.closing.Load() {
 		return nil
@@ -260,7 +259,7 @@ func (l *residence) left() time.Duration {
 
 // shutdown ends a process: a request, behind it the end of the stream, then SIGTERM, then
 // SIGKILL.
-func (l *residence) shutdown(k *companion, why Ending) {
+func (l *residence) shutdown(k *process, why Ending) {
 	l.answered.Store(nil)
 	k.closing.Store(true)
 	what := "it was shut down"
@@ -288,7 +287,7 @@ func (l *residence) shutdown(k *companion, why Ending) {
 
 // await makes the last request, and waits for its answer or the end of the process before it closes
 // the stream.
-func (l *residence) await(k *companion, method string, params any) {
+func (l *residence) await(k *process, method string, params any) {
 	defer k.peer.Leave()
 	q, err := k.peer.Ask(method, params)
 	if err != nil {

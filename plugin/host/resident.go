@@ -75,18 +75,12 @@ type Resident struct {
 	mu      sync.Mutex
 	state   State
 	since   time.Time         // of the state
-	current *companion        // from its connection to its end
+	current *process          // from its connection to its end
 	failure *adapters.Failure // the last one, until Ready or Reload
 	failed  int               // the number of failures
 	changed chan struct{}     // closed at the next change
 	calls   int               // in flight
 	used    time.Time
-}
-
-// companion is a process of a resident with its connection.
-type companion struct {
-	*process
-	peer *wire.Peer
 }
 
 // Reside returns a resident. The caller must close it. It lives until then, even after ctx is done.
@@ -206,7 +200,7 @@ func (r *Resident) busy() func() {
 }
 
 // explain returns the failure for the error of a call.
-func (r *Resident) explain(ctx context.Context, k *companion, c Call, err error) error {
+func (r *Resident) explain(ctx context.Context, k *process, c Call, err error) error {
 	var (
 		rpc *wire.RPCError
 		bad *wire.BadAnswer
@@ -244,7 +238,7 @@ func (r *Resident) Wait(ctx context.Context) (*wire.Peer, error) {
 
 // wait waits for a process that can answer, and starts one if none is running. It returns the first
 // failure that occurs meanwhile.
-func (r *Resident) wait(ctx context.Context) (*companion, error) {
+func (r *Resident) wait(ctx context.Context) (*process, error) {
 	before := -1
 	for {
 		r.mu.Lock()

@@ -367,7 +367,7 @@ func TestResidentAwaitsTheLastAnswer(t *testing.T) {
 				r, m, _ := reside(t, func(o *ResidentOptions) { o.Await = 5 * time.Second }, greeted(func(k *child) {
 					last := k.read()
 					_ = k.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"x"}`))
-					if refusal, err := k.Recv(); err != nil || !strings.Contains(string(refusal), "method not found") {
+					if refusal, err := k.Recv(); err != nil || !strings.Contains(string(refusal), `"code":-32601`) {
 						t.Errorf("after the last request: %s, %v", refusal, err)
 					}
 					if !c.answers {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/creachadair/jrpc2/channel"
+
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/wire"
 )
@@ -15,95 +17,74 @@ import (
 // session is a process of a plugin that only answers.
 type session struct {
 	*process
-	client *wire.Client
-	terms  Terms
-	writes sync.WaitGroup
+	terms Terms
 
-	writing  sync.Mutex
-	odd      string // the last message that was ignored
-	deafened bool   // no write begins any more
+	noting sync.Mutex
+	odd    string // the last message that was ignored
 }
 
 // newSession returns the session of a launched process.
 func newSession(stream *Stream, o *Options, notified func(method string, params json.RawMessage) bool) *session {
-	s := &session{process: newProcess(stream, o.Numbers)}
-	s.client = wire.NewClient(stream.Stdout, stream.Stdin, wire.ClientOptions{
-		Limits: o.Numbers.Wire,
-		Odd:    s.passedOver,
-		Trace:  o.Trace,
+	s := &session{}
+	peer := wire.NewPeer(wire.NewConn(stream.Stdout, stream.Stdin, o.Numbers.Wire), wire.PeerOptions{
+		Odd:   s.passedOver,
+		Trace: o.Trace,
 		Notify: func(method string, params json.RawMessage) {
 			if !notified(method, params) {
 				s.passedOver(fmt.Sprintf("a notification %.60q", method))
 			}
 		},
 	})
-	go s.watch(s.client, s.endWrites)
+	s.process = watched(stream, peer, o.Numbers)
 	return s
 }
 
 func (s *session) passedOver(what string) {
-	s.writing.Lock()
-	defer s.writing.Unlock()
+	s.noting.Lock()
+	defer s.noting.Unlock()
 	s.odd = what
 }
 
 // call asks the plugin and waits for the answer, the end of the session, the timeout, or
 // ctx. The timeout includes the write, and ends the session.
 func (s *session) call(ctx context.Context, method string, params any, within time.Duration) (json.RawMessage, error) {
-	call, err := s.client.Prepare(method, params)
+	q, err := s.peer.Ask(method, params)
+	if errors.Is(err, channel.ErrClosed) {
+		<-s.done
+		return nil, s.reason()
+	}
 	if err != nil {
 		return nil, err
 	}
-	defer call.Drop()
-	written := s.write(call.Send)
+	defer q.Drop()
+	written := q.Written()
 	deadline := time.NewTimer(within)
 	defer deadline.Stop()
 	for {
 		select {
-		case a := <-call.Answered():
+		case a := <-q.Answered():
 			return a.Result, a.Err
 		case err := <-written:
 			if written = nil; err != nil {
 				return nil, s.deaf(err)
 			}
 		case <-s.done:
-			return s.last(call)
+			return s.last(q)
 		case <-deadline.C:
 			s.end(adapters.Timeout, s.late(method, within))
 			<-s.done
-			return s.last(call)
+			return s.last(q)
 		case <-ctx.Done():
-			s.cancel(call, written)
+			s.cancel(q)
 			return nil, ctx.Err()
 		}
 	}
 }
 
-// write sends on a separate goroutine, since the plugin may not read.
-func (s *session) write(send func() error) <-chan error {
-	written := make(chan error, 1)
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if s.deafened { // the streams are closed, so a write cannot block any more
-		written <- send()
-	} else {
-		s.writes.Go(func() { written <- send() })
-	}
-	return written
-}
-
-// endWrites waits for the writes to the closed streams, and prevents further ones.
-func (s *session) endWrites() {
-	s.writing.Lock()
-	s.deafened = true
-	s.writing.Unlock()
-	s.writes.Wait()
-}
-
 // last returns an answer that arrived before the end, or the reason of the end.
-func (s *session) last(call *wire.Call) (json.RawMessage, error) {
+func (s *session) last(q *wire.Question) (json.RawMessage, error) {
 	select {
-	case a := <-call.Answered():
+	case a := <-q.Answered():
 		return a.Result, a.Err
 	default:
 		return nil, s.reason()
@@ -112,13 +93,13 @@ func (s *session) last(call *wire.Call) (json.RawMessage, error) {
 
 // late returns the message of a timeout, with the bytes that arrived in place of the answer.
 func (s *session) late(method string, within time.Duration) string {
-	s.writing.Lock()
-	defer s.writing.Unlock()
+	s.noting.Lock()
+	defer s.noting.Unlock()
 	what := fmt.Sprintf("timed out after %v: no answer to %s", within.Round(time.Millisecond), method)
 	if s.odd != "" {
 		what += "; it wrote " + s.odd
 	}
-	if begun := s.client.Unfinished(); begun != "" {
+	if begun := s.peer.Unfinished(); begun != "" {
 		what += "; " + begun
 	}
 	return what
@@ -129,7 +110,7 @@ func (s *session) late(method string, within time.Duration) string {
 func (s *session) deaf(err error) error {
 	if errors.Is(err, wire.ErrSendTimeout) {
 		s.end(adapters.Timeout, deafened)
-	} else if !wait(s.done, s.n.Drain) && !s.exited() {
+	} else if !wait(s.done, s.n.Drain) && !s.exited() && !closed(s.peer.Done()) {
 		s.end(adapters.Crashed, "it closed its standard input")
 	}
 	<-s.done
@@ -137,26 +118,21 @@ func (s *session) deaf(err error) error {
 }
 
 // cancel ends a call whose caller gave up: by $/cancel, if the plugin knows it, else by
-// ending the plugin. While written is not nil the request is still being written.
-func (s *session) cancel(call *wire.Call, written <-chan error) {
-	if !s.terms.Cancel || !s.asksCancel(call, written) {
+// ending the plugin.
+func (s *session) cancel(q *wire.Question) {
+	if !s.terms.Cancel || !s.asksCancel(q) {
 		s.terminate("it was ended because a call was cancelled")
 	}
 }
 
 // asksCancel sends the notification, after the request, and reports whether the call ended
 // in time.
-func (s *session) asksCancel(call *wire.Call, written <-chan error) bool {
+func (s *session) asksCancel(q *wire.Question) bool {
 	timer := time.NewTimer(s.n.Cancel)
 	defer timer.Stop()
-	s.write(func() error {
-		if written != nil {
-			<-written
-		}
-		return s.client.Notify(wire.NotifyCancel, wire.Cancel{ID: call.ID()})
-	})
+	_ = s.peer.Post(wire.NotifyCancel, wire.Cancel{ID: q.ID()}) // it may have ended
 	select {
-	case <-call.Answered():
+	case <-q.Answered():
 	case <-s.done:
 	case <-timer.C:
 		return false
@@ -175,23 +151,22 @@ func (s *session) shutdown(method string) {
 
 // asksShutdown sends the request, and reports whether the process ended in time.
 func (s *session) asksShutdown(method string) bool {
-	call, err := s.client.Prepare(method, nil)
+	s.closing.Store(true)
+	q, err := s.peer.Ask(method, nil)
 	if err != nil {
 		return false
 	}
-	defer call.Drop()
-	s.closing.Store(true)
+	defer q.Drop()
 	timer := time.NewTimer(s.n.Shutdown)
 	defer timer.Stop()
-	s.write(call.Send) // a plugin that cannot be written to may be about to exit
-	answered := call.Answered()
+	answered := q.Answered() // a plugin that cannot be written to may be about to exit
 	for {
 		select {
 		case <-s.done:
 			return true
 		case <-answered:
 			answered = nil
-			s.stream.Stdin.Close() // no more questions follow
+			s.peer.Leave() // no more questions follow
 		case <-timer.C:
 			return false
 		}

@@ -174,7 +174,7 @@ func TestWorkedExchange(t *testing.T) {
 		t.Fatal(err)
 	}
 	in, out := &recorder{r: stream.Stdout}, &written{w: stream.Stdin}
-	client := wire.NewClient(in, out, wire.ClientOptions{})
+	client := wire.NewPeer(wire.NewConn(in, out, wire.Limits{}), wire.PeerOptions{})
 	for _, frame := range said {
 		if err := askAs(client, frame); err != nil {
 			t.Errorf("%s: %v", frame, err)
@@ -213,7 +213,7 @@ func exchange(t *testing.T) (said, answered []string) {
 }
 
 // askAs sends the request of a frame.
-func askAs(client *wire.Client, frame string) error {
+func askAs(client *wire.Peer, frame string) error {
 	_, body, _ := strings.Cut(frame, "\r\n\r\n")
 	var q struct {
 		Method string          `json:"method"`
@@ -226,11 +226,8 @@ func askAs(client *wire.Client, frame string) error {
 	if q.Params != nil {
 		params = q.Params
 	}
-	call, err := client.Prepare(q.Method, params)
+	call, err := client.Ask(q.Method, params)
 	if err != nil {
-		return err
-	}
-	if err := call.Send(); err != nil {
 		return err
 	}
 	select {

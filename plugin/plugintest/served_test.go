@@ -43,21 +43,18 @@ func TestServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var logs []string
-	c := wire.NewClient(stream.Stdout, stream.Stdin, wire.ClientOptions{
+	c := wire.NewPeer(wire.NewConn(stream.Stdout, stream.Stdin, wire.Limits{}), wire.PeerOptions{
 		Notify: func(_ string, params json.RawMessage) { logs = append(logs, string(params)) },
 	})
 	defer c.Close()
-	send := func(method string, params any) *wire.Call {
-		call, err := c.Prepare(method, params)
-		if err == nil {
-			err = call.Send()
-		}
+	send := func(method string, params any) *wire.Question {
+		q, err := c.Ask(method, params)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return call
+		return q
 	}
-	want := func(call *wire.Call, result, failure string) {
+	want := func(call *wire.Question, result, failure string) {
 		t.Helper()
 		got := <-call.Answered()
 		if string(got.Result) != result || (got.Err == nil) != (failure == "") || got.Err != nil && !strings.Contains(got.Err.Error(), failure) {

@@ -1,6 +1,29 @@
 package wire
 
-import "sync"
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/bentobuild/bento/internal/jsontext"
+)
+
+// Answer is the answer to a request: a result, or an error that is an *RPCError or a
+// *BadAnswer.
+type Answer struct {
+	Result json.RawMessage
+	Err    error
+}
+
+// BadAnswer is the error of a request whose response is invalid.
+type BadAnswer struct{ Why string }
+
+func (e *BadAnswer) Error() string { return e.Why }
+
+func badAnswer(format string, args ...any) Answer {
+	return Answer{Err: &BadAnswer{Why: fmt.Sprintf(format, args...)}}
+}
 
 // inFlight has the requests without an answer.
 type inFlight struct {
@@ -8,7 +31,7 @@ type inFlight struct {
 	last    int64
 	waiting map[int64]chan Answer
 	idle    int   // messages received since the last request
-	lost    error // the first error of writing, kept by a Peer
+	lost    error // the first error of writing
 }
 
 // add returns the next id, and the channel for its answer.
@@ -70,4 +93,13 @@ func (f *inFlight) respond(m *Message) bool {
 	}
 	id, ok = quotedID(m.ID)
 	return ok && f.settle(id, badAnswer("the response has the id %s, the request had %d", m.ID, id))
+}
+
+// quotedID returns the number in quotes.
+func quotedID(raw json.RawMessage) (int64, bool) {
+	if len(raw) == 0 || raw[0] != '"' {
+		return 0, false
+	}
+	id, err := strconv.ParseInt(string(jsontext.Unquote(raw)), 10, 64)
+	return id, err == nil
 }

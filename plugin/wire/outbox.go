@@ -16,6 +16,7 @@ type outgoing struct {
 const (
 	maxAnswers     = 4096
 	maxAnswerBytes = 64 << 20 // one larger is accepted alone
+	maxRefusals    = 16       // without PeerOptions.Request
 )
 
 // outbox holds messages in the order in which they are written. Callers bound the others
@@ -78,6 +79,13 @@ func (b *outbox) close() {
 	defer b.mu.Unlock()
 	b.closed = true
 	b.wake()
+}
+
+// waiting returns how many answers wait.
+func (b *outbox) waiting() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.n
 }
 
 func (b *outbox) overflowed() bool {

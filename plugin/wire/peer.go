@@ -17,8 +17,9 @@ import (
 // called on several goroutines. They may be nil. They must return at once, and must neither
 // call Close nor wait for an answer or a write.
 type PeerOptions struct {
-	// Request receives a request, to be answered at once or later, from any goroutine. nil
-	// refuses all.
+	// Request receives a request, to be answered at once or later, from any goroutine. Without it the other
+	// side is a plugin, which may only answer and notify: its requests are refused, as many as it reads, and
+	// more than Limits.Idle messages without a request of this side end the connection.
 	Request func(*Incoming)
 	Notify  func(method string, params json.RawMessage)
 	// Bad receives a body that is not JSON, with a nil m; a body that is not a message of JSON-RPC; and
@@ -140,7 +141,7 @@ func (p *Peer) Ask(method string, params any) (*Question, error) {
 	q.id, q.answer = p.calls.add()
 	m, err := encode(&q.id, method, params)
 	if err == nil {
-		q.sent, err = p.send(m)
+		q.sent, err = p.send(method, m)
 	}
 	if err != nil {
 		q.Drop()
@@ -148,6 +149,12 @@ func (p *Peer) Ask(method string, params any) (*Question, error) {
 	}
 	return q, nil
 }
+
+// ID returns the id of the request.
+func (q *Question) ID() int64 { return q.id }
+
+// Written returns a channel with the error of writing the request, once it is written.
+func (q *Question) Written() <-chan error { return q.sent.written }
 
 // Answered returns a channel with the one answer.
 func (q *Question) Answered() <-chan Answer { return q.answer }
@@ -194,11 +201,7 @@ func (p *Peer) Call(ctx context.Context, method string, params any) (json.RawMes
 // Notify writes a notification, and returns when it is written, or the connection has
 // ended. Notifications of one goroutine are written in the order of its calls.
 func (p *Peer) Notify(method string, params any) error {
-	m, err := encode(nil, method, params)
-	if err != nil {
-		return err
-	}
-	sent, err := p.send(m)
+	sent, err := p.post(method, params)
 	if err != nil {
 		return err
 	}
@@ -210,10 +213,24 @@ func (p *Peer) Notify(method string, params any) error {
 	}
 }
 
+// Post is Notify that does not wait.
+func (p *Peer) Post(method string, params any) error {
+	_, err := p.post(method, params)
+	return err
+}
+
+func (p *Peer) post(method string, params any) (*outgoing, error) {
+	m, err := encode(nil, method, params)
+	if err != nil {
+		return nil, err
+	}
+	return p.send(method, m)
+}
+
 // send queues a message whose caller waits.
-func (p *Peer) send(m message) (*outgoing, error) {
+func (p *Peer) send(method string, m message) (*outgoing, error) {
 	if n := len(m.text()); n > p.conn.limits.Sent {
-		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, n, p.conn.limits.Sent)
+		return nil, fmt.Errorf("%w: %s: %d bytes, at most %d", ErrTooLarge, method, n, p.conn.limits.Sent)
 	}
 	sent := &outgoing{message: m, written: make(chan error, 1)}
 	if !p.out.add(sent) {
@@ -243,8 +260,12 @@ func (in *Incoming) answer(member string, value any) error {
 	return in.peer.answer(m)
 }
 
-// answer queues an answer. Too many that wait end the connection.
+// answer queues an answer. Too many that wait end the connection, except refusals of a plugin's requests, which
+// are dropped.
 func (p *Peer) answer(m message) error {
+	if p.o.Request == nil && p.out.waiting() >= maxRefusals {
+		return nil
+	}
 	if p.out.add(&outgoing{message: m}) {
 		return nil
 	}

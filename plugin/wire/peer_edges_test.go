@@ -25,7 +25,7 @@ func half(t *testing.T, l Limits, o PeerOptions) (p *Peer, other *Conn, raw *io.
 // TestPeerIsFlooded: answers that the other side does not read end the connection, after a bounded number.
 func TestPeerIsFlooded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, other, _ := half(t, Limits{Send: time.Hour}, PeerOptions{})
+		p, other, _ := half(t, Limits{Send: time.Hour}, PeerOptions{Request: func(in *Incoming) { _ = in.Refuse(&RPCError{}) }})
 		sent := 0
 		for other.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"x"}`, sent)) == nil {
 			sent++

@@ -80,8 +80,11 @@ func (p *Peer) next() error {
 	if err != nil {
 		return p.bad(body, nil, p.conn.Miscounted(body, err))
 	}
+	idle := p.calls.received()
 	switch {
-	case m.Kind == Request && isNull(m.ID):
+	case p.o.Request == nil && idle > p.conn.limits.Idle:
+		return fmt.Errorf("%w: more than %d messages without a request", ErrMalformed, p.conn.limits.Idle)
+	case p.o.Request != nil && m.Kind == Request && isNull(m.ID):
 		m.Kind, m.Why = Invalid, "the id of a request is null"
 		return p.invalid(body, &m)
 	case m.Kind == Request:
@@ -102,7 +105,8 @@ func (p *Peer) next() error {
 
 func (p *Peer) asked(in *Incoming) {
 	if p.o.Request == nil {
-		_ = in.Refuse(&RPCError{Code: CodeMethodNotFound, Message: "method not found: " + in.Method})
+		p.o.Odd(fmt.Sprintf("a request %.*q: a plugin can only answer and notify", preview, in.Method))
+		_ = in.Refuse(&RPCError{Code: CodeMethodNotFound, Message: "bento answers no requests"})
 		return
 	}
 	p.o.Request(in)
@@ -133,10 +137,13 @@ func (p *Peer) bad(body []byte, m *Message, err error) error {
 		p.refuse(m, reply)
 		as = errReplied
 	}
-	if end || body == nil {
-		return endedError{err, as}
+	switch {
+	case !end && body != nil:
+		return nil
+	case p.o.Bad == nil: // no reply is to be written first
+		return err
 	}
-	return nil
+	return endedError{err, as}
 }
 
 // refuse replies to a message that could not be taken, with its id if that is one.

@@ -14,28 +14,28 @@ import (
 	"github.com/creachadair/jrpc2/channel"
 )
 
-// peer is the plugin's side of a Client, which the test controls.
-type peer struct {
+// kid is the plugin's side of a Peer, which the test controls.
+type kid struct {
 	t   *testing.T
 	in  *bufio.Reader
 	out io.WriteCloser
 }
 
-// connect returns a client and the other side of it.
-func connect(t *testing.T, o ClientOptions) (*Client, *peer) {
+// connect returns the host's side of a connection with a plugin, and the plugin's.
+func connect(t *testing.T, l Limits, o PeerOptions) (*Peer, *kid) {
 	outR, outW := io.Pipe()
 	inR, inW := io.Pipe()
-	cli := NewClient(outR, inW, o)
+	cli := NewPeer(NewConn(outR, inW, l), o)
 	t.Cleanup(func() {
 		outW.Close()
 		inR.Close()
 		cli.Close()
 	})
-	return cli, &peer{t: t, in: bufio.NewReaderSize(inR, 16<<10), out: outW}
+	return cli, &kid{t: t, in: bufio.NewReaderSize(inR, 16<<10), out: outW}
 }
 
 // read returns the next message that the host wrote.
-func (p *peer) read() string {
+func (p *kid) read() string {
 	body, err := readFrame(p.in, Limits{}.withDefaults(), new(part))
 	if err != nil {
 		p.t.Errorf("reading as the plugin: %v", err)
@@ -43,39 +43,15 @@ func (p *peer) read() string {
 	return string(body)
 }
 
-func (p *peer) write(bodies ...string) {
+func (p *kid) write(bodies ...string) {
 	for _, body := range bodies {
 		p.out.Write(appendFrame(nil, []byte(body))) // the test may have ended
 	}
 }
 
-// Call sends a request and waits for the answer, the end of the stream, or ctx.
-func (c *Client) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
-	call, err := c.Prepare(method, params)
-	if err != nil {
-		return nil, err
-	}
-	if err := call.Send(); err != nil {
-		return nil, err
-	}
-	select {
-	case a := <-call.Answered():
-		return a.Result, a.Err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-c.Done():
-	}
-	select {
-	case a := <-call.Answered(): // it arrived before the end
-		return a.Result, a.Err
-	default:
-		return nil, c.Err()
-	}
-}
-
 // call sends one request, has the peer write replies, and returns the result or the error.
-func call(t *testing.T, o ClientOptions, replies ...string) string {
-	cli, p := connect(t, o)
+func call(t *testing.T, replies ...string) string {
+	cli, p := connect(t, Limits{}, PeerOptions{})
 	go func() {
 		p.read()
 		p.write(replies...)
@@ -116,7 +92,7 @@ func TestAnswers(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"id":1,"result":7}`:                   `*wire.BadAnswer the message has two members "id"`,
 		`{"jsonrpc":"2.0","id":99999999999999999999999999,"result":7}`: `"good"`,
 	} {
-		if got := call(t, ClientOptions{}, reply, good); got != want {
+		if got := call(t, reply, good); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", reply, got, want)
 		}
 	}
@@ -124,7 +100,7 @@ func TestAnswers(t *testing.T) {
 
 func TestSecondAnswerIsPassedOver(t *testing.T) {
 	var odd []string
-	cli, p := connect(t, ClientOptions{Odd: func(what string) { odd = append(odd, what) }})
+	cli, p := connect(t, Limits{}, PeerOptions{Odd: func(what string) { odd = append(odd, what) }})
 	go func() {
 		p.read()
 		p.write(`{"jsonrpc":"2.0","id":1,"result":1}`, `{"jsonrpc":"2.0","id":1,"result":2}`)
@@ -151,7 +127,7 @@ func TestRequestsAreRefused(t *testing.T) {
 		`{"jsonrpc":"1.0","id":7,"method":"m"}`:                     `{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"the message has \"jsonrpc\":\"1.0\", expected \"2.0\""}}`,
 		`{"jsonrpc":"2.0","id":{},"method":"m"}`:                    `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the id is neither a string nor a number"}}`,
 	} {
-		cli, p := connect(t, ClientOptions{})
+		cli, p := connect(t, Limits{}, PeerOptions{})
 		refused := make(chan string, 1)
 		go func() {
 			p.read()
@@ -171,7 +147,7 @@ func TestRequestsAreRefused(t *testing.T) {
 
 // A plugin that sends requests without end and never reads must not stop the reader.
 func TestUnreadRefusalsAreDropped(t *testing.T) {
-	cli, p := connect(t, ClientOptions{})
+	cli, p := connect(t, Limits{}, PeerOptions{})
 	go func() {
 		p.read()
 		for range 1000 {
@@ -188,7 +164,7 @@ func TestUnreadRefusalsAreDropped(t *testing.T) {
 func TestNotificationsKeepTheirOrder(t *testing.T) {
 	for range 50 {
 		var got []string
-		cli, p := connect(t, ClientOptions{Notify: func(method string, params json.RawMessage) {
+		cli, p := connect(t, Limits{}, PeerOptions{Notify: func(method string, params json.RawMessage) {
 			got = append(got, method+string(params))
 		}})
 		go func() {
@@ -220,7 +196,7 @@ func TestMalformedIsFinal(t *testing.T) {
 		"Content-Length: 3\r\n\r\n\"\xff\"",
 		"Content-Length: 0\r\n\r\n",
 	} {
-		cli, p := connect(t, ClientOptions{})
+		cli, p := connect(t, Limits{}, PeerOptions{})
 		go func() {
 			p.read()
 			io.WriteString(p.out, text)
@@ -235,7 +211,7 @@ func TestMalformedIsFinal(t *testing.T) {
 }
 
 func TestChatterWithoutAQuestion(t *testing.T) {
-	cli, p := connect(t, ClientOptions{Limits: Limits{Idle: 10}})
+	cli, p := connect(t, Limits{Idle: 10}, PeerOptions{})
 	for range 11 {
 		p.write(`{"jsonrpc":"2.0","method":"n"}`)
 	}
@@ -246,7 +222,7 @@ func TestChatterWithoutAQuestion(t *testing.T) {
 }
 
 func TestManyCallsAtOnce(t *testing.T) {
-	cli, p := connect(t, ClientOptions{})
+	cli, p := connect(t, Limits{}, PeerOptions{})
 	go func() {
 		for i := 1; i <= 200; i++ {
 			p.read()
@@ -269,7 +245,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 // An answer is delivered even if the stream ends right after it.
 func TestAnswerBeforeTheEnd(t *testing.T) {
 	for range 500 {
-		cli, p := connect(t, ClientOptions{})
+		cli, p := connect(t, Limits{}, PeerOptions{})
 		go func() {
 			p.read()
 			p.write(`{"jsonrpc":"2.0","id":1,"result":7}`)
@@ -286,7 +262,7 @@ func TestAnswerBeforeTheEnd(t *testing.T) {
 
 // Close ends waiting calls and later ones.
 func TestCloseEndsCalls(t *testing.T) {
-	cli, p := connect(t, ClientOptions{})
+	cli, p := connect(t, Limits{}, PeerOptions{})
 	var calls sync.WaitGroup
 	for range 4 {
 		calls.Go(func() {

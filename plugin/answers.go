@@ -1,4 +1,4 @@
-package methods
+package plugin
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // initialize returns the manifest, with the capabilities of the adapter's type and of this
 // package.
-func (m *Methods) initialize(context.Context, *Call) (any, error) {
+func (m *methods) initialize(context.Context, *call) (any, error) {
 	about := *m.a.Manifest()
 	about.ProtocolVersion = adapters.ProtocolVersion
 	if about.DisplayName == "" {
@@ -37,8 +37,8 @@ func (m *Methods) initialize(context.Context, *Call) (any, error) {
 	return about, nil
 }
 
-func (m *Methods) detect(ctx context.Context, call *Call) (any, error) {
-	dir, err := dirOf(call)
+func (m *methods) detect(ctx context.Context, c *call) (any, error) {
+	dir, err := dirOf(c)
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +46,8 @@ func (m *Methods) detect(ctx context.Context, call *Call) (any, error) {
 	return wire.Detected{Matches: matches}, err
 }
 
-func (m *Methods) toolchain(ctx context.Context, call *Call) (any, error) {
-	dir, err := dirOf(call)
+func (m *methods) toolchain(ctx context.Context, c *call) (any, error) {
+	dir, err := dirOf(c)
 	if err != nil {
 		return nil, err
 	}
@@ -55,13 +55,13 @@ func (m *Methods) toolchain(ctx context.Context, call *Call) (any, error) {
 }
 
 // fingerprint calls the adapter without a directory: protocol 1 has one answer for all.
-func (m *Methods) fingerprint(ctx context.Context, call *Call) (any, error) {
+func (m *methods) fingerprint(ctx context.Context, c *call) (any, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, err
 	}
 	var p wire.Toolchain
-	if err := Decode(call.Params, &p); err != nil {
+	if err := decode(c.params, &p); err != nil {
 		return nil, err
 	}
 	text, err := m.a.ToolchainFingerprint(withExec(ctx, p.Exec), dir)
@@ -71,9 +71,9 @@ func (m *Methods) fingerprint(ctx context.Context, call *Call) (any, error) {
 	return text, err
 }
 
-func (m *Methods) resolved(ctx context.Context, call *Call) (any, error) {
+func (m *methods) resolved(ctx context.Context, c *call) (any, error) {
 	var p wire.Toolchain
-	if err := Decode(call.Params, &p); err != nil {
+	if err := decode(c.params, &p); err != nil {
 		return nil, err
 	}
 	if err := checkDir("dir", p.Dir); err != nil {
@@ -86,9 +86,9 @@ func (m *Methods) resolved(ctx context.Context, call *Call) (any, error) {
 	return r, err
 }
 
-func (m *Methods) install(ctx context.Context, call *Call) (any, error) {
+func (m *methods) install(ctx context.Context, c *call) (any, error) {
 	var p adapters.InstallRequest
-	if err := Decode(call.Params, &p); err != nil {
+	if err := decode(c.params, &p); err != nil {
 		return nil, err
 	}
 	if err := checkDir("dish_dir", p.DishDir); err != nil {
@@ -97,7 +97,7 @@ func (m *Methods) install(ctx context.Context, call *Call) (any, error) {
 	p.Env = adapters.NewEnviron(os.Environ())
 	planner, plans := m.a.(adapters.InstallPlanner)
 	if !plans {
-		return nil, m.a.Install(ctx, p, call.Log)
+		return nil, m.a.Install(ctx, p, c.log)
 	}
 	commands, err := planner.InstallCommands(ctx, p)
 	if len(commands) == 0 {
@@ -106,9 +106,9 @@ func (m *Methods) install(ctx context.Context, call *Call) (any, error) {
 	return wire.Installed{Commands: commands}, err
 }
 
-func (m *Methods) add(ctx context.Context, call *Call) (any, error) {
+func (m *methods) add(ctx context.Context, c *call) (any, error) {
 	var p adapters.AddRequest
-	if err := Decode(call.Params, &p); err != nil {
+	if err := decode(c.params, &p); err != nil {
 		return nil, err
 	}
 	if err := checkDir("dish_dir", p.DishDir); err != nil {
@@ -118,12 +118,12 @@ func (m *Methods) add(ctx context.Context, call *Call) (any, error) {
 		return nil, refuse(wire.CodeInvalidParams, "params.packages: expected at least one")
 	}
 	p.Env = adapters.NewEnviron(os.Environ())
-	return nil, adapters.Add(ctx, m.a, p, call.Log)
+	return nil, adapters.Add(ctx, m.a, p, c.log)
 }
 
-func (m *Methods) diagnose(ctx context.Context, call *Call) (any, error) {
+func (m *methods) diagnose(ctx context.Context, c *call) (any, error) {
 	var p adapters.ParseRequest
-	if err := Decode(call.Params, &p); err != nil {
+	if err := decode(c.params, &p); err != nil {
 		return nil, err
 	}
 	list, err := m.a.ParseDiagnostics(ctx, p)
@@ -133,8 +133,8 @@ func (m *Methods) diagnose(ctx context.Context, call *Call) (any, error) {
 	return wire.Diagnosed{Diagnostics: list}, err
 }
 
-func (m *Methods) tasks(ctx context.Context, call *Call) (any, error) {
-	dir, err := dirOf(call)
+func (m *methods) tasks(ctx context.Context, c *call) (any, error) {
+	dir, err := dirOf(c)
 	if err != nil {
 		return nil, err
 	}
@@ -145,8 +145,8 @@ func (m *Methods) tasks(ctx context.Context, call *Call) (any, error) {
 	return answer, err
 }
 
-func (m *Methods) links(ctx context.Context, call *Call) (any, error) {
-	dir, err := dirOf(call)
+func (m *methods) links(ctx context.Context, c *call) (any, error) {
+	dir, err := dirOf(c)
 	if err != nil {
 		return nil, err
 	}
@@ -157,8 +157,8 @@ func (m *Methods) links(ctx context.Context, call *Call) (any, error) {
 	return answer, err
 }
 
-func (m *Methods) installScope(ctx context.Context, call *Call) (any, error) {
-	dir, err := dirOf(call)
+func (m *methods) installScope(ctx context.Context, c *call) (any, error) {
+	dir, err := dirOf(c)
 	if err != nil {
 		return nil, err
 	}
@@ -166,9 +166,9 @@ func (m *Methods) installScope(ctx context.Context, call *Call) (any, error) {
 }
 
 // scaffold answers with the files of a new project.
-func (m *Methods) scaffold(_ context.Context, call *Call) (any, error) {
+func (m *methods) scaffold(_ context.Context, c *call) (any, error) {
 	var p wire.Scaffold
-	if err := Decode(call.Params, &p); err != nil {
+	if err := decode(c.params, &p); err != nil {
 		return nil, err
 	}
 	files, err := m.a.(adapters.Scaffolder).Scaffold(p.Name)

@@ -1,4 +1,4 @@
-package methods
+package plugin
 
 import (
 	"cmp"
@@ -13,8 +13,8 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// Decode decodes the params of a request, if any. The error is an *wire.RPCError.
-func Decode(params json.RawMessage, into any) error {
+// decode decodes the params of a request, if any. The error is an *wire.RPCError.
+func decode(params json.RawMessage, into any) error {
 	if len(params) == 0 || string(params) == "null" {
 		return nil
 	}
@@ -24,9 +24,9 @@ func Decode(params json.RawMessage, into any) error {
 	return nil
 }
 
-func dirOf(call *Call) (string, error) {
+func dirOf(c *call) (string, error) {
 	var p wire.Dir
-	if err := Decode(call.Params, &p); err != nil {
+	if err := decode(c.params, &p); err != nil {
 		return "", err
 	}
 	return p.Dir, checkDir("dir", p.Dir)
@@ -39,8 +39,8 @@ func checkDir(name, dir string) error {
 	return nil
 }
 
-// Refusal returns the code and data of the protocol for an error of a call of the method.
-func Refusal(method string, err error) *wire.RPCError {
+// refusal returns the code and data of the protocol for an error of a call of the method.
+func refusal(method string, err error) *wire.RPCError {
 	var (
 		rpc     *wire.RPCError
 		install *adapters.InstallError

@@ -1,22 +1,17 @@
-// Package methods answers the methods of the bento adapter protocol by an adapters.Adapter. It knows
-// nothing of connections: the SDK serves it on the standard streams, and the conformance suite to
-// itself.
-package methods
+package plugin
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"iter"
-	"maps"
 	"sync"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// Methods are the methods of one adapter. They are safe for concurrent use if the adapter is.
-type Methods struct {
+// methods are the methods of one adapter. They are safe for concurrent use if the adapter is.
+type methods struct {
 	a  adapters.Adapter
 	by map[string]method
 
@@ -24,18 +19,18 @@ type Methods struct {
 	options json.RawMessage // of initialize
 }
 
-type method func(ctx context.Context, call *Call) (any, error)
+type method func(ctx context.Context, c *call) (any, error)
 
-// Call is one request.
-type Call struct {
-	Method string
-	Params json.RawMessage // empty where the request has none
-	Log    adapters.LogFunc
+// call is one request.
+type call struct {
+	method string
+	params json.RawMessage // empty where the request has none
+	log    adapters.LogFunc
 }
 
-// Of returns the methods of an adapter, without those that it lacks.
-func Of(a adapters.Adapter) *Methods {
-	m := &Methods{a: a}
+// methodsOf returns the methods of an adapter, without those that it lacks.
+func methodsOf(a adapters.Adapter) *methods {
+	m := &methods{a: a}
 	m.by = map[string]method{
 		wire.MethodInitialize:  m.initialize,
 		wire.MethodDetect:      m.detect,
@@ -65,24 +60,18 @@ func Of(a adapters.Adapter) *Methods {
 	return m
 }
 
-// Names returns the names of the methods, in no order.
-func (m *Methods) Names() iter.Seq[string] { return maps.Keys(m.by) }
-
-// Has reports whether the adapter has a method.
-func (m *Methods) Has(name string) bool { return m.by[name] != nil }
-
-// Parallel returns how many calls may run at once.
-func (m *Methods) Parallel() int { return max(1, m.a.Manifest().Parallel) }
-
-// Do runs the call, whose method is one of Names. See Refusal for the error.
-func (m *Methods) Do(ctx context.Context, call *Call) (any, error) {
-	return m.by[call.Method](m.withOptions(ctx, call), call)
+// do runs the call of a method that the adapter has. See refusal for the error.
+func (m *methods) do(ctx context.Context, c *call) (any, error) {
+	return m.by[c.method](m.withOptions(ctx, c), c)
 }
 
 // optionsKey is the key of the options in the context of a call.
 type optionsKey struct{}
 
-// Settings is plugin.Settings.
+// Settings decodes the options of the user into the value that into points to: those of the dish that a
+// method is called for, else of the workspace. ctx is that of the method. Without options it changes
+// nothing. An adapter takes options if its manifest has an OptionsSchema. bento checks the options against
+// the schema.
 func Settings(ctx context.Context, into any) error {
 	text, _ := ctx.Value(optionsKey{}).(json.RawMessage)
 	if len(text) == 0 {
@@ -92,14 +81,14 @@ func Settings(ctx context.Context, into any) error {
 }
 
 // withOptions returns the context of a call with its options.
-func (m *Methods) withOptions(ctx context.Context, call *Call) context.Context {
+func (m *methods) withOptions(ctx context.Context, c *call) context.Context {
 	var p struct {
 		Options json.RawMessage `json:"options"`
 	}
-	_ = json.Unmarshal(call.Params, &p) // the method reports wrong params
+	_ = json.Unmarshal(c.params, &p) // the method reports wrong params
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if call.Method == wire.MethodInitialize {
+	if c.method == wire.MethodInitialize {
 		m.options = bytes.Clone(p.Options)
 	}
 	if p.Options == nil {
@@ -115,7 +104,9 @@ func withExec(ctx context.Context, said *adapters.ExecOutput) context.Context {
 	return context.WithValue(ctx, execKey{}, said)
 }
 
-// ExecOutput is plugin.ExecOutput.
+// ExecOutput returns the output of the command of Manifest().Exec. bento runs it for ToolchainFingerprint
+// and ResolvedToolchain, whose ctx has it. With any other ctx the result is the zero value. An adapter
+// that gets its version this way starts no process, and works as an executable and as a module.
 func ExecOutput(ctx context.Context) adapters.ExecOutput {
 	said, _ := ctx.Value(execKey{}).(*adapters.ExecOutput)
 	if said == nil {

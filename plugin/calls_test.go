@@ -3,9 +3,13 @@ package plugin
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/creachadair/jrpc2"
+	"github.com/creachadair/jrpc2/channel"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/wire"
@@ -77,7 +81,7 @@ func TestEndOfInputEndsARunningDetect(t *testing.T) {
 	}})
 	s.send(t, "detect", wire.Dir{Dir: "/slow"})
 	<-started
-	s.Client.Close()
+	s.Peer.Close()
 	if err := <-s.done; err != nil || !ended.Load() {
 		t.Errorf("Serve: %v, and the call has ended: %v", err, ended.Load())
 	}
@@ -95,7 +99,7 @@ func TestQueriesRunOneAtATime(t *testing.T) {
 	f := &fake{detect: alone, install: func(ctx context.Context, _ adapters.LogFunc) error { return alone(ctx) }}
 	s := serve(t, f)
 	methods := []string{"detect", "install", "detect", "install", "detect"}
-	var calls []*wire.Call
+	var calls []*wire.Question
 	for _, method := range methods {
 		calls = append(calls, s.send(t, method, map[string]string{"dir": "/slow", "dish_dir": "/slow"}))
 	}
@@ -146,7 +150,7 @@ func TestDetectWaitsForAnInstall(t *testing.T) {
 	default:
 	}
 	close(end)
-	for _, call := range []*wire.Call{install, detect} {
+	for _, call := range []*wire.Question{install, detect} {
 		if a := <-call.Answered(); a.Err != nil {
 			t.Error(a.Err)
 		}
@@ -162,5 +166,38 @@ func TestErrorsOfQueries(t *testing.T) {
 		if got := serve(t, &fake{err: errors.New("no disk")}).ask(t, method, wire.Dir{Dir: "/yes"}); got != want {
 			t.Errorf("%s: got %s, want %s", method, got, want)
 		}
+	}
+}
+
+// TestNoRequests: a body that is no request is refused, and the next one is answered. jrpc2, which shares no
+// code with this package, is the client.
+func TestNoRequests(t *testing.T) {
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- Serve(context.Background(), &fake{}, &Options{In: inR, Out: outW}) }()
+	frames := channel.LSP(outR, inW)
+	for body, want := range map[string]string{
+		`{`:                                  `"id":null,"error":{"code":-32700,`,
+		`[]`:                                 `"id":null,"error":{"code":-32600,`,
+		`{"jsonrpc":"2.0","id":7,"error":7}`: `"id":7,"error":{"code":-32600,`,
+		`{"jsonrpc":"1.0","id":7,"method":"detect"}`:    `"id":7,"error":{"code":-32600,`,
+		`{"jsonrpc":"2.0","id":null,"method":"detect"}`: `"id":null,"error":{"code":-32600,`,
+	} {
+		if err := frames.Send([]byte(body)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := frames.Recv(); err != nil || !strings.Contains(string(got), want) {
+			t.Errorf("%s: got %s, %v, want %s", body, got, err, want)
+		}
+	}
+	client := jrpc2.NewClient(frames, nil)
+	var found wire.Detected
+	if err := client.CallResult(t.Context(), "detect", wire.Dir{Dir: "/yes"}, &found); err != nil || !found.Matches {
+		t.Errorf("got %v, %v", found, err)
+	}
+	client.Close()
+	if err := <-done; err != nil {
+		t.Errorf("Serve: %v", err)
 	}
 }
