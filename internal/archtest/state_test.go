@@ -21,14 +21,12 @@ var waited = map[string]string{
 	"plugin/bundle/registry/clone.go":  "clone, which cancels it and waits",
 	"plugin/extension/server.go":       "serve, for all but a handler that ignores its context",
 	"plugin/host/host.go":              "Close, for the life of the plugin",
-	"plugin/host/residence.go":         "the life of the resident, for the process",
 	"plugin/host/resident.go":          "Close, for the life of the resident",
-	"plugin/host/session.go":           "the life of the plugin, for the session",
+	"plugin/host/process.go":           "the life of the plugin or the resident, for the process",
 	"plugin/oneshot/run.go":            "settle, for 2 s",
 	"plugin/plugintest/served.go":      "Stream.Wait",
 	"plugin/plugintest/replay.go":      "Stream.Wait",
 	"plugin/wasm/launcher.go":          "Stream.Wait",
-	"plugin/server.go":                 "nobody, once the caller gives up: the client may hold the connection open",
 }
 
 // TestGoroutinesAreWaitedFor checks that every goroutine is waited for.
