@@ -73,7 +73,7 @@ type Evaluation struct {
 
 	ingredients  []rawIngredient // empty for a Hit whose files were not read
 	stored       bool            // in this run
-	isAstray     bool            // see the function of that name
+	undeclared   bool            // see leavesUndeclared
 	sources      []*sourceSet    // of the linked dishes
 	inputsDigest cache.Digest
 	locks        []lockPart

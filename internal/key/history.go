@@ -39,8 +39,8 @@ type LastRun struct {
 	Left []string
 	// Failed is the message of the last execution if it failed, "" after a good run.
 	Failed string
-	// Astray are files that it has left where git ignores them and no output covers them, by path.
-	Astray []string
+	// Undeclared are files that it has left where git ignores them and no output covers them, by path.
+	Undeclared []string
 	// Warned are the files in such places that a warning has named since its result was last stored, by
 	// path.
 	Warned []string
@@ -196,7 +196,7 @@ const maxFailed = 200
 func (r *LastRun) equal(o *LastRun) bool {
 	return r.Key == o.Key && r.Unstored == o.Unstored && r.Duration == o.Duration &&
 		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts) && slices.Equal(r.Found, o.Found) && slices.Equal(r.Left, o.Left) &&
-		slices.Equal(r.Astray, o.Astray) && slices.Equal(r.Warned, o.Warned) && r.Failed == o.Failed && r.Ran == o.Ran && r.At == o.At && r.Sources == o.Sources
+		slices.Equal(r.Undeclared, o.Undeclared) && slices.Equal(r.Warned, o.Warned) && r.Failed == o.Failed && r.Ran == o.Ran && r.At == o.At && r.Sources == o.Sources
 }
 
 // lockWait is the longest time that Save waits for other processes that save.
@@ -262,7 +262,7 @@ func encodeTasks(tasks map[string]*LastRun) []byte {
 		}
 		w.Strings(r.Found)
 		w.Strings(r.Left)
-		w.Strings(r.Astray)
+		w.Strings(r.Undeclared)
 		w.Strings(r.Warned)
 		w.Raw(r.Ran[:])
 		w.Uint(uint64(max(0, r.At)))
@@ -301,7 +301,7 @@ func decodeTasks(payload []byte) (map[string]*LastRun, error) {
 		}
 		t.Found = r.Strings()
 		t.Left = r.Strings()
-		t.Astray = r.Strings()
+		t.Undeclared = r.Strings()
 		t.Warned = r.Strings()
 		copy(t.Ran[:], r.Raw(32))
 		t.At = int64(r.Uint())

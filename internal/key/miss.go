@@ -55,7 +55,7 @@ const maxNotes = 10
 func (e *Evaluator) explainMiss(ctx context.Context, ev *Evaluation) {
 	ev.Reason = MissNeverCached
 	last := e.history.Of(ev.Task)
-	ev.Failed, ev.isAstray = last.Failed, isAstray(ev.Task, last)
+	ev.Failed, ev.undeclared = last.Failed, leavesUndeclared(ev.Task, last)
 	if last.Key == (cache.Key{}) {
 		return
 	}

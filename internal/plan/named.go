@@ -44,8 +44,8 @@ func (b *builder) namedEdges() (edges []innerEdge) {
 
 // reachOfOutputs decides whether tasks of other dishes may make files that an input names.
 type reachOfOutputs struct {
-	around map[string]bool // directories around dishes
-	astray []string        // prefixes of outputs outside the dish of their task
+	around  map[string]bool // directories around dishes
+	outside []string        // prefixes of outputs outside the dish of their task
 }
 
 func newReachOfOutputs(b *builder) *reachOfOutputs {
@@ -61,7 +61,7 @@ func newReachOfOutputs(b *builder) *reachOfOutputs {
 	for _, t := range b.tasks {
 		for _, o := range t.Outputs {
 			if leadsOut(o.Glob) {
-				r.astray = append(r.astray, prefixOf(t.Dish.Path, o.Glob))
+				r.outside = append(r.outside, prefixOf(t.Dish.Path, o.Glob))
 			}
 		}
 	}
@@ -70,7 +70,7 @@ func newReachOfOutputs(b *builder) *reachOfOutputs {
 
 // into reports whether a glob of a dish's inputs may name outputs of another dish.
 func (r *reachOfOutputs) into(dish, glob string) bool {
-	return leadsOut(glob) || r.around[dish] || slices.ContainsFunc(r.astray, func(prefix string) bool {
+	return leadsOut(glob) || r.around[dish] || slices.ContainsFunc(r.outside, func(prefix string) bool {
 		return contains(prefix, dish) || contains(dish, prefix)
 	})
 }

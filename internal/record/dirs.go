@@ -26,7 +26,7 @@ func (x *Execution) ownDirs(paths []string) (list []string) {
 			each(dir)
 		}
 	}
-	for p := range x.before {
+	for p := range x.before.outputs {
 		mark(p, func(string) {})
 	}
 	for _, p := range paths {

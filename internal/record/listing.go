@@ -265,7 +265,7 @@ func (r *Recorder) held(t *plan.Task, l *listing) bool {
 
 // Spoilt reports whether a listing that the execution shared is known to be invalid.
 func (x *Execution) Spoilt() bool {
-	return x.listings.failed.Load() && slices.ContainsFunc(x.shared, func(l *listing) bool {
+	return x.listings.failed.Load() && slices.ContainsFunc(x.before.shared, func(l *listing) bool {
 		return l != nil && x.isClosed(l) && !l.verdict()
 	})
 }

@@ -16,8 +16,13 @@ func (w *Moves) Begin(root string, first, rest []string) *movesSpan {
 }
 
 // Moved returns one of the directories that was moved since Begin, "" if none was moved or the
-// moveSystem does not report moves.
-func (s *movesSpan) Moved() string { return s.moved() }
+// moveSystem does not report moves. A nil span watches nothing.
+func (s *movesSpan) Moved() string {
+	if s == nil {
+		return ""
+	}
+	return s.moved()
+}
 
 // File returns a file that is open until Close, nil if the system reports no moves. The kernel ends
 // the watches when the last process closes it, which takes that process some 15 ms. So a process that

@@ -61,42 +61,22 @@ type Execution struct {
 	// Linked are the dishes whose sources are in the key.
 	Linked []*dish.Dish
 
-	Outputs []cache.Output // of the task
-	Found   []string       // files at the paths of outputs that the task did not change
-	Changed string         // an input that was touched during the execution; set by Storable
-	// FreshStrays are the strays that the last good run did not have.
-	FreshStrays []string
 	// Elsewhere reports whether a path is an output of any task, or made by the tools of another
 	// dish; nil for none.
 	Elsewhere func(path string) bool
 	// Later keeps the outputs of the last good run until Clear, which the caller calls before it
 	// writes the first new output.
 	Later bool
-	// Astray are files that the command has left where git ignores them and no output covers them, by
-	// path, together with those of an earlier run.
-	Astray []string
-	// UpToDate are such files of a build that wrote nothing: an earlier build has made them, with or
-	// without bento.
-	UpToDate []string
-	// Rewritten are the files beside the outputs of other tasks of its dish that the command has
-	// written, by path. Beside are the new ones.
-	Rewritten []key.ByProduct
-	Beside    []string
 
-	set      *tree.Set             // the outputs
-	rewrites *tree.Set             // the paths that the task declares to write; nil before they are needed
-	tracked  []string              // tracked files at the paths of outputs that the command wrote, sorted
-	before   map[string]tree.Entry // the files at the paths of outputs before the command
-	ignored  []tree.Entry          // ignored files before the command, by path
-	strays   []tree.Entry          // files beside the outputs of Upstream, which are inputs, by path
-	shared   []*listing            // by index of Upstream: the listing to check later; nil for none
-	near     map[string]bool       // strays in the dish of the task
-	running  *movesSpan            // the span that began before the command
-	written  func()                // the result of Writing
-	movedDir difference            // a directory that was moved while it ran
-	// strayChanged is the first stray that changed while the command ran.
-	strayChanged difference
-	record       *cache.Record // of the result, nil if it is not stored
+	Outputs []cache.Output // of the task
+	Changed string         // an input that was touched during the execution; set by Storable
+	Verdict
+
+	set      *tree.Set // the outputs
+	rewrites *tree.Set // the paths that the task declares to write; nil before they are needed
+	before   looks
+	written  func()        // the result of Writing
+	record   *cache.Record // of the result, nil if it is not stored
 }
 
 // MissingError says that a task did not make an output that it names without a wildcard.
@@ -108,17 +88,15 @@ func (e *MissingError) Error() string { return fmt.Sprintf("it did not make its 
 // An error of the store does not fail the task. The returned error is a *MissingError, a
 // *cache.RefusedError for a file that cannot be an output, or the error of an unreadable file.
 func (x *Execution) Collect(log *action.Log, took time.Duration) error {
-	x.noteMoves()
-	x.checkStrays()
-	paths, err := x.sortOutputs()
+	files, err := x.access()
+	if err == nil {
+		err = x.judge(files)
+	}
 	if err != nil {
 		return err
 	}
-	if err := x.findAstray(len(paths) > 0); err != nil {
-		return err
-	}
 	store := x.storeFor()
-	if err = x.capture(store, log, paths, took); err == nil || store == nil {
+	if err = x.capture(store, log, took); err == nil || store == nil {
 		return err
 	}
 	var refused *cache.RefusedError
@@ -127,7 +105,7 @@ func (x *Execution) Collect(log *action.Log, took time.Duration) error {
 	}
 	x.warnStore(err)
 	x.record = nil
-	x.Outputs, err = x.reader.Capture(x.Tree.Stop(), nil, x.Root, paths)
+	x.Outputs, err = x.reader.Capture(x.Tree.Stop(), nil, x.Root, x.made)
 	return err
 }
 
@@ -137,7 +115,7 @@ func (x *Execution) storeFor() cache.Store {
 	if !cache.Keeps(x.Store) || x.Ev.Task.Uncached != "" || x.Tree.Unsure() {
 		return nil
 	}
-	if len(x.Astray)+len(x.UpToDate) > 0 {
+	if len(x.Undeclared)+len(x.UpToDate) > 0 {
 		return nil // the caller reports it
 	}
 	if x.Unsure != "" {
@@ -152,23 +130,6 @@ func (x *Execution) storeFor() cache.Store {
 		return nil
 	}
 	return x.Store
-}
-
-func (x *Execution) sayChanged(d difference) {
-	switch {
-	case len(x.tracked) > 0 && x.tracked[0] == d.path:
-		x.notStored("input_changed", fmt.Sprintf("it wrote %q, an output that git tracks", d.path),
-			"let git track it no longer, with git rm --cached and a line in .gitignore; until then the task is executed each time that it changes it")
-	case d.path == ".":
-		x.notStored("input_touched", "the workspace was moved while the task ran, and the task may have read something else", "do not move the workspace while tasks run, and run again")
-	case d.equal:
-		x.notStored("input_touched", fmt.Sprintf("%q was written, replaced, moved or given another mode while the task ran; it is what it was before, but the task may have read something else", d.path),
-			fmt.Sprintf("if the task itself does that, also if it only sets the mode that the file has, declare the path: rewrites = [%q] in %s",
-				x.globOf(d.path), x.Ev.Task.Table()))
-	default:
-		x.notStored("input_changed", fmt.Sprintf("%q changed while the task ran", d.path),
-			"if the task itself writes it, declare it as an output or take it out of the inputs")
-	}
 }
 
 // globOf returns the glob for a path of the workspace in the dish.toml of the task.
@@ -213,12 +174,12 @@ func storeHint(err error) string {
 
 // capture reads the outputs and the log into the store, if there is one, and makes
 // the record.
-func (x *Execution) capture(store cache.Store, log *action.Log, paths []string, took time.Duration) (err error) {
+func (x *Execution) capture(store cache.Store, log *action.Log, took time.Duration) (err error) {
 	r := &cache.Record{Created: time.Now(), Duration: took, Host: hostName()}
 	if store != nil {
 		store = r.With(store)
 	}
-	if x.Outputs, err = x.reader.Capture(x.Tree.Stop(), store, x.Root, paths); err != nil || store == nil {
+	if x.Outputs, err = x.reader.Capture(x.Tree.Stop(), store, x.Root, x.made); err != nil || store == nil {
 		return err
 	}
 	r.Outputs = x.Outputs

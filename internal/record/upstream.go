@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/bentobuild/bento/cache"
@@ -16,6 +17,46 @@ import (
 
 // A key includes the outputs of other tasks as these have made them. So a result is stored only if
 // exactly these outputs were in place from before the command until the result is stored.
+
+// Upstream is a dependency of an execution, with the outputs of its result by path.
+type Upstream struct {
+	Task    *plan.Task
+	Outputs []cache.Output
+	// Found are further inputs of Task, if its key is an ingredient of the execution's key.
+	Found []string
+
+	looked sync.Once // guards exact
+	exact  bool
+}
+
+// isExact reports whether the task names its outputs without wildcards, and has made a file or link
+// at each. Then it has no strays, unless a directory replaces an output, which is a changed output.
+func (u *Upstream) isExact() bool {
+	u.looked.Do(func() {
+		set, err := OutputSet(u.Task)
+		if err != nil {
+			return
+		}
+		for i := range u.Task.Outputs {
+			p, plain := set.Plain(i)
+			if at, named := u.find(p); !plain || !named || u.Outputs[at].Kind == cache.Dir {
+				return
+			}
+		}
+		u.exact = true
+	})
+	return u.exact
+}
+
+// names reports whether p is one of Outputs.
+func (u *Upstream) names(p string) bool {
+	_, found := u.find(p)
+	return found
+}
+
+func (u *Upstream) find(p string) (at int, found bool) {
+	return slices.BinarySearchFunc(u.Outputs, p, func(o cache.Output, p string) int { return strings.Compare(o.Path, p) })
+}
 
 // laid is the state of the outputs of a task when its first dependent began to execute.
 type laid struct {

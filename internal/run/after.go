@@ -30,11 +30,11 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 				e.env.warn("by_products", fmt.Sprintf("%s made files below the outputs of another task, and does not declare them: %s", t.ID(), diagnostics.Few(list)),
 					"declare them as outputs of "+t.ID())
 			}
-			own, warned := e.astray(x, e.keys.History().Of(t))
+			own, warned := e.undeclared(x, e.keys.History().Of(t))
 			e.keys.History().Keep(t, &key.LastRun{
 				Key: x.ev.Key, Unstored: true, Duration: r.Duration, Outputs: x.kept.Own(), Found: x.kept.AllFound(),
 				ByProducts: slices.Concat(e.keys.ByProducts(x.ev, x.sources), x.kept.Rewritten),
-				Astray:     own, Warned: warned,
+				Undeclared: own, Warned: warned,
 			})
 		}
 		n := e.node(t)

@@ -92,7 +92,7 @@ func (e *engine) restore(ctx context.Context, ev *key.Evaluation, last *key.Last
 		e.keys.History().Keep(t, &key.LastRun{
 			Key: ev.Key, Duration: max(last.Duration, ev.Record.Duration),
 			Outputs: record.Paths(want), ByProducts: last.ByProducts, Found: foundBeside(last.Found, want),
-			Astray: last.Astray, Warned: last.Warned, Ran: last.Ran, At: last.At, Sources: last.Sources,
+			Undeclared: last.Undeclared, Warned: last.Warned, Ran: last.Ran, At: last.At, Sources: last.Sources,
 		})
 		e.end(r)
 	}

@@ -1,11 +1,10 @@
 package plan
 
-// A file goes astray when a task leaves it where git ignores it and neither an output, a path that the
-// adapter derives nor a cache covers it: a hit would not restore it.
-
-// MayGoAstray reports whether the result of t is not stored if it leaves such files. It is the case for a
+// MayLeaveUndeclared reports whether the result of t is not stored if it leaves undeclared files: git ignores
+// them, and neither an output, a path that the adapter derives nor a cache covers them, so a hit would not
+// restore them. It is the case for a
 // build and for the lifecycle tasks of a workspace's root, unless dish.toml says cache = true.
-func (t *Task) MayGoAstray() bool {
+func (t *Task) MayLeaveUndeclared() bool {
 	switch {
 	case !t.Lifecycle || t.Uncached != "" || t.stored:
 		return false

@@ -19,12 +19,12 @@ func MadeSet(t *plan.Task) (*tree.Set, error) {
 // IsNeverStored reports whether the result of the task of ev is never stored: its recipe or dish.toml says
 // so, or its last run left files where git ignores them, which are still no outputs.
 func (ev *Evaluation) IsNeverStored() bool {
-	return ev.Task.Uncached != "" || ev.isAstray
+	return ev.Task.Uncached != "" || ev.undeclared
 }
 
-// isAstray reports whether the last run of t left files that would keep a result of t from being stored.
-func isAstray(t *plan.Task, last *LastRun) bool {
-	if !last.Unstored || len(last.Warned) == 0 || !t.MayGoAstray() {
+// leavesUndeclared reports whether the last run of t left files that would keep a result of t from being stored.
+func leavesUndeclared(t *plan.Task, last *LastRun) bool {
+	if !last.Unstored || len(last.Warned) == 0 || !t.MayLeaveUndeclared() {
 		return false
 	}
 	made, err := MadeSet(t)

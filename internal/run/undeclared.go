@@ -21,7 +21,7 @@ import (
 // workspace, or may be made by the tools of another dish. It is safe for concurrent use, and compiles
 // the globs at its first call.
 func (e *engine) elsewhere(t *plan.Task) func(path string) bool {
-	if !t.MayGoAstray() {
+	if !t.MayLeaveUndeclared() {
 		return nil
 	}
 	sets := sync.OnceValue(func() (sets []*tree.Set) {
@@ -45,12 +45,12 @@ func (e *engine) elsewhere(t *plan.Task) func(path string) bool {
 		paths := make(map[string]bool)
 		for _, d := range e.plan.Workspace.Dishes {
 			for _, other := range e.plan.TasksOf(d) {
-				for _, p := range memory.Of(other).Astray {
+				for _, p := range memory.Of(other).Undeclared {
 					paths[p] = true
 				}
 			}
 		}
-		for _, p := range memory.Of(t).Astray {
+		for _, p := range memory.Of(t).Undeclared {
 			delete(paths, p)
 		}
 		return paths
@@ -100,18 +100,18 @@ func toolsOf(d *dish.Dish, t *plan.Task) *tree.Set {
 	return s
 }
 
-// astray reports the files that an execution left where git ignores them and no output covers them,
+// undeclared reports the files that an execution left where git ignores them and no output covers them,
 // unless a warning has named all of them before. It returns those to remember, which no other task can
 // have left: a file in another dish may be from a task that ran there at the same time. warned are those
 // that a warning has named.
-func (e *engine) astray(x *execution, last *key.LastRun) (own, warned []string) {
+func (e *engine) undeclared(x *execution, last *key.LastRun) (own, warned []string) {
 	t := x.ev.Task
-	all := slices.Concat(x.kept.Astray, x.kept.UpToDate)
+	all := slices.Concat(x.kept.Undeclared, x.kept.UpToDate)
 	if len(all) == 0 {
 		return nil, nil
 	}
 	var unsure []string
-	for _, p := range x.kept.Astray {
+	for _, p := range x.kept.Undeclared {
 		if d := e.plan.Workspace.Owner(p); t.Root != nil && d != nil && d.Path != t.Dish.Path && e.ranMeanwhile(d, x.result) {
 			unsure = append(unsure, p)
 		} else {
@@ -121,7 +121,7 @@ func (e *engine) astray(x *execution, last *key.LastRun) (own, warned []string) 
 	if !slices.ContainsFunc(all, func(p string) bool { return !slices.Contains(last.Warned, p) }) {
 		return own, last.Warned
 	}
-	e.env.warn("outputs_undeclared", t.ID()+" "+e.strayed(x, own, unsure)+": its result is used, and not stored", e.astrayHint(x, own))
+	e.env.warn("outputs_undeclared", t.ID()+" "+e.strayed(x, own, unsure)+": its result is used, and not stored", e.undeclaredHint(x, own))
 	slices.Sort(all)
 	return own, all
 }
@@ -138,8 +138,8 @@ func (e *engine) strayed(x *execution, own, unsure []string) string {
 	return "ran while tasks of other dishes did, and " + few(unsure) + which + ", may be its own"
 }
 
-// astrayHint returns the line of dish.toml that lets the result of an execution be stored.
-func (e *engine) astrayHint(x *execution, own []string) string {
+// undeclaredHint returns the line of dish.toml that lets the result of an execution be stored.
+func (e *engine) undeclaredHint(x *execution, own []string) string {
 	if len(own) == 0 {
 		if own = x.kept.UpToDate; len(own) == 0 {
 			return "run it again, when nothing else runs"
@@ -181,7 +181,7 @@ func (e *engine) outputsLine(x *execution, paths []string) string {
 
 // globsOf returns quoted globs that cover paths.
 func (e *engine) globsOf(x *execution, paths []string) (globs []string) {
-	for _, g := range e.together(x.ev.Task, x.kept.AstrayGlobs(paths)) {
+	for _, g := range e.together(x.ev.Task, x.kept.UndeclaredGlobs(paths)) {
 		globs = append(globs, strconv.Quote(g))
 	}
 	return globs
