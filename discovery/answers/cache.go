@@ -66,7 +66,7 @@ func ask(a adapters.Adapter, dir string) question {
 type answered struct {
 	Answer
 	reads []adapters.Reads // of an answer from this process
-	from  []int            // of a saved answer: the same, in saved
+	from  []int            // of a saved answer: indices in saved.Groups
 	used  bool             // in this process
 }
 

@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/bentobuild/bento/internal/pack"
@@ -11,7 +12,7 @@ import (
 // FuzzSaved opens any bytes as the saved answers. An answer with an invalid path is never reused.
 func FuzzSaved(f *testing.F) {
 	var w pack.Writer
-	w.Add(saved{Basis: "b", Answers: []savedAnswer{{Scope: -1, Reads: []int{7}}}, Detected: []savedDetect{{Yes: true}}})
+	w.Add(saved{Basis: "b", Groups: [][]int{{0}}, Answers: []savedAnswer{{Scope: -1, Reads: []int{7}}}, Detected: []savedDetect{{Yes: true}}})
 	f.Add(w.Payload())
 	f.Add([]byte{1, 'b', 0})
 	root := f.TempDir()
@@ -35,11 +36,11 @@ func FuzzSaved(f *testing.F) {
 		}
 		for i, a := range s.Answers {
 			for _, n := range a.Reads {
-				if n >= 0 && n < len(s.Spots) {
+				if n >= 0 && n < len(s.Groups) && !slices.ContainsFunc(s.Groups[n], func(i int) bool { return i < 0 || i >= len(s.Spots) }) {
 					continue
 				}
 				if got := m.answered[a.Question]; got != nil && &got.from[0] == &a.Reads[0] {
-					t.Errorf("answer %d depends on path %d of %d", i, n, len(s.Spots))
+					t.Errorf("answer %d depends on group %d of %d", i, n, len(s.Groups))
 				}
 			}
 		}

@@ -86,11 +86,13 @@ func (m *Cache) pathsOf(a *answered) iter.Seq2[string, adapters.State] {
 				}
 			}
 		}
-		for _, n := range a.from {
-			before := m.saved.trace(n)
-			for path := range m.saved.Spots[n].paths() {
-				if !yield(path, before.State) {
-					return
+		for _, g := range a.from {
+			for _, n := range m.saved.Groups[g] {
+				before := m.saved.trace(n)
+				for path := range m.saved.Spots[n].paths() {
+					if !yield(path, before.State) {
+						return
+					}
 				}
 			}
 		}

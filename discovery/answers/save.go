@@ -13,7 +13,7 @@ import (
 // The answers are one file in the workspace's state.
 const (
 	memoryFile    = "answers"
-	memoryVersion = 13
+	memoryVersion = 14
 )
 
 // saved is the content of the file.
@@ -21,6 +21,7 @@ type saved struct {
 	Basis    string
 	Spots    []spot           // that answers depend on
 	Traces   []savedTrace     // by index of Spots
+	Groups   [][]int          // indices in Spots that the same answers depend on
 	Stamps   []tree.Stamp     // referred to by traces
 	Scopes   []adapters.Scope // referred to by answers; members of a workspace share one
 	Detected []savedDetect
@@ -50,7 +51,7 @@ type savedAnswer struct {
 	Question question
 	Answer   Answer
 	Scope    int   // index in Scopes
-	Reads    []int // indices in Spots
+	Reads    []int // indices in Groups
 }
 
 func load(dir *state.Dir) (s saved, payload []byte, ok bool) {
@@ -80,12 +81,7 @@ func (s *saved) trace(i int) (t trace) {
 // take keeps the saved answers that still hold.
 func (m *Cache) take(s saved) {
 	m.saved = s
-	holds := make([]bool, len(s.Spots))
-	for i, spot := range s.Spots {
-		var cheap bool
-		holds[i], cheap = m.looker.holdsAt(spot, s.trace(i))
-		m.news = m.news || !cheap
-	}
+	holds := m.holdingGroups()
 	for i := range s.Answers {
 		a := &s.Answers[i]
 		if a.Scope < 0 || a.Scope >= len(s.Scopes) {
@@ -98,6 +94,21 @@ func (m *Cache) take(s saved) {
 	}
 	m.takeDetected(s.Detected)
 	m.news = m.news || len(m.answered) != len(s.Answers) || len(m.detected) != len(s.Detected)
+}
+
+// holdingGroups reports of each group whether all of its spots still have their traces.
+func (m *Cache) holdingGroups() []bool {
+	holds := make([]bool, len(m.saved.Spots))
+	for i, spot := range m.saved.Spots {
+		var cheap bool
+		holds[i], cheap = m.looker.holdsAt(spot, m.saved.trace(i))
+		m.news = m.news || !cheap
+	}
+	groups := make([]bool, len(m.saved.Groups))
+	for i, g := range m.saved.Groups {
+		groups[i] = !slices.ContainsFunc(g, func(n int) bool { return n < 0 || n >= len(holds) || !holds[n] })
+	}
+	return groups
 }
 
 // takeDetected keeps the saved answers of Detect. If one answer about a directory no longer holds, it

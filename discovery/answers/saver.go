@@ -97,8 +97,13 @@ func (s *Saver) collect() {
 	s.at, s.stamps, s.scopes = make(map[seen]int, len(s.paths)), make(map[tree.Stamp]int), make(map[string][]int)
 	s.sort()
 	slices.SortFunc(s.lists, func(a, b depends) int { return a.compare(b.question) })
-	for _, l := range s.lists {
-		s.Answers = append(s.Answers, savedAnswer{l.question, l.withoutReads(), s.scope(l.Scope), s.reads(l.on)})
+	lists := make([][]int, len(s.lists))
+	for i, l := range s.lists {
+		lists[i] = s.reads(l.on)
+	}
+	s.Groups = group(lists, len(s.Spots))
+	for i, l := range s.lists {
+		s.Answers = append(s.Answers, savedAnswer{l.question, l.withoutReads(), s.scope(l.Scope), lists[i]})
 	}
 	for _, q := range slices.SortedFunc(maps.Keys(s.m.detected), question.compare) {
 		if sum, known := s.m.marksOf(q.Dir); known && s.m.asked[q] {
