@@ -44,30 +44,6 @@ func addDishes(cmd *cobra.Command, sel *selection) {
 	cmd.Flags().Var(repeated{&sel.Bentos}, "bento", "only the dishes of the bento `NAME` (repeatable)")
 }
 
-// artifacts is the document of `bento artifacts`.
-type artifacts struct {
-	Schema  string        `json:"schema"`
-	Entries []artifact    `json:"entries"`
-	Copied  string        `json:"copied_to,omitempty"`
-	Summary artifactCount `json:"summary"`
-}
-
-type artifactCount struct {
-	Files int   `json:"files"`
-	Bytes int64 `json:"bytes"`
-}
-
-type artifact struct {
-	Dish   string `json:"dish"`
-	Task   string `json:"task"`
-	Path   string `json:"path"` // from the workspace
-	Kind   string `json:"kind" enum:"file,link,directory"`
-	Digest string `json:"digest,omitempty"` // of a file
-	Size   int64  `json:"size"`
-	Exec   bool   `json:"executable,omitempty"`
-	Target string `json:"target,omitempty"` // of a link
-}
-
 func (s *session) artifacts(ctx context.Context, sel selection, dir string) error {
 	w, err := s.open(ctx, s.lines())
 	if err != nil {
@@ -78,7 +54,7 @@ func (s *session) artifacts(ctx context.Context, sel selection, dir string) erro
 	if err != nil {
 		return err
 	}
-	doc := artifacts{Schema: report.Schema("artifacts"), Entries: []artifact{}}
+	doc := report.Artifacts{Schema: report.Schema("artifacts"), Entries: []report.Artifact{}}
 	for _, t := range p.Tasks {
 		if !t.Requested {
 			continue
@@ -86,23 +62,34 @@ func (s *session) artifacts(ctx context.Context, sel selection, dir string) erro
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := doc.add(w, t); err != nil {
+		entries, err := record.Existing(w.Tree, t)
+		if err != nil {
 			return err
+		}
+		for _, e := range entries {
+			a, ok, err := artifactOf(w, t, e)
+			if err != nil {
+				return err
+			}
+			if ok {
+				doc.Add(a)
+			}
 		}
 	}
 	_ = w.Tree.Index().Save() // after a failure, the next command hashes the files again
 	if dir != "" {
-		if err := doc.apart(p, dir); err != nil {
+		if err := apart(doc.Entries, p, dir); err != nil {
 			return err
 		}
-		if err := doc.copyTo(ctx, w.Root, dir); err != nil {
+		if err := copyTo(ctx, doc.Entries, w.Root, dir); err != nil {
 			return err
 		}
+		doc.Copied = dir
 	}
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
-	doc.write(s.out, s.style)
+	report.WriteArtifacts(s.out, s.style, doc)
 	return nil
 }
 
@@ -112,77 +99,27 @@ func (s *session) everyTask(ctx context.Context, w *opened, sel selection) (*pla
 	return s.plan(ctx, w, sel)
 }
 
-// add lists the existing outputs of a task.
-func (doc *artifacts) add(w *opened, t *plan.Task) error {
-	if len(t.Outputs) == 0 {
-		return nil
+// artifactOf describes an existing output of a task. ok is false for an entry that cannot be an output.
+func artifactOf(w *opened, t *plan.Task, e tree.Entry) (a report.Artifact, ok bool, err error) {
+	a = report.Artifact{Dish: t.Dish.Name, Task: t.Name, Path: e.Path, Kind: "file", Size: e.Size, Exec: e.Mode&0o111 != 0}
+	switch e.Kind {
+	case tree.Dir:
+		a.Kind, a.Size, a.Exec = "directory", 0, false
+	case tree.Link:
+		a.Kind, a.Exec = "link", false
+		a.Target, err = w.Tree.Readlink(e)
+	case tree.File:
+		var sum [32]byte
+		sum, err = w.Tree.Index().Sum(e)
+		a.Digest = hex.EncodeToString(sum[:])
+	default:
+		return a, false, nil
 	}
-	entries, err := outputsThere(w, t)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		a := artifact{Dish: t.Dish.Name, Task: t.Name, Path: e.Path, Kind: "file", Size: e.Size, Exec: e.Mode&0o111 != 0}
-		switch e.Kind {
-		case tree.Dir:
-			a.Kind, a.Size, a.Exec = "directory", 0, false
-		case tree.Link:
-			a.Kind, a.Exec = "link", false
-			a.Target, err = w.Tree.Readlink(e)
-		case tree.File:
-			var sum [32]byte
-			sum, err = w.Tree.Index().Sum(e)
-			a.Digest = hex.EncodeToString(sum[:])
-		default:
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if a.Kind == "file" {
-			doc.Summary.Files++
-			doc.Summary.Bytes += a.Size
-		}
-		doc.Entries = append(doc.Entries, a)
-	}
-	return nil
-}
-
-// outputsThere returns the existing files that match the outputs of a task.
-func outputsThere(w *opened, t *plan.Task) ([]tree.Entry, error) {
-	set, err := record.OutputSet(t)
-	if err != nil {
-		return nil, err
-	}
-	return w.Tree.Expand(set)
-}
-
-func (doc artifacts) write(w io.Writer, style report.Style) {
-	last := ""
-	for _, a := range doc.Entries {
-		if id := a.Dish + ":" + a.Task; id != last {
-			fmt.Fprintln(w, style.Bold(report.PrintableLine(id)))
-			last = id
-		}
-		what := a.Digest[:min(12, len(a.Digest))]
-		if a.Kind != "file" {
-			what = a.Kind
-		}
-		line := fmt.Sprintf("  %-12s %10s  %s", what, report.ByteSize(a.Size), report.PrintableLine(a.Path))
-		if a.Target != "" {
-			line += " -> " + report.PrintableLine(a.Target)
-		}
-		fmt.Fprintln(w, line)
-	}
-	fmt.Fprintf(w, "%s, %s", report.Count(doc.Summary.Files, "file"), report.ByteSize(doc.Summary.Bytes))
-	if doc.Copied != "" {
-		fmt.Fprintf(w, ", copied to %s", report.PrintableLine(doc.Copied))
-	}
-	fmt.Fprintln(w)
+	return a, true, err
 }
 
 // apart returns an error if a copy in dir would match the outputs of a task of p.
-func (doc *artifacts) apart(p *plan.Plan, dir string) error {
+func apart(list []report.Artifact, p *plan.Plan, dir string) error {
 	to, err := filepath.Abs(dir)
 	if err != nil {
 		return err
@@ -197,8 +134,8 @@ func (doc *artifacts) apart(p *plan.Plan, dir string) error {
 		if err != nil {
 			return err
 		}
-		claims := func(a artifact) bool { return set.Match(path.Join(rel, a.Path)) }
-		if set.Match(rel) || (rel == "." || set.Enters(rel)) && slices.ContainsFunc(doc.Entries, claims) {
+		claims := func(a report.Artifact) bool { return set.Match(path.Join(rel, a.Path)) }
+		if set.Match(rel) || (rel == "." || set.Enters(rel)) && slices.ContainsFunc(list, claims) {
 			return usageError(fmt.Sprintf("--copy %q is itself an output of %s", dir, t.ID()), "name a directory elsewhere")
 		}
 	}
@@ -206,7 +143,7 @@ func (doc *artifacts) apart(p *plan.Plan, dir string) error {
 }
 
 // copyTo makes dir and copies the artifacts to it.
-func (doc *artifacts) copyTo(ctx context.Context, root, dir string) error {
+func copyTo(ctx context.Context, list []report.Artifact, root, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return notFound("unusable_directory", fmt.Sprintf("--copy %q cannot be used: %v", dir, err), "name a writable directory")
 	}
@@ -220,21 +157,20 @@ func (doc *artifacts) copyTo(ctx context.Context, root, dir string) error {
 		return err
 	}
 	defer in.Close()
-	for _, a := range doc.Entries {
+	for _, a := range list {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := a.copy(ctx, in, out); err != nil {
+		if err := copyOne(ctx, a, in, out); err != nil {
 			return fmt.Errorf("%q cannot be copied to %q: %w", a.Path, dir, err)
 		}
 	}
-	doc.Copied = dir
 	return nil
 }
 
-// copy copies one artifact from one directory to another. It follows no link out of
+// copyOne copies one artifact from one directory to another. It follows no link out of
 // either.
-func (a artifact) copy(ctx context.Context, in, out *os.Root) error {
+func copyOne(ctx context.Context, a report.Artifact, in, out *os.Root) error {
 	name := filepath.FromSlash(a.Path)
 	if err := out.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err

@@ -11,6 +11,8 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/record"
+	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
 )
 
@@ -34,19 +36,19 @@ func TestLoopsOverFilesHear(t *testing.T) {
 	const n = 20
 	for _, left := range []int{0, 1, n / 2, n, n + n/2} {
 		root, dir := t.TempDir(), t.TempDir()
-		var cleans cleaned
-		var copies artifacts
+		var cleans record.Cleanable
+		var copies []report.Artifact
 		for i := range n {
 			name := fmt.Sprintf("d%02d/f", i)
 			write(t, root, name, "x")
 			cleans.Paths = append(cleans.Paths, name)
-			copies.Entries = append(copies.Entries, artifact{Path: name, Kind: "directory"})
+			copies = append(copies, report.Artifact{Path: name, Kind: "directory"})
 		}
-		err := copies.copyTo(&mortal{context.Background(), min(left, n-1)}, root, dir)
+		err := copyTo(&mortal{context.Background(), min(left, n-1)}, copies, root, dir)
 		if got := entriesOf(t, dir); !errors.Is(err, context.Canceled) || got != min(left, n-1) {
 			t.Errorf("copy, interrupted at %d: %d copied, %v", left, got, err)
 		}
-		err = cleans.remove(&mortal{context.Background(), left}, root)
+		_, err = (&record.Recorder{Root: root}).Clean(&mortal{context.Background(), left}, &cleans)
 		files, _ := filepath.Glob(filepath.Join(root, "*", "f"))
 		if dirs := entriesOf(t, root); !errors.Is(err, context.Canceled) || len(files) != max(0, n-left) || dirs != min(n, 2*n-left) {
 			t.Errorf("clean, interrupted at %d: %d files and %d directories are left, %v", left, len(files), dirs, err)
