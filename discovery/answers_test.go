@@ -15,6 +15,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/builtin"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -118,7 +119,7 @@ func sortedNames() []string {
 // answers.
 func compareAnswers(rt *rapid.T, root string, env adapters.Environ) (write func()) {
 	write = func() {}
-	find := func(memory bool) (*Workspace, any) {
+	find := func(memory bool) (*dish.Workspace, any) {
 		st := state.Open(root)
 		files, err := tree.Walk(context.Background(), root, &tree.Options{State: st})
 		if err != nil {
@@ -207,7 +208,7 @@ func TestAnswersAreWrittenLater(t *testing.T) {
 }
 
 // described returns everything that is known of the dishes.
-func described(ws *Workspace) any {
+func described(ws *dish.Workspace) any {
 	type dish struct {
 		Name, Path, Adapter string
 		Beside              string

@@ -33,7 +33,7 @@ func (f *finder) fillBentos() {
 // selected returns the dishes of one entry of a bento: the dish at a path, or those whose paths
 // match a glob.
 func (f *finder) selected(g dish.Glob) []*dish.Dish {
-	if list := f.ws.byPath[g.Text]; len(list) > 0 {
+	if list := f.ws.ByPath[g.Text]; len(list) > 0 {
 		return list
 	}
 	if !isGlob(g.Text) {

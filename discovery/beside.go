@@ -90,41 +90,21 @@ func without(tasks []adapters.Task, names ...string) []adapters.Task {
 	return slices.DeleteFunc(slices.Clone(tasks), func(t adapters.Task) bool { return slices.Contains(names, t.Name) })
 }
 
-// At returns the dishes of a directory. The first one has the name of the directory.
-func (w *Workspace) At(path string) []*dish.Dish { return w.byPath[path] }
-
-// Named returns the dishes that the name of d refers to: all dishes of its directory if d is the first
-// there, else only d.
-func (w *Workspace) Named(d *dish.Dish) []*dish.Dish {
-	if list := w.byPath[d.Path]; len(list) > 0 && list[0] == d {
-		return list
-	}
-	return []*dish.Dish{d}
-}
-
-// first returns the dish that has the name of a directory, or nil.
-func (w *Workspace) first(path string) *dish.Dish {
-	if list := w.byPath[path]; len(list) > 0 {
-		return list[0]
-	}
-	return nil
-}
-
 // of returns the dish of a family in a directory, else the first there, or nil.
-func (w *Workspace) of(path, family string) *dish.Dish {
-	for _, d := range w.byPath[path] {
+func (f *finder) of(path, family string) *dish.Dish {
+	for _, d := range f.ws.ByPath[path] {
 		if d.Family() == family {
 			return d
 		}
 	}
-	return w.first(path)
+	return f.ws.First(path)
 }
 
 // share splits dish.toml among the dishes of one directory. The first dish has the name and the outputs,
 // and each has its own tasks. A task without a language belongs to the first dish with a recipe of that
 // name, else to the first dish.
 func (f *finder) share() {
-	for _, list := range f.ws.byPath {
+	for _, list := range f.ws.ByPath {
 		f.label(list)
 		c := list[0].Config
 		if c == nil || len(list) == 1 && !anyOfLanguage(c.Tasks) {

@@ -4,7 +4,6 @@ package discovery
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,39 +17,6 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
-
-// Workspace is the input of plans. It does not change.
-type Workspace struct {
-	Root   string
-	Dishes []*dish.Dish // by path
-	Bentos []dish.Bento // by name
-	// LeftOut are the directories with a manifest that are no dishes, by path.
-	LeftOut []dish.LeftOut
-	// Failed has, by id, the failure of each plugin that did not answer about a directory.
-	Failed map[string]*adapters.Failure
-	Tree   *tree.Tree
-	Config *config.Workspace
-	// Tools has, by id, the tools that can be used, and those with a Problem. It is nil if no task
-	// and no parser names a tool.
-	Tools map[string]*dish.Tool
-
-	byPath   map[string][]*dish.Dish // the one with the directory's name first
-	excluded func(path string) bool
-}
-
-// Excludes reports whether [workspace] exclude matches a path or a directory above it: no dish is
-// looked for there.
-func (w *Workspace) Excludes(path string) bool { return w.excluded(path) }
-
-// WhyLeftOut returns why the directory at a path relative to the root is no dish and how to adopt
-// it, "" when it is not in LeftOut.
-func (w *Workspace) WhyLeftOut(path string) string {
-	i, ok := slices.BinarySearchFunc(w.LeftOut, path, func(l dish.LeftOut, path string) int { return strings.Compare(l.Path, path) })
-	if !ok {
-		return ""
-	}
-	return "it is left out, " + string(w.LeftOut[i].Reason) + ": " + w.LeftOut[i].Why + "; [workspace] include adopts it"
-}
 
 // Options are the inputs of Find.
 type Options struct {
@@ -86,16 +52,14 @@ type Options struct {
 // Find finds the dishes of a workspace and asks their adapters. It returns all problems at once;
 // with errors among them the workspace still has every dish that could be read. When ctx is done
 // the workspace is incomplete.
-func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic) {
+func Find(ctx context.Context, o Options) (*dish.Workspace, []diagnostics.Diagnostic) {
 	if o.Snapshot == nil {
 		o.Snapshot = new(adapters.Snapshot)
 	}
 	o.Snapshot.Hold(answers.NewView(o.Tree, o.Clone))
 	f := &finder{
-		Options: o,
-		ws: &Workspace{
-			Root: o.Tree.Root(), Tree: o.Tree, Config: o.Config,
-		},
+		Options:   o,
+		ws:        &dish.Workspace{Root: o.Tree.Root(), Files: o.Tree, PassEnv: o.Config.Defaults.PassEnv},
 		derivedOf: make(map[*dish.Dish]*tree.Set),
 		decided:   make(map[*dish.Dish]*decision),
 		imports:   make(map[*dish.Dish]*imports),
@@ -104,9 +68,9 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 	}
 	defer f.looking.Wait()
 	f.sites()
-	f.ws.byPath = make(map[string][]*dish.Dish, len(f.all))
+	f.ws.ByPath = make(map[string][]*dish.Dish, len(f.all))
 	f.adopt(ctx)
-	f.ws.Dishes = sortedDishes(f.ws.byPath)
+	f.ws.Dishes = sortedDishes(f.ws.ByPath)
 	if ctx.Err() != nil {
 		return f.ws, diagnostics.Sorted(f.problems) // a cancelled search finds too little
 	}
@@ -125,7 +89,7 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 // finder is the state of one Find.
 type finder struct {
 	Options
-	ws       *Workspace
+	ws       *dish.Workspace
 	all      []*site // see byPlace
 	pending  []*site // undecided sites
 	again    []*site // sites to decide again
@@ -158,80 +122,15 @@ func sortedDishes(byPath map[string][]*dish.Dish) []*dish.Dish {
 	return dishes
 }
 
-// Owner returns the innermost dish, the first of its directory, that contains a path relative to the root, or nil.
-func (w *Workspace) Owner(path string) *dish.Dish {
-	for dir := range upwards(path) {
-		if d := w.first(dir); d != nil {
-			return d
-		}
-	}
-	return nil
-}
-
-// Relative returns an absolute path relative to the root, with forward slashes; ok is false if it is
-// outside.
-func (w *Workspace) Relative(path string) (rel string, ok bool) { return relative(w.Root, path) }
-
-// Members returns the members in the manifest of d, and their members in turn, by path.
-func (w *Workspace) Members(d *dish.Dish) []*dish.Dish {
-	seen := map[*dish.Dish]bool{d: true}
-	var list []*dish.Dish
-	var add func(of *dish.Dish)
-	add = func(of *dish.Dish) {
-		for _, path := range of.Members {
-			for _, m := range w.byPath[path] {
-				if !seen[m] && m.Path != d.Path {
-					seen[m] = true
-					list = append(list, m)
-					add(m)
-				}
-			}
-		}
-	}
-	add(d)
-	slices.SortFunc(list, func(a, b *dish.Dish) int { return strings.Compare(a.Path, b.Path) })
-	return list
-}
-
-// upwards yields a path relative to the root and its parents, "." last.
-func upwards(path string) func(yield func(dir string) bool) {
-	return func(yield func(dir string) bool) {
-		for path != "." && path != "" {
-			if !yield(path) {
-				return
-			}
-			i := strings.LastIndexByte(path, '/')
-			if i < 0 {
-				break
-			}
-			path = path[:i]
-		}
-		yield(".")
-	}
-}
-
 // above yields the parents of a path.
 func above(path string) func(yield func(dir string) bool) {
 	return func(yield func(dir string) bool) {
-		for dir := range upwards(path) {
+		for dir := range dish.Upwards(path) {
 			if dir != path && !yield(dir) {
 				return
 			}
 		}
 	}
-}
-
-// relative returns an absolute path relative to the root, with forward slashes; ok is false if it is
-// outside.
-func relative(root, path string) (rel string, ok bool) {
-	if !filepath.IsAbs(path) {
-		return "", false
-	}
-	rel, err := filepath.Rel(root, path)
-	if err != nil || !filepath.IsLocal(rel) {
-		return "", false
-	}
-	return filepath.ToSlash(rel), true
 }
 
 // placeOf returns the place of problems of a dish as a whole.

@@ -314,7 +314,7 @@ func TestCyclesProperty(t *testing.T) {
 				from.Links = append(from.Links, l)
 			}
 		}
-		f := &finder{ws: &Workspace{Dishes: dishes}}
+		f := &finder{ws: &dish.Workspace{Dishes: dishes}}
 		f.cycles()
 		declared := len(rings(dishes, func(l *dish.Link) bool { return l.Kind == dish.Declared }))
 		left := len(rings(dishes, func(l *dish.Link) bool { return !l.Cyclic }))

@@ -55,7 +55,7 @@ func (f *finder) embedScans() (list []scan) {
 
 func (f *finder) setEmbeds(d *dish.Dish, list []adapters.Embed) {
 	for _, e := range list {
-		if at, ok := relative(f.ws.Root, e.Path); ok {
+		if at, ok := f.ws.Relative(e.Path); ok {
 			if embed := f.embed(at, e); f.takesIn(d, &embed) {
 				d.Embeds = append(d.Embeds, embed)
 			}

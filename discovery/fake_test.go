@@ -13,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -145,12 +146,12 @@ func toys() []adapters.Adapter {
 }
 
 // find runs Find on files with toys. The function change may change the options.
-func find(t *testing.T, files map[string]string, change func(o *Options)) (*Workspace, []string) {
+func find(t *testing.T, files map[string]string, change func(o *Options)) (*dish.Workspace, []string) {
 	t.Helper()
 	return findIn(t, write(t, files), change)
 }
 
-func findIn(t *testing.T, root string, change func(o *Options)) (*Workspace, []string) {
+func findIn(t *testing.T, root string, change func(o *Options)) (*dish.Workspace, []string) {
 	t.Helper()
 	walked, err := tree.Walk(t.Context(), root, &tree.Options{})
 	if err != nil {
@@ -166,7 +167,7 @@ func findIn(t *testing.T, root string, change func(o *Options)) (*Workspace, []s
 }
 
 // outline returns the dishes as "path name adapter".
-func outline(ws *Workspace) []string {
+func outline(ws *dish.Workspace) []string {
 	var out []string
 	for _, d := range ws.Dishes {
 		id := "-"

@@ -10,7 +10,7 @@ func (f *finder) joinBuilds() {
 			continue
 		}
 		for _, path := range d.Members {
-			if m := f.ws.of(path, d.Family()); m != nil && m != d && m.Family() == d.Family() {
+			if m := f.of(path, d.Family()); m != nil && m != d && m.Family() == d.Family() {
 				join(d, m)
 			}
 		}

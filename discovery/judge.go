@@ -44,7 +44,7 @@ func (f *finder) judge(ctx context.Context, s *site, c *decision) adapters.Neste
 // outer returns the nearest dish of the same family around d, or nil.
 func (f *finder) outer(d *dish.Dish) *dish.Dish {
 	for dir := range above(d.Path) {
-		for _, outer := range f.ws.byPath[dir] {
+		for _, outer := range f.ws.ByPath[dir] {
 			if outer.Family() == d.Family() {
 				return outer
 			}
@@ -83,7 +83,7 @@ func (f *finder) derived(s *site) bool {
 		return false
 	}
 	for dir := range above(s.path) {
-		for _, d := range f.ws.byPath[dir] {
+		for _, d := range f.ws.ByPath[dir] {
 			if d.Adapter != nil && f.derivedIn(d).Match(s.markers[0]) && !f.Tree.Tracked(s.markers[0]) {
 				return true
 			}
@@ -142,10 +142,10 @@ func isTestData(name string) bool {
 
 // settle adds the decisions about a site to f.
 func (f *finder) settle(s *site) {
-	delete(f.ws.byPath, s.path)
+	delete(f.ws.ByPath, s.path)
 	for _, c := range s.decisions {
 		if s.adopts(c) {
-			f.ws.byPath[s.path] = append(f.ws.byPath[s.path], c.dish)
+			f.ws.ByPath[s.path] = append(f.ws.ByPath[s.path], c.dish)
 			f.decided[c.dish] = c
 		}
 		switch {
@@ -173,7 +173,7 @@ func (f *finder) name(c *decision) {
 		if !isData {
 			f.nameDir(d, dir)
 		}
-		if rel, ok := relative(f.ws.Root, dir); ok {
+		if rel, ok := f.ws.Relative(dir); ok {
 			d.Members = append(d.Members, f.linked(rel))
 		}
 	}
@@ -185,7 +185,7 @@ func (f *finder) name(c *decision) {
 }
 
 func (f *finder) nameDir(d *dish.Dish, dir string) {
-	rel, ok := relative(f.ws.Root, dir)
+	rel, ok := f.ws.Relative(dir)
 	if !ok {
 		return
 	}
@@ -203,7 +203,7 @@ func (f *finder) linked(rel string) string {
 	if f.Clone == nil {
 		return rel
 	}
-	for dir := range upwards(rel) {
+	for dir := range dish.Upwards(rel) {
 		if e, ok := f.Tree.Lookup(dir); ok && e.Kind == tree.Link {
 			if real, err := f.Clone.Resolve(rel); err == nil {
 				return path.Clean(real)
@@ -222,7 +222,7 @@ func (f *finder) reopen() {
 		for _, s := range f.below(named.path) {
 			if !seen[s] {
 				seen[s] = true
-				delete(f.ws.byPath, s.path)
+				delete(f.ws.ByPath, s.path)
 				f.pending = append(f.pending, s)
 			}
 		}

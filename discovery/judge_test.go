@@ -14,6 +14,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/clone"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // strict is a toy that decides about nested projects. A nested project is a dish if its file has a line
@@ -157,7 +158,7 @@ func TestJudge(t *testing.T) {
 }
 
 // sortedPlaces returns the dishes and the left-out directories, by path.
-func sortedPlaces(ws *Workspace) []string {
+func sortedPlaces(ws *dish.Workspace) []string {
 	var list []string
 	for _, d := range ws.Dishes {
 		list = append(list, d.Path)

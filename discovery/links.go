@@ -112,7 +112,7 @@ func (f *finder) meant(d, to *dish.Dish) []*dish.Dish {
 	switch {
 	case to.Path != d.Path:
 		return f.ws.Named(to)
-	case to == d && len(f.ws.At(d.Path)) > 1:
+	case to == d && len(f.ws.ByPath[d.Path]) > 1:
 		return nil
 	}
 	return []*dish.Dish{to}
@@ -153,7 +153,7 @@ func (f *finder) nowhere(d *dish.Dish, l adapters.Link) {
 
 // inWorkspace returns a path relative to the workspace, if it is inside.
 func (f *finder) inWorkspace(file string) string {
-	if rel, ok := relative(f.ws.Root, file); ok {
+	if rel, ok := f.ws.Relative(file); ok {
 		return rel
 	}
 	return file
@@ -167,13 +167,13 @@ func (f *finder) inferred(d *dish.Dish, l adapters.Link, provider map[string]*di
 		if l.Dir == "" {
 			return // a package from a registry
 		}
-		rel, ok := relative(f.ws.Root, l.Dir)
+		rel, ok := f.ws.Relative(l.Dir)
 		if !ok {
 			f.outside(d, l)
 			return
 		}
 		if to = f.ws.Owner(rel); to != nil {
-			to = f.ws.of(to.Path, d.Family())
+			to = f.of(to.Path, d.Family())
 		}
 		if to == nil || to.Path != rel {
 			f.nowhere(d, l)

@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 func trimRoot(s, root string) string { return strings.ReplaceAll(s, root+"/", "") }
 
 // linksOf returns the links as "from > to kind[ via][ dev][ cyclic] where".
-func linksOf(ws *Workspace) []string {
+func linksOf(ws *dish.Workspace) []string {
 	var out []string
 	for _, d := range ws.Dishes {
 		for _, l := range d.Links {

@@ -36,7 +36,7 @@ func (f *finder) nameDishes() {
 	}
 	for _, d := range f.ws.Dishes {
 		if d.Beside != "" {
-			d.Name = free(taken, f.ws.first(d.Path).Name+"-"+d.Beside, d.Path+"-"+d.Beside)
+			d.Name = free(taken, f.ws.First(d.Path).Name+"-"+d.Beside, d.Path+"-"+d.Beside)
 		}
 	}
 	f.checkNames()

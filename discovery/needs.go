@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -56,7 +55,7 @@ func (f *finder) made() (made []madeFiles, basis string) {
 				continue
 			}
 			if set, err := tree.CompileSet(base, []string{g.Text}); err == nil { // else config has reported it
-				made = append(made, madeFiles{beginOf(base, g.Text), set})
+				made = append(made, madeFiles{dish.Prefix(base, g.Text), set})
 				basis += base + "\x00" + g.Text + "\x00"
 			}
 		}
@@ -75,37 +74,9 @@ func (f *finder) made() (made []madeFiles, basis string) {
 	return made, basis
 }
 
-// Untracked reports whether git tracks none of the files that an output of a dish at base names: it
-// ignores files like these, or tracks nothing where the glob begins.
-func (w *Workspace) Untracked(base, output string) bool {
-	if strings.HasPrefix(output, "!") {
-		return false
-	}
-	if rooted, ok := strings.CutPrefix(output, "//"); ok {
-		base, output = ".", rooted
-	}
-	if w.Tree == nil {
-		return true
-	}
-	at := beginOf(base, output)
-	like := path.Join(base, strings.NewReplacer("**", "x", "*", "x", "?", "x").Replace(output))
-	return w.Tree.Ignored(like, false) || w.Tree.Ignored(at, true) || at != base && !w.Tree.Unsure() && !w.Tree.TracksBelow(at)
-}
-
-// beginOf returns the path, relative to the root, at or below which all files of a glob are.
-func beginOf(base, glob string) string {
-	if rooted, ok := strings.CutPrefix(glob, "//"); ok {
-		base, glob = ".", rooted
-	}
-	if i := strings.IndexAny(glob, `*?[{\`); i >= 0 {
-		glob = glob[:strings.LastIndexByte(glob[:i], '/')+1]
-	}
-	return path.Join(base, glob)
-}
-
 // isMade reports whether a task makes files that a source may import.
 func (f *finder) isMade(e adapters.Embed, made []madeFiles) bool {
-	at, ok := relative(f.ws.Root, e.Path)
+	at, ok := f.ws.Relative(e.Path)
 	if !ok {
 		return false
 	}
@@ -132,7 +103,7 @@ func isAt(p, dir string) bool { return dir == "." || p == dir || strings.HasPref
 
 func (f *finder) setNeeds(d *dish.Dish, list []adapters.Embed) {
 	for _, e := range list {
-		if at, ok := relative(f.ws.Root, e.Path); ok {
+		if at, ok := f.ws.Relative(e.Path); ok {
 			d.Needs = append(d.Needs, dish.Embed{
 				Path: at, Glob: e.Glob, Pos: diagnostics.Pos{File: f.inWorkspace(e.File), Line: e.Line}, Owner: f.ws.Owner(at), Named: e.Named,
 			})

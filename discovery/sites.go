@@ -137,7 +137,7 @@ func (s *site) add(adapter int, marker string) {
 func (f *finder) choose(byPath map[string]*site) {
 	f.included = f.includes()
 	excluded := f.excluded()
-	f.ws.excluded = func(dir string) bool { return excluded(dir) && !f.included(dir) }
+	f.ws.Excludes = func(dir string) bool { return excluded(dir) && !f.included(dir) }
 	var paths []string
 	for dir, s := range byPath {
 		if !s.hasFile && !f.Config.Discover && !f.included(dir) {
@@ -146,7 +146,7 @@ func (f *finder) choose(byPath map[string]*site) {
 		slices.Sort(s.ask)
 		slices.Sort(s.projects)
 		f.all = append(f.all, s)
-		if f.ws.excluded(dir) {
+		if f.ws.Excludes(dir) {
 			s.barred = adapters.NestedAnswer{Reason: dish.Excluded, Why: "[workspace] exclude matches it"}
 		} else if s.hasFile {
 			paths = append(paths, dir)
@@ -173,7 +173,7 @@ func (f *finder) reportSpecial() {
 		return
 	}
 	for _, m := range f.marks {
-		if m.Kind != tree.Special || f.ws.excluded(path.Dir(m.Path)) {
+		if m.Kind != tree.Special || f.ws.Excludes(path.Dir(m.Path)) {
 			continue
 		}
 		f.add(diagnostics.Diagnostic{
@@ -205,7 +205,7 @@ func (f *finder) excluded() func(dir string) bool {
 	set := f.compile("", f.Config.Exclude)
 	negated := slices.ContainsFunc(f.Config.Exclude, func(g dish.Glob) bool { return strings.HasPrefix(g.Text, "!") })
 	return func(dir string) bool {
-		for above := range upwards(dir) {
+		for above := range dish.Upwards(dir) {
 			if set == nil || above == "." {
 				return false
 			}

@@ -105,7 +105,7 @@ func (s *session) doctor(ctx context.Context) error {
 		w.keepNames()
 		doc.Root = w.Root
 		p, problems := wholePlan(w)
-		problems = append(problems, run.UnmatchedInputs(p)...)
+		problems = append(problems, run.UnmatchedInputs(p, w.Tree)...)
 		doc.checkWorkspace(w, problems)
 		doc.checkOwn(s, w.Config, nil)
 		doc.checkTools(ctx, w)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // ruleWholeLock is the rule of a lockfile that is in keys as a whole.
@@ -14,7 +14,7 @@ const ruleWholeLock = "whole_lockfile"
 
 // wholeLocks returns warnings of lockfiles that are in keys as a whole because an adapter cannot select
 // the part of a dish: one for each file and reason.
-func wholeLocks(w *discovery.Workspace) []diagnostics.Diagnostic {
+func wholeLocks(w *dish.Workspace) []diagnostics.Diagnostic {
 	type about struct{ file, why string }
 	var order []about
 	dishes := make(map[about][]string)

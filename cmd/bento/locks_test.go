@@ -6,13 +6,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/dish"
 )
 
 func TestWholeLocksAreToldOnceForEachFile(t *testing.T) {
 	whole := adapters.LockAnswer{File: "/w/all.lock", Whole: "format 9 is not known"}
-	ws := &discovery.Workspace{Root: "/w", Dishes: []*dish.Dish{
+	ws := &dish.Workspace{Root: "/w", Dishes: []*dish.Dish{
 		{Name: "b", Lock: whole}, {Name: "a", Lock: whole},
 		{Name: "c", Lock: adapters.LockAnswer{File: "/w/all.lock", Digest: "1"}},
 		{Name: "d", Lock: adapters.LockAnswer{File: "/w/d/d.lock", Whole: "it is too deep"}},

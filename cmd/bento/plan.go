@@ -64,7 +64,7 @@ func (s *session) printPlan(ctx context.Context, sel selection) error {
 	found := ev.Preflight(ctx)
 	problems = diagnostics.Sorted(slices.Concat(problems, found.Problems, wholeLocks(w.Workspace.Workspace)))
 	if s.flags.verbose || s.flags.json {
-		problems = diagnostics.Sorted(slices.Concat(problems, run.UnmatchedInputs(p)))
+		problems = diagnostics.Sorted(slices.Concat(problems, run.UnmatchedInputs(p, w.Tree)))
 	}
 	report.WriteProblems(s.err, s.style, slices.Concat(problems, found.Advice(p.Tasks)))
 	if len(diagnostics.Errors(problems)) > 0 {

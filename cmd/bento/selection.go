@@ -113,15 +113,15 @@ func (w *opened) allTasks() []string {
 	return slices.Compact(names)
 }
 
-// apply narrows a plan to the selected tasks. It returns the tasks that no change since
+// apply narrows a plan of w to the selected tasks. It returns the tasks that no change since
 // sel.since concerns.
-func (sel *selection) apply(ctx context.Context, p *plan.Plan) (narrowed *plan.Plan, clean []*plan.Task, err error) {
+func (sel *selection) apply(ctx context.Context, w *opened, p *plan.Plan) (narrowed *plan.Plan, clean []*plan.Task, err error) {
 	if sel.since != "" {
 		changed, err := changedSince(ctx, p.Workspace.Root, sel.since)
 		if err != nil {
 			return nil, nil, err
 		}
-		concerned, err := key.Affected(p, changed)
+		concerned, err := key.Affected(p, w.Tree, changed)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -316,7 +316,7 @@ func (s *session) build(ctx context.Context, w *opened, sel selection) (p *plan.
 		w.settleLost(p)
 		return p, nil, problems, nil
 	}
-	p, clean, err = sel.apply(ctx, p)
+	p, clean, err = sel.apply(ctx, w, p)
 	if err == nil {
 		w.settleLost(p)
 	}

@@ -273,7 +273,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 	ws.Problems = slices.DeleteFunc(ws.Problems, func(d diagnostics.Diagnostic) bool {
 		return ws.Config.Silences(d) || d.Rule == config.RuleUnserved && d.Severity == diagnostics.Warning && !s.warns
 	})
-	env.State, env.Store, env.Inherit, env.Snapshot = ws.State, ws.Store, ws.Config.Defaults.InheritEnv, ws.Snapshot
+	env.Tree, env.State, env.Store, env.Inherit, env.Snapshot = ws.Tree, ws.State, ws.Store, ws.Config.Defaults.InheritEnv, ws.Snapshot
 	env.Installs = run.SettingsOfInstalls(ws.Config.Defaults.PassEnv, ws.Dishes)
 	env.History = ws.History
 	env.Toolchains = key.OpenToolchains(ws.State, state.OpenShared(s.host().AnswersDir(at.root)))

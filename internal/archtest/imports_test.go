@@ -121,10 +121,10 @@ var table = []row{
 	{"internal/foreign", []string{"diagnostics", "internal/clone", "internal/config", "internal/dish", "internal/jsonfile", "internal/pattern", "internal/tomlfile", "internal/tree/glob", "adapters/node/yamldoc"}},
 
 	// 5 Globs decide whether a task makes the files that a source includes.
-	{"internal/plan", []string{"adapters", "discovery", "diagnostics", "internal/dag", "internal/dish", "internal/tree/glob"}},
+	{"internal/plan", []string{"adapters", "diagnostics", "internal/dag", "internal/dish", "internal/tree/glob"}},
 
 	// 6 A key is made of the results of discovery, tree and plan, and is looked up in the cache.
-	{"internal/key", []string{"adapters", "cache", "diagnostics", "discovery", "internal/dish", "internal/pack", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
+	{"internal/key", []string{"adapters", "cache", "diagnostics", "internal/dish", "internal/pack", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
 
 	// 7
 	{"internal/record", []string{"cache", "cache/outputs", "internal/dish", "internal/action", "internal/key", "internal/pack", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/extension"
 	"github.com/bentobuild/bento/internal/plan"
@@ -65,7 +64,7 @@ func open(t *testing.T, f *fake) *Set {
 // events returns the events of a run in which n tasks were built.
 func events(n int) (list []run.Event) {
 	d := &dish.Dish{Name: "d"}
-	p := &plan.Plan{Workspace: &discovery.Workspace{Root: "/ws"}, Dishes: []*dish.Dish{d}}
+	p := &plan.Plan{Workspace: &dish.Workspace{Root: "/ws"}, Dishes: []*dish.Dish{d}}
 	r := &run.Report{Plan: p}
 	for i := range n {
 		p.Tasks = append(p.Tasks, &plan.Task{Dish: d, Name: "t", Index: i})
@@ -126,7 +125,7 @@ func TestNothingWaits(t *testing.T) {
 				free := make(chan struct{})
 				f := &fake{took: func() { <-free }, finished: stuck}
 				s := open(t, f)
-				s.Report(run.Started{Plan: &plan.Plan{Workspace: &discovery.Workspace{}}})
+				s.Report(run.Started{Plan: &plan.Plan{Workspace: &dish.Workspace{}}})
 				time.Sleep(2 * gatherTime) // the goroutine is stuck now
 				began := time.Now()
 				for _, ev := range events(maxQueued + 10) {

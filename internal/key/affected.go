@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
@@ -22,11 +21,11 @@ type finder struct {
 	tasks   map[*plan.Task]bool
 }
 
-// Affected returns the tasks of p whose keys a change of paths may change, and their dependents.
+// Affected returns the tasks of p, a plan of the workspace with these files, whose keys a change of paths may change, and their dependents.
 // Paths are relative to the workspace, and may be removed by now. A directory stands for all files in
 // it.
-func Affected(p *plan.Plan, changed []string) (map[*plan.Task]bool, error) {
-	f := &finder{plan: p, tree: p.Workspace.Tree, circles: plan.Circles(p.Workspace.Dishes), sources: make(map[*plan.Circle]bool), tasks: make(map[*plan.Task]bool)}
+func Affected(p *plan.Plan, files *tree.Tree, changed []string) (map[*plan.Task]bool, error) {
+	f := &finder{plan: p, tree: files, circles: plan.Circles(p.Workspace.Dishes), sources: make(map[*plan.Circle]bool), tasks: make(map[*plan.Task]bool)}
 	f.changed = f.widen(changed)
 	var err error
 	if f.owners, err = newOwnerships(p.Workspace, p.TasksOf); err != nil {
@@ -136,7 +135,7 @@ func (f *finder) counted(d *dish.Dish) bool {
 }
 
 // partsOf returns the paths of the files of which keys have the part that d uses.
-func partsOf(ws *discovery.Workspace, d *dish.Dish) (paths []string) {
+func partsOf(ws *dish.Workspace, d *dish.Dish) (paths []string) {
 	for _, part := range d.Lock.All() {
 		if p, ok := ws.Relative(part.File); ok {
 			paths = append(paths, p)

@@ -40,7 +40,7 @@ func chain(t *testing.T) (root string, evaluator func(cache.Store) (*Evaluator, 
 	}
 	st := state.Open(t.TempDir())
 	return root, func(store cache.Store) (*Evaluator, error) {
-		return New(Options{Root: root, Store: store, State: st, Toolchains: OpenToolchains(st, state.OpenShared(""))}, p)
+		return New(Options{Root: root, Tree: files, Store: store, State: st, Toolchains: OpenToolchains(st, state.OpenShared(""))}, p)
 	}
 }
 

@@ -133,7 +133,8 @@ func (e *Evaluator) node(t *plan.Task) *node { return &e.nodes[t.Index] }
 
 // Options are the settings of an Evaluator.
 type Options struct {
-	Root       string // of the workspace, absolute, without links
+	Root       string     // of the workspace, absolute, without links
+	Tree       *tree.Tree // its walk
 	Store      cache.Store
 	State      *state.Dir
 	Toolchains *Toolchains
@@ -150,12 +151,12 @@ type Options struct {
 // New returns an Evaluator of a plan. It returns an error for an invalid glob.
 func New(o Options, p *plan.Plan) (*Evaluator, error) {
 	e := &Evaluator{
-		o: o, plan: p, tree: p.Workspace.Tree,
-		files:       fileReader{Tree: p.Workspace.Tree, Warn: o.Warn},
+		o: o, plan: p, tree: o.Tree,
+		files:       fileReader{Tree: o.Tree, Warn: o.Warn},
 		builders:    &builderPool{Secret: LocalSecret(o.State)},
 		nodes:       make([]node, len(p.Tasks)),
 		circles:     plan.Circles(p.Workspace.Dishes),
-		lockfiles:   newLockfiles(p.Workspace),
+		lockfiles:   newLockfiles(p.Workspace, o.Tree),
 		sources:     make(map[*plan.Circle]*sourceSet, len(p.Workspace.Dishes)),
 		linked:      make(map[*plan.Circle]bool),
 		provenances: newProvenanceReader(o.Store),

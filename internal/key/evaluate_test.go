@@ -98,7 +98,7 @@ func (w *world) evaluate(t *rapid.T, req plan.Request, st *state.Dir, store cach
 		t.Fatal(problems)
 	}
 	e, err := New(Options{
-		Root: w.root, Store: store, State: st, Toolchains: OpenToolchains(st, state.OpenShared("")), Environ: w.env,
+		Root: w.root, Tree: files, Store: store, State: st, Toolchains: OpenToolchains(st, state.OpenShared("")), Environ: w.env,
 		Warn: func(d diagnostics.Diagnostic) { t.Fatal(d) },
 	}, p)
 	if err != nil {

@@ -189,7 +189,7 @@ func (m *model) evaluate(t rapid.TB, w ways) *Evaluator {
 		env = append(env, name+"="+value)
 	}
 	e, err := New(Options{
-		Root: root, Store: cache.Nothing{}, State: w.state, Toolchains: OpenToolchains(w.state, state.OpenShared("")), Environ: adapters.NewEnviron(env),
+		Root: root, Tree: files, Store: cache.Nothing{}, State: w.state, Toolchains: OpenToolchains(w.state, state.OpenShared("")), Environ: adapters.NewEnviron(env),
 		Inherit: m.inherit, Program: w.program, Warn: func(d diagnostics.Diagnostic) { t.Fatal(d) },
 	}, p)
 	if err != nil {

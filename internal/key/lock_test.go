@@ -15,6 +15,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
@@ -65,7 +66,7 @@ func (l *locker) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]dia
 }
 
 // lockKeys evaluates a workspace of lockers.
-func lockKeys(t *testing.T, root string) (map[string]*Evaluation, *discovery.Workspace) {
+func lockKeys(t *testing.T, root string) (map[string]*Evaluation, *dish.Workspace) {
 	t.Helper()
 	cfg, problems := config.Load(root, "")
 	files, err := tree.Walk(t.Context(), root, nil)
@@ -80,7 +81,7 @@ func lockKeys(t *testing.T, root string) (map[string]*Evaluation, *discovery.Wor
 		t.Fatal(problems)
 	}
 	st := state.Open(t.TempDir())
-	e, err := New(Options{Root: root, Store: cache.Nothing{}, State: st, Toolchains: OpenToolchains(st, state.OpenShared(""))}, p)
+	e, err := New(Options{Root: root, Tree: files, Store: cache.Nothing{}, State: st, Toolchains: OpenToolchains(st, state.OpenShared(""))}, p)
 	if err != nil {
 		t.Fatal(err)
 	}

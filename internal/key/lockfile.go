@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/plan"
@@ -17,7 +16,8 @@ import (
 // lockfiles holds the parts of lockfiles, and of the manifests of workspaces, that dishes use. It is for
 // one goroutine.
 type lockfiles struct {
-	ws     *discovery.Workspace
+	ws     *dish.Workspace
+	tree   *tree.Tree
 	byDish map[*dish.Dish][]lockfile // by path
 }
 
@@ -29,8 +29,8 @@ type lockfile struct {
 }
 
 // newLockfiles returns the lockfiles that the adapters of ws have read.
-func newLockfiles(ws *discovery.Workspace) *lockfiles {
-	s := &lockfiles{ws: ws, byDish: make(map[*dish.Dish][]lockfile)}
+func newLockfiles(ws *dish.Workspace, files *tree.Tree) *lockfiles {
+	s := &lockfiles{ws: ws, tree: files, byDish: make(map[*dish.Dish][]lockfile)}
 	for _, d := range ws.Dishes {
 		s.put(d, d.Lock)
 	}
@@ -44,7 +44,7 @@ func (s *lockfiles) put(d *dish.Dish, answer adapters.LockAnswer) {
 		if !ok {
 			continue
 		}
-		if entry, ok := s.ws.Tree.Lookup(p); ok && entry.Kind == tree.File {
+		if entry, ok := s.tree.Lookup(p); ok && entry.Kind == tree.File {
 			list = append(list, lockfile{p, part.Digest, entry})
 		}
 	}
@@ -61,7 +61,7 @@ func (s *lockfiles) Installed(ctx context.Context, d *dish.Dish) error {
 			files = append(files, rel)
 		}
 	}
-	if err := s.ws.Tree.Refresh(ctx, files); err != nil {
+	if err := s.tree.Refresh(ctx, files); err != nil {
 		return err
 	}
 	for _, other := range s.ws.Dishes {
@@ -103,7 +103,7 @@ func (s *lockfiles) Describe(w *pack.Writer, d *dish.Dish) (known bool) {
 		w.String(l.path)
 		w.String(l.digest)
 		same := byte(0)
-		if entry, ok := s.ws.Tree.Lookup(l.path); ok && entry.Same(&l.entry) {
+		if entry, ok := s.tree.Lookup(l.path); ok && entry.Same(&l.entry) {
 			same = 1
 		}
 		w.Byte(same)
@@ -117,7 +117,7 @@ func (s *lockfiles) Describe(w *pack.Writer, d *dish.Dish) (known bool) {
 func (s *lockfiles) With(d *dish.Dish, files []tree.Entry) []tree.Entry {
 	all := files
 	for _, l := range s.byDish[d] {
-		if entry, ok := s.ws.Tree.Lookup(l.path); ok && !Inside(l.path, d.Path) {
+		if entry, ok := s.tree.Lookup(l.path); ok && !Inside(l.path, d.Path) {
 			all = append(slices.Clip(all), entry)
 		}
 	}

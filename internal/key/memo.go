@@ -39,7 +39,7 @@ const (
 
 func newMemo(o *Options, p *plan.Plan) *memo {
 	return &memo{
-		digests: openDigestStore(o.State, domain+o.Program), tracked: p.Workspace.Tree.TrackedDigest(),
+		digests: openDigestStore(o.State, domain+o.Program), tracked: o.Tree.TrackedDigest(),
 		below: make(map[*ownership]rangeDigest),
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/plan"
@@ -17,7 +16,7 @@ import (
 // ownership decides which files belong to one dish, and which of them are its sources.
 type ownership struct {
 	Dish   *dish.Dish
-	ws     *discovery.Workspace
+	ws     *dish.Workspace
 	all    map[*dish.Dish]*ownership
 	nested []*dish.Dish // directly inside this one
 	// counted returns the dishes inside this one whose files are among its default inputs. It
@@ -66,7 +65,7 @@ type outputs struct {
 }
 
 // newOwnerships returns the ownership of every dish of the workspace.
-func newOwnerships(ws *discovery.Workspace, tasks func(*dish.Dish) []*plan.Task) (map[*dish.Dish]*ownership, error) {
+func newOwnerships(ws *dish.Workspace, tasks func(*dish.Dish) []*plan.Task) (map[*dish.Dish]*ownership, error) {
 	all := make(map[*dish.Dish]*ownership, len(ws.Dishes))
 	good := make(map[string]bool) // sets of globs that compile: most dishes have the same set
 	nest := plan.Nested(ws.Dishes)
@@ -95,8 +94,8 @@ func Inside(p, dir string) bool {
 
 // beside returns all dishes of the directory of d. They share its files: the outputs of one are no
 // inputs of the others.
-func beside(ws *discovery.Workspace, d *dish.Dish) []*dish.Dish {
-	if list := ws.At(d.Path); len(list) > 0 {
+func beside(ws *dish.Workspace, d *dish.Dish) []*dish.Dish {
+	if list := ws.ByPath[d.Path]; len(list) > 0 {
 		return list
 	}
 	return []*dish.Dish{d}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
@@ -36,7 +35,7 @@ func TestRefind(t *testing.T) {
 	defer tr.Close()
 	d := &dish.Dish{Path: "d"}
 	task := &plan.Task{Dish: d, Name: "build", Outputs: []plan.Output{{Glob: "m/out"}}}
-	all, err := newOwnerships(&discovery.Workspace{Dishes: []*dish.Dish{d}}, func(*dish.Dish) []*plan.Task { return []*plan.Task{task} })
+	all, err := newOwnerships(&dish.Workspace{Dishes: []*dish.Dish{d}}, func(*dish.Dish) []*plan.Task { return []*plan.Task{task} })
 	if err != nil {
 		t.Fatal(err)
 	}

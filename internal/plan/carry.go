@@ -183,8 +183,8 @@ func (c *carrier) carries(d *dish.Dish, g string) bool {
 	if leadsOut(g) {
 		return true
 	}
-	at := prefixOf(d.Path, g)
-	if t := c.ws.Tree; t != nil && !t.Ignored(at, false) && !t.Ignored(at, true) && !c.mayName(d.Path, []string{g}) {
+	at := dish.Prefix(d.Path, g)
+	if t := c.ws.Files; t != nil && !t.Ignored(at, false) && !t.Ignored(at, true) && !c.mayName(d.Path, []string{g}) {
 		return false // its files are sources of d
 	}
 	set, err := glob.Compile(d.Path, []string{g})
@@ -215,11 +215,11 @@ func (b *builder) mayName(base string, globs []string) bool {
 		if strings.HasPrefix(g, "!") || strings.Trim(last, "*") == "" || literal(g) {
 			return false
 		}
-		at := prefixOf(base, g)
+		at := dish.Prefix(base, g)
 		key := at + "\x00" + last
 		may, known := b.naming[key]
 		if !known {
-			may = b.ws.Tree == nil || b.ws.Tree.MayHide(at, last)
+			may = b.ws.Files == nil || b.ws.Files.MayHide(at, last)
 			b.naming[key] = may
 		}
 		return may

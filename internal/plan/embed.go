@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tree/glob"
 )
@@ -177,7 +176,7 @@ type makers struct {
 
 // ownFiles returns the paths of the files of bento of a workspace. Their values are in the keys, so
 // no other glob selects them; but a program that embeds one contains its text.
-func ownFiles(ws *discovery.Workspace) []string {
+func ownFiles(ws *dish.Workspace) []string {
 	list := []string{"bento.toml", "bento.plugins.lock"}
 	for _, bento := range ws.Bentos {
 		list = append(list, bento.Pos.File)
@@ -217,23 +216,12 @@ func newMakers(tasks []*Task) *makers {
 		}
 		for _, o := range t.Outputs {
 			if !strings.HasPrefix(o.Glob, "!") && (!t.script || o.Declared) {
-				m.list = append(m.list, maker{prefix: prefixOf(t.Dish.Path, o.Glob), task: t, output: o.Glob})
+				m.list = append(m.list, maker{prefix: dish.Prefix(t.Dish.Path, o.Glob), task: t, output: o.Glob})
 			}
 		}
 	}
 	slices.SortStableFunc(m.list, func(x, y maker) int { return strings.Compare(treeKey(x.prefix), treeKey(y.prefix)) })
 	return m
-}
-
-// prefixOf returns the part of a glob before its first wildcard, relative to the root.
-func prefixOf(base, glob string) string {
-	if rooted, ok := strings.CutPrefix(glob, "//"); ok {
-		base, glob = ".", rooted
-	}
-	if i := strings.IndexAny(glob, `*?[{\`); i >= 0 {
-		glob = glob[:strings.LastIndexByte(glob[:i], '/')+1]
-	}
-	return path.Join(base, glob)
 }
 
 // of returns the outputs that may be, or contain, files of an embed at a path.

@@ -73,7 +73,7 @@ func (b *builder) generated() generated {
 			if strings.HasPrefix(o.Glob, "!") || (t.Lifecycle || t.script) && !o.Declared {
 				continue
 			}
-			m := maker{prefix: prefixOf(t.Dish.Path, o.Glob), task: t, output: o.Glob, pos: o.Pos}
+			m := maker{prefix: dish.Prefix(t.Dish.Path, o.Glob), task: t, output: o.Glob, pos: o.Pos}
 			for _, d := range b.holders(m) {
 				if own := d.Path == t.Dish.Path; own && !t.Lifecycle || !own && o.Declared {
 					where[d] = append(where[d], m)
@@ -87,7 +87,7 @@ func (b *builder) generated() generated {
 // holders returns the dishes in whose own directories files of m may lie.
 func (b *builder) holders(m maker) (list []*dish.Dish) {
 	if owner := b.ws.Owner(m.prefix); owner != nil {
-		list = b.ws.At(owner.Path)
+		list = b.ws.ByPath[owner.Path]
 	}
 	if !leadsOut(m.output) {
 		return list

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/dag"
+	"github.com/bentobuild/bento/internal/dish"
 )
 
 // assemble returns the plan of roots and all their dependencies.
@@ -54,7 +54,7 @@ func (b *builder) order(tasks []*Task) *Plan {
 }
 
 // planOf returns the plan of tasks, in the order of their graph.
-func planOf(ws *discovery.Workspace, tasks []*Task, g *dag.Graph) *Plan {
+func planOf(ws *dish.Workspace, tasks []*Task, g *dag.Graph) *Plan {
 	ordered := make([]*Task, 0, len(tasks))
 	for _, i := range g.Order() {
 		ordered = append(ordered, tasks[i])

@@ -30,12 +30,12 @@ func Literal(exists func(path string) bool, dish, glob string) string {
 
 // quoteLiterals is Literal for the globs of a dish.
 func (b *builder) quoteLiterals(d *dish.Dish, globs []string) []string {
-	if b.ws.Tree == nil {
+	if b.ws.Files == nil {
 		return globs
 	}
 	for i, g := range globs {
 		if strings.ContainsAny(g, "*?[{") {
-			globs[i] = Literal(b.ws.Tree.Walked, d.Path, g)
+			globs[i] = Literal(b.ws.Files.Walked, d.Path, g)
 		}
 	}
 	return globs

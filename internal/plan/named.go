@@ -61,7 +61,7 @@ func newReachOfOutputs(b *builder) *reachOfOutputs {
 	for _, t := range b.tasks {
 		for _, o := range t.Outputs {
 			if leadsOut(o.Glob) {
-				r.outside = append(r.outside, prefixOf(t.Dish.Path, o.Glob))
+				r.outside = append(r.outside, dish.Prefix(t.Dish.Path, o.Glob))
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func (b *builder) madeBy(t *Task, g dish.Glob, all *makers) (edges []innerEdge) 
 	if err != nil {
 		return nil // config has reported it
 	}
-	at := prefixOf(t.Dish.Path, g.Text)
+	at := dish.Prefix(t.Dish.Path, g.Text)
 	for _, m := range all.of(at, set) {
 		from := m.task.Dish
 		into := m.prefix != "." && contains(m.prefix, at)

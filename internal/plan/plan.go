@@ -10,7 +10,6 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/dag"
 	"github.com/bentobuild/bento/internal/dish"
 )
@@ -39,7 +38,7 @@ type Request struct {
 
 // Plan is a task graph: the requested tasks and all their dependencies.
 type Plan struct {
-	Workspace *discovery.Workspace
+	Workspace *dish.Workspace
 	Dishes    []*dish.Dish // selected dishes, by path
 	Tasks     []*Task      // each after its dependencies
 	Graph     *dag.Graph   // over the indices of Tasks
@@ -248,7 +247,7 @@ func rank(name string) int {
 
 // Build returns the plan for req. The caller must not use a plan returned with a problem of
 // severity error.
-func Build(ws *discovery.Workspace, req Request) (*Plan, []diagnostics.Diagnostic) {
+func Build(ws *dish.Workspace, req Request) (*Plan, []diagnostics.Diagnostic) {
 	p, whole, problems := resolved(ws, req)
 	if !whole {
 		return nil, problems
@@ -258,7 +257,7 @@ func Build(ws *discovery.Workspace, req Request) (*Plan, []diagnostics.Diagnosti
 
 // Sound returns the part of the plan for req in which all names are resolved, even if other names are
 // not: a caller looks for further problems in it, and must not run it.
-func Sound(ws *discovery.Workspace, req Request) *Plan {
+func Sound(ws *dish.Workspace, req Request) *Plan {
 	p, whole, _ := resolved(ws, req)
 	if whole {
 		return p
@@ -275,7 +274,7 @@ func Sound(ws *discovery.Workspace, req Request) *Plan {
 }
 
 // resolved returns the plan. whole is false if an error was found, such as an unresolved name.
-func resolved(ws *discovery.Workspace, req Request) (p *Plan, whole bool, problems []diagnostics.Diagnostic) {
+func resolved(ws *dish.Workspace, req Request) (p *Plan, whole bool, problems []diagnostics.Diagnostic) {
 	b := newBuilder(ws)
 	dishes := b.selectDishes(req)
 	roots := b.selectTasks(req, dishes)
@@ -288,7 +287,7 @@ func resolved(ws *discovery.Workspace, req Request) (p *Plan, whole bool, proble
 
 // builder is the state of one Build.
 type builder struct {
-	ws       *discovery.Workspace
+	ws       *dish.Workspace
 	tasks    []*Task // of all dishes, by dish path and rank
 	byDish   map[*dish.Dish][]*Task
 	byName   map[string]*dish.Dish
@@ -305,7 +304,7 @@ type builder struct {
 	problems []diagnostics.Diagnostic
 }
 
-func newBuilder(ws *discovery.Workspace) *builder {
+func newBuilder(ws *dish.Workspace) *builder {
 	b := &builder{
 		ws:     ws,
 		byDish: make(map[*dish.Dish][]*Task, len(ws.Dishes)),

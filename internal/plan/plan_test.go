@@ -10,8 +10,6 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
-	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/dish"
 )
 
@@ -35,12 +33,12 @@ func link(from *dish.Dish, to ...*dish.Dish) {
 	}
 }
 
-func workspace(dishes ...*dish.Dish) *discovery.Workspace {
-	return &discovery.Workspace{Root: "/w", Dishes: dishes, Config: &config.Workspace{}}
+func workspace(dishes ...*dish.Dish) *dish.Workspace {
+	return &dish.Workspace{Root: "/w", Dishes: dishes}
 }
 
 // build returns the ids of a plan in order, or fails on problems.
-func build(t *testing.T, ws *discovery.Workspace, req Request) (*Plan, []string) {
+func build(t *testing.T, ws *dish.Workspace, req Request) (*Plan, []string) {
 	t.Helper()
 	p, problems := Build(ws, req)
 	if len(diagnostics.Errors(problems)) > 0 {

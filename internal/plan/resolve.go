@@ -213,7 +213,7 @@ func (t *Task) finish(b *builder) {
 			b.setHookParser(t)
 		}
 	}
-	t.PassEnv = append(t.PassEnv, b.ws.Config.Defaults.PassEnv...)
+	t.PassEnv = append(t.PassEnv, b.ws.PassEnv...)
 	t.PassEnv = sortedSet(t.PassEnv)
 	t.HashEnv = sortedSet(t.HashEnv)
 	t.Inputs = dedupe(slices.Concat(first, t.Inputs))

@@ -9,12 +9,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/dish"
 )
 
 // chain is app → ui → lib, and other beside them.
-func chain() *discovery.Workspace {
+func chain() *dish.Workspace {
 	app, ui, lib, other := newDish("app", "build!", "test"), newDish("libs/ui", "build!"), newDish("libs/lib", "build!"), newDish("other", "build!")
 	ui.Name, lib.Name = "ui", "lib"
 	link(app, ui)

@@ -102,7 +102,7 @@ func (e *Env) Evaluator(p *plan.Plan, force bool) (*key.Evaluator, error) {
 	history := e.History
 	e.History = nil
 	return key.New(key.Options{
-		History: history, Root: e.Root, Store: e.Store, State: e.State, Toolchains: e.Toolchains, Environ: e.Environ, Inherit: e.Inherit,
+		History: history, Root: e.Root, Tree: e.Tree, Store: e.Store, State: e.State, Toolchains: e.Toolchains, Environ: e.Environ, Inherit: e.Inherit,
 		Force: force, Program: e.Program, Warn: e.Warn, Lacks: e.commands().Lacks,
 	}, p)
 }
@@ -123,7 +123,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 		return nil, err
 	}
 	e := &engine{
-		keys: ev, env: env, plan: p, tree: p.Workspace.Tree, opts: opts, start: time.Now(),
+		keys: ev, env: env, plan: p, tree: env.Tree, opts: opts, start: time.Now(),
 		nodes: make([]*node, len(p.Tasks)), ending: countEnding(p), overlaps: overlaps, installs: make(map[string]*scopeInstall),
 		done: make(chan func()), jobs: make(chan func() func()), said: make(chan func()),
 	}

@@ -16,11 +16,13 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/record"
 	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree"
 )
 
 // Env is the environment of evaluations and runs, which they share with the rest of the invocation.
 type Env struct {
-	Root       string // of the workspace, absolute, without links
+	Root       string     // of the workspace, absolute, without links
+	Tree       *tree.Tree // its walk
 	Store      cache.Store
 	State      *state.Dir
 	History    *key.History // as it was read when the workspace was opened, for the first evaluation; may be nil

@@ -47,7 +47,7 @@ type execution struct {
 // missing install, "" for none.
 func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string) {
 	t := ev.Task
-	e.env.warnAll(unmatched(e.plan, t))
+	e.env.warnAll(unmatched(e.plan, e.tree, t))
 	e.wearOut(ev)
 	unsure = cmp.Or(unsure, ev.InTheWay, ev.Aged, e.doubt(t))
 	x := &execution{

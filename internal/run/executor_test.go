@@ -178,7 +178,7 @@ func (b *bench) run(task string) (results map[string]*run.Result, log string) {
 		t.Hook = &adapters.Hook{Parser: "gnu"}
 	}
 	env := &run.Env{
-		Root: b.root, Environ: b.env, Program: "test", Reporter: b, State: ws.State, Store: ws.Store, Snapshot: ws.Snapshot, History: ws.History,
+		Root: b.root, Tree: ws.Tree, Environ: b.env, Program: "test", Reporter: b, State: ws.State, Store: ws.Store, Snapshot: ws.Snapshot, History: ws.History,
 		Toolchains: key.OpenToolchains(ws.State, state.OpenShared("")), Executor: afar{b.root},
 	}
 	report, err := run.Run(ctx, env, p, run.Options{Workers: 2, Output: true})

@@ -13,10 +13,10 @@ const ruleUnmatched = "input_matches_nothing"
 
 // UnmatchedInputs returns a warning for each glob by which dish.toml names inputs of tasks of p and that
 // matches nothing, neither a file nor an output of a task of p.
-func UnmatchedInputs(p *plan.Plan) (list []diagnostics.Diagnostic) {
+func UnmatchedInputs(p *plan.Plan, files *tree.Tree) (list []diagnostics.Diagnostic) {
 	said := make(map[string]bool) // by place: tasks share the globs of their dish
 	for _, t := range p.Tasks {
-		for _, d := range unmatched(p, t) {
+		for _, d := range unmatched(p, files, t) {
 			if !said[d.Where()] {
 				said[d.Where()] = true
 				list = append(list, d)
@@ -27,7 +27,7 @@ func UnmatchedInputs(p *plan.Plan) (list []diagnostics.Diagnostic) {
 }
 
 // unmatched is UnmatchedInputs for one task.
-func unmatched(p *plan.Plan, t *plan.Task) (list []diagnostics.Diagnostic) {
+func unmatched(p *plan.Plan, files *tree.Tree, t *plan.Task) (list []diagnostics.Diagnostic) {
 	c := t.Dish.Config
 	if c == nil {
 		return nil
@@ -39,7 +39,7 @@ func unmatched(p *plan.Plan, t *plan.Task) (list []diagnostics.Diagnostic) {
 		}
 	}
 	for _, g := range globs {
-		if g.Text == "" || strings.HasPrefix(g.Text, "!") || matchesSome(p, t, g.Text) {
+		if g.Text == "" || strings.HasPrefix(g.Text, "!") || matchesSome(p, files, t, g.Text) {
 			continue
 		}
 		d := g.Pos.Warning(ruleUnmatched, "inputs: %q matches nothing", g.Text)
@@ -50,13 +50,12 @@ func unmatched(p *plan.Plan, t *plan.Task) (list []diagnostics.Diagnostic) {
 }
 
 // matchesSome reports whether a glob of t matches a file, may match an output of a task, or cannot be judged.
-func matchesSome(p *plan.Plan, t *plan.Task, glob string) bool {
-	tr := p.Workspace.Tree
-	set, err := tree.CompileSet(t.Dish.Path, []string{plan.Literal(tr.Walked, t.Dish.Path, glob)})
+func matchesSome(p *plan.Plan, files *tree.Tree, t *plan.Task, glob string) bool {
+	set, err := tree.CompileSet(t.Dish.Path, []string{plan.Literal(files.Walked, t.Dish.Path, glob)})
 	if err != nil {
 		return true
 	}
-	for _, find := range []func(*tree.Set) ([]tree.Entry, error){tr.Select, tr.Hidden} {
+	for _, find := range []func(*tree.Set) ([]tree.Entry, error){files.Select, files.Hidden} {
 		if found, err := find(set); err != nil || len(found) > 0 {
 			return true
 		}

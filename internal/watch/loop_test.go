@@ -33,7 +33,7 @@ func opener(t *testing.T, root string) func(context.Context) (*Workspace, error)
 		if err != nil {
 			return nil, err
 		}
-		env.State, env.Store, env.Snapshot, env.History = ws.State, ws.Store, ws.Snapshot, ws.History
+		env.Tree, env.State, env.Store, env.Snapshot, env.History = ws.Tree, ws.State, ws.Store, ws.Snapshot, ws.History
 		env.Toolchains = key.OpenToolchains(ws.State, state.OpenShared(host.AnswersDir(root)))
 		return &Workspace{
 			Tree: ws.Tree, Env: env, Close: ws.Close,

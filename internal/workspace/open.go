@@ -44,7 +44,9 @@ type Options struct {
 
 // Workspace is an opened workspace.
 type Workspace struct {
-	*discovery.Workspace
+	*dish.Workspace
+	Tree     *tree.Tree
+	Config   *config.Workspace
 	State    *state.Dir
 	Snapshot *adapters.Snapshot // the source of the answers of adapters
 	Store    cache.Store
@@ -88,7 +90,7 @@ func (h *Host) Open(ctx context.Context, o Options) (*Workspace, error) {
 		return nil, err
 	}
 	ws, more := discovery.Find(ctx, find)
-	w.Workspace, w.Snapshot = ws, find.Snapshot
+	w.Workspace, w.Tree, w.Config, w.Snapshot = ws, find.Tree, find.Config, find.Snapshot
 	find.Memory.Wait()
 	if err := ctx.Err(); err != nil {
 		w.Close()
@@ -189,7 +191,7 @@ func (o *Options) walked(ctx context.Context, files *tree.Tree) {
 
 // ofDishes returns the problems of the walk that concern dishes. An unreadable directory may hide
 // dishes, unless the configuration excludes it: then it is a warning.
-func ofDishes(ws *discovery.Workspace, problems []diagnostics.Diagnostic) []diagnostics.Diagnostic {
+func ofDishes(ws *dish.Workspace, problems []diagnostics.Diagnostic) []diagnostics.Diagnostic {
 	for i, d := range problems {
 		if d.Severity == diagnostics.Error && ws.Owner(d.File) == nil && ws.Excludes(d.File) {
 			problems[i].Severity = diagnostics.Warning

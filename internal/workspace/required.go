@@ -10,6 +10,8 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dish"
+	"github.com/bentobuild/bento/internal/tree"
 )
 
 const (
@@ -75,7 +77,7 @@ func lost(w *Workspace, failures map[string]*adapters.Failure) (list []diagnosti
 	for _, id := range slices.Sorted(maps.Keys(failures)) {
 		var gone []string
 		for _, path := range before[id] {
-			if !slices.Contains(now[id], path) && isDir(w.Workspace, path) {
+			if !slices.Contains(now[id], path) && isDir(w.Tree, path) {
 				gone = append(gone, path)
 			}
 		}
@@ -93,7 +95,7 @@ func lost(w *Workspace, failures map[string]*adapters.Failure) (list []diagnosti
 }
 
 // dishesOfPlugins returns the paths of the dishes of plugins, by id.
-func dishesOfPlugins(ws *discovery.Workspace) map[string][]string {
+func dishesOfPlugins(ws *dish.Workspace) map[string][]string {
 	byID := make(map[string][]string)
 	for _, d := range ws.Dishes {
 		if _, isPlugin := d.Adapter.(adapters.Starter); isPlugin {
@@ -106,8 +108,8 @@ func dishesOfPlugins(ws *discovery.Workspace) map[string][]string {
 }
 
 // isDir reports whether the walk found a directory at a path relative to the root.
-func isDir(ws *discovery.Workspace, path string) bool {
-	_, ok := ws.Tree.Stamp(path)
+func isDir(files *tree.Tree, path string) bool {
+	_, ok := files.Stamp(path)
 	return ok
 }
 
