@@ -3,16 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/state"
-	"github.com/bentobuild/bento/plugin/bundle"
-	"github.com/bentobuild/bento/plugin/bundle/registry"
 )
 
 // publishedPlugin is the document of `bento plugin publish`.
@@ -39,12 +35,7 @@ func newPluginPublish(s *session) *cobra.Command {
 			"  bento plugin publish cmake-1.2.0.tar --to oci://registry.example.com/cmake",
 		Args: exactly(1, "bento plugin publish requires one file or directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f := &registry.Fetcher{Environ: s.environ}
-			p, err := f.PackAdapter(cmd.Context(), args[0], version, platform)
-			if err != nil {
-				return err
-			}
-			return s.publish(cmd.Context(), f, p, to)
+			return s.publish(cmd.Context(), kit.Pack{Source: args[0], Version: version, Platform: platform, To: to})
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", ".", "the `DIR` to write the tar to, or oci://HOST/NAME")
@@ -53,20 +44,19 @@ func newPluginPublish(s *session) *cobra.Command {
 	return cmd
 }
 
-func (s *session) publish(ctx context.Context, f *registry.Fetcher, p *bundle.Package, to string) (err error) {
+func (s *session) publish(ctx context.Context, o kit.Pack) error {
+	if !strings.HasPrefix(o.To, "oci://") && !isDir(o.To) {
+		return usageError(fmt.Sprintf("--to %q is no directory", o.To), "make the directory, or choose another one")
+	}
+	p, to, err := kit.PublishPlugin(ctx, s.host(), o)
+	if err != nil {
+		return err
+	}
 	doc := publishedPlugin{
-		Schema: report.Schema("plugin.publish"), ID: p.ID, Version: p.Version, Platform: p.Adapter.Platform, SHA256: p.SHA256(), Digest: p.Digest, Signatures: []string{},
+		Schema: report.Schema("plugin.publish"), ID: p.ID, Version: p.Version, Platform: p.Adapter.Platform, To: to, SHA256: p.SHA256(), Digest: p.Digest, Signatures: []string{},
 	}
 	for _, sig := range p.Signatures {
 		doc.Signatures = append(doc.Signatures, sig.Suffix)
-	}
-	if ref, ok := strings.CutPrefix(to, "oci://"); ok {
-		doc.To, err = f.Publish(ctx, ref, p)
-	} else {
-		doc.To, err = writePackage(p, to)
-	}
-	if err != nil {
-		return err
 	}
 	if s.flags.json {
 		return report.Write(s.out, doc)
@@ -77,21 +67,4 @@ func (s *session) publish(ctx context.Context, f *registry.Fetcher, p *bundle.Pa
 	}
 	_, err = fmt.Fprintf(s.out, "%s: %s %s, %s\n", doc.To, doc.ID, doc.Version, signed)
 	return err
-}
-
-// writePackage writes the tar of a package and its signatures to a directory.
-func writePackage(p *bundle.Package, dir string) (string, error) {
-	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
-		return "", usageError(fmt.Sprintf("--to %q is no directory", dir), "make the directory, or choose another one")
-	}
-	out := filepath.Join(dir, p.Adapter.PackageName()+".tar")
-	if err := state.WriteFile(out, p.Packed, 0o644); err != nil {
-		return "", err
-	}
-	for _, sig := range p.Signatures {
-		if err := state.WriteFile(out+sig.Suffix, sig.Data, 0o644); err != nil {
-			return "", err
-		}
-	}
-	return out, nil
 }

@@ -353,7 +353,11 @@ func inside(root, cwd string) string {
 }
 
 func (s *session) warn(code, message, hint string) {
-	report.WriteProblems(s.err, s.style, []diagnostics.Diagnostic{{
+	s.writeProblems([]diagnostics.Diagnostic{{
 		Severity: diagnostics.Warning, Rule: code, Message: message, Hint: hint, Source: diagnostics.Source,
 	}})
+}
+
+func (s *session) writeProblems(list []diagnostics.Diagnostic) {
+	report.WriteProblems(s.err, s.style, list)
 }

@@ -214,14 +214,6 @@ func toolTraceCommand(s *session) *cobra.Command {
 	return cmd
 }
 
-// problemsOf returns an error of the user's input for a call that is invalid.
-func problemsOf(id string, err error) error {
-	return diagnostics.Problems{{
-		Severity: diagnostics.Error, Rule: "tool_call", Source: diagnostics.Source, Message: err.Error(),
-		Hint: "bento tool info " + id + " --handshake lists its functions",
-	}}
-}
-
 // toolPackageCommands are the commands that install, check and make packages.
 func toolPackageCommands(s *session) []*cobra.Command {
 	return []*cobra.Command{

@@ -13,10 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/state"
-	"github.com/bentobuild/bento/plugin/bundle"
-	"github.com/bentobuild/bento/plugin/bundle/manifest"
 )
 
 // changedTool is the document of the commands that change an installed package.
@@ -43,19 +42,18 @@ func newToolRemove(s *session) *cobra.Command {
 		Short: "Remove an installed package, or one version of it",
 		Args:  exactly(1, "bento tool remove requires one package"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			store, _, err := s.toolStore()
-			if err != nil {
-				return err
-			}
-			return s.removePackage(cmd.Context(), "tool.remove", store, args[0])
+			return s.removePackage(cmd.Context(), "tool.remove", kit.ToolPackages, args[0])
 		},
 	}
 }
 
 // removePackage removes an installed package, or only the version after "@". command is the name of the document.
-func (s *session) removePackage(ctx context.Context, command string, store *bundle.Store, name string) error {
-	id, version, _ := strings.Cut(name, "@")
-	removed, err := store.Remove(ctx, id, version)
+func (s *session) removePackage(ctx context.Context, command string, open packageOpener, name string) error {
+	p, err := s.packages(open)
+	if err != nil {
+		return err
+	}
+	id, removed, err := p.Discard(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -68,11 +66,11 @@ func newToolRollback(s *session) *cobra.Command {
 		Short: "Activate the next lower installed version of a package",
 		Args:  exactly(1, "bento tool rollback requires one package"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			store, _, err := s.toolStore()
+			p, err := s.packages(kit.ToolPackages)
 			if err != nil {
 				return err
 			}
-			from, to, err := store.Rollback(cmd.Context(), args[0])
+			from, to, err := p.Rollback(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -90,11 +88,11 @@ func newToolEnable(s *session, on bool) *cobra.Command {
 		Use: verb + " NAME", Short: short, Example: "  bento tool " + verb + " acme-fmt",
 		Args: exactly(1, "bento tool "+verb+" requires one package"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			store, _, err := s.toolStore()
+			p, err := s.packages(kit.ToolPackages)
 			if err != nil {
 				return err
 			}
-			if err := store.Enable(cmd.Context(), args[0], on); err != nil {
+			if err := p.Enable(cmd.Context(), args[0], on); err != nil {
 				return err
 			}
 			return s.toolChanged("tool."+verb, changedTool{ID: args[0], Enabled: &on}, args[0]+": "+verb+"d")
@@ -104,22 +102,8 @@ func newToolEnable(s *session, on bool) *cobra.Command {
 
 // verifiedTools is the document of `bento tool verify`.
 type verifiedTools struct {
-	Schema string         `json:"schema"`
-	Tools  []verifiedTool `json:"tools"`
-}
-
-type verifiedTool struct {
-	ID        string   `json:"id"`
-	Version   string   `json:"version"`
-	Kind      string   `json:"kind"`
-	Path      string   `json:"path"`
-	Digest    string   `json:"digest"`
-	Signature string   `json:"signature,omitempty"`
-	Active    bool     `json:"active"`
-	Enabled   bool     `json:"enabled"`
-	OK        bool     `json:"ok"`
-	Problems  []string `json:"problems"`
-	Notes     []string `json:"notes"`
+	Schema string             `json:"schema"`
+	Tools  []kit.VerifiedTool `json:"tools"`
 }
 
 func newToolVerify(s *session) *cobra.Command {
@@ -133,56 +117,16 @@ func newToolVerify(s *session) *cobra.Command {
 }
 
 func (s *session) toolVerify(names []string) error {
-	store, trust, err := s.toolStore()
+	p, err := s.packages(kit.ToolPackages)
 	if err != nil {
 		return err
 	}
-	found, problems := bundle.Discover([]bundle.Tier{bundle.Global(store.Dir)})
-	report.WriteProblems(s.err, s.style, problems)
-	doc, seen := verifiedTools{Schema: report.Schema("tool.verify"), Tools: []verifiedTool{}}, make(map[string]bool)
-	for _, f := range found {
-		if seen[f.ID] = true; !selected(f.ID, names) {
-			continue
-		}
-		v, err := bundle.Verify(f, trust.Keys)
-		if err != nil {
-			return err
-		}
-		unsigned := trust.RequireSigned && v.Signature != manifest.Signed
-		if unsigned {
-			v.Problems = append(v.Problems, "your own configuration requires a signature by a trusted key")
-		}
-		doc.Tools = append(doc.Tools, verifiedTool{
-			ID: v.ID, Version: v.Version, Kind: v.Kind, Path: v.Dir, Digest: v.Digest, Signature: v.Signature, Active: v.Active, Enabled: v.Enabled,
-			OK: len(v.Problems) == 0, Problems: append([]string{}, v.Problems...), Notes: append([]string{}, v.Notes...),
-		})
+	doc, whole := verifiedTools{Schema: report.Schema("tool.verify")}, false
+	if doc.Tools, whole, err = p.VerifyTools(names); err != nil {
+		return err
 	}
-	for _, name := range names {
-		if !seen[name] {
-			return notFound(bundle.RuleNotFound, fmt.Sprintf("the package %s is not installed, or damaged", name), "bento tool verify names all packages")
-		}
-	}
-	if len(problems) > 0 {
+	if !whole {
 		s.outcome = exitInput
-	}
-	return s.writeVerified(doc)
-}
-
-// selected reports whether id is among names, or names is empty.
-func selected(id string, names []string) bool {
-	for _, n := range names {
-		if n == id {
-			return true
-		}
-	}
-	return len(names) == 0
-}
-
-func (s *session) writeVerified(doc verifiedTools) error {
-	for _, t := range doc.Tools {
-		if !t.OK {
-			s.outcome = exitInput
-		}
 	}
 	if s.flags.json {
 		return report.Write(s.out, doc)
@@ -225,11 +169,11 @@ func newToolPackage(s *session) *cobra.Command {
 		Example: "  bento tool package ./acme-fmt\n  bento tool package ./acme-fmt --key ~/acme.key --key-id acme",
 		Args:    exactly(1, "bento tool package requires one directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o, err := signingKey(key, name)
+			signing, err := signingKey(key, name)
 			if err != nil {
 				return err
 			}
-			return s.toolPackage(cmd.Context(), args[0], out, o)
+			return s.toolPackage(args[0], out, name, signing)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "the `FILE` to write, instead of NAME-VERSION.tar")
@@ -238,32 +182,32 @@ func newToolPackage(s *session) *cobra.Command {
 	return cmd
 }
 
-// signingKey reads the file of a private key.
-func signingKey(file, name string) (bundle.PackOptions, error) {
+// signingKey reads the file of a private key; it returns nil without a file.
+func signingKey(file, name string) (ed25519.PrivateKey, error) {
 	if (file == "") != (name == "") {
-		return bundle.PackOptions{}, usageError("--key and --key-id belong together", "write both, or neither")
+		return nil, usageError("--key and --key-id belong together", "write both, or neither")
 	}
 	if file == "" {
-		return bundle.PackOptions{}, nil
+		return nil, nil
 	}
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return bundle.PackOptions{}, usageError("--key: "+err.Error(), "")
+		return nil, usageError("--key: "+err.Error(), "")
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, 1000))
 	if err != nil {
-		return bundle.PackOptions{}, err
+		return nil, err
 	}
 	seed, err := hex.DecodeString(strings.TrimSpace(string(text)))
 	if err != nil || len(seed) != ed25519.SeedSize {
-		return bundle.PackOptions{}, usageError(fmt.Sprintf("--key: %q is no key, expected %d hexadecimal digits", file, 2*ed25519.SeedSize), "make one with: openssl rand -hex 32")
+		return nil, usageError(fmt.Sprintf("--key: %q is no key, expected %d hexadecimal digits", file, 2*ed25519.SeedSize), "make one with: openssl rand -hex 32")
 	}
-	return bundle.PackOptions{KeyName: name, Key: ed25519.NewKeyFromSeed(seed)}, nil
+	return ed25519.NewKeyFromSeed(seed), nil
 }
 
-func (s *session) toolPackage(_ context.Context, dir, out string, o bundle.PackOptions) error {
-	p, err := bundle.Pack(dir, o)
+func (s *session) toolPackage(dir, out, keyName string, key ed25519.PrivateKey) error {
+	p, err := kit.PackTool(dir, keyName, key)
 	if err != nil {
 		return err
 	}
@@ -277,15 +221,15 @@ func (s *session) toolPackage(_ context.Context, dir, out string, o bundle.PackO
 		return err
 	}
 	doc := packedTool{Schema: report.Schema("tool.package"), Path: out, ID: p.ID, Version: p.Version, Kind: p.Kind, Digest: p.Digest}
-	if o.Key != nil {
-		doc.KeyID, doc.PublicKey = o.KeyName, hex.EncodeToString(o.Key.Public().(ed25519.PublicKey))
+	if key != nil {
+		doc.KeyID, doc.PublicKey = keyName, hex.EncodeToString(key.Public().(ed25519.PublicKey))
 	}
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
 	fmt.Fprintf(s.out, "%s: %s %s, digest %s\n", out, p.ID, p.Version, p.Digest)
 	if doc.PublicKey != "" {
-		fmt.Fprintf(s.out, "signed with the key %s; to trust it, users add to their own configuration:\n[tools]\ntrusted_keys = { %s = %q }\n", o.KeyName, o.KeyName, doc.PublicKey)
+		fmt.Fprintf(s.out, "signed with the key %s; to trust it, users add to their own configuration:\n[tools]\ntrusted_keys = { %s = %q }\n", keyName, keyName, doc.PublicKey)
 	}
 	return nil
 }

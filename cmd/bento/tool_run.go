@@ -16,7 +16,6 @@ import (
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/plugin/oneshot"
 )
 
 func toolRunCommand(s *session) *cobra.Command {
@@ -87,7 +86,7 @@ func (s *session) toolRun(ctx context.Context, id, function string, input json.R
 		log = func(line string) { heard.print(s.err, line) }
 	}
 	began := time.Now()
-	answer, err := f.Tool.Call.Call(ctx, adapters.ToolCall{Function: function, Input: input, Root: cfg.Root, Log: log})
+	answer, err := f.Run(ctx, adapters.ToolCall{Function: function, Input: input, Root: cfg.Root, Log: log})
 	doc := report.NewToolRun(id, function, time.Since(began))
 	doc.Output, doc.Warning, doc.Log = answer.Output, answer.Warning, heard.lines
 	if err != nil {
@@ -109,12 +108,9 @@ func (s *session) toolRun(ctx context.Context, id, function string, input json.R
 func (s *session) toolFailed(ctx context.Context, doc report.ToolRun, err error) error {
 	var said *adapters.ToolError
 	var failure *adapters.Failure
-	var spec *oneshot.SpecError
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, &spec):
-		return problemsOf(doc.ID, err)
 	case errors.As(err, &said):
 		s.outcome = exitTask
 		doc.Error = &report.ToolRunError{Kind: "tool", Code: said.Code, Message: said.Message}

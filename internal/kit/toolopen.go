@@ -2,6 +2,7 @@ package kit
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"maps"
 	"os"
@@ -116,6 +117,16 @@ func (t *toolFinder) confine(f *FoundTool, dir string) *host.Sandbox {
 	}
 	box.Read = append(t.confiner.Paths(t.cfg.ToolReads(f.ID)), dir) // the program itself is always readable
 	return box
+}
+
+// Run calls the tool. The error of an invalid call is a diagnostics.Problems.
+func (f *FoundTool) Run(ctx context.Context, c adapters.ToolCall) (adapters.ToolAnswer, error) {
+	answer, err := f.Tool.Call.Call(ctx, c)
+	var invalid *oneshot.SpecError
+	if errors.As(err, &invalid) && ctx.Err() == nil {
+		err = diagnostics.Refuse("tool_call", "bento tool info "+f.ID+" --handshake lists its functions", "%v", err)
+	}
+	return answer, err
 }
 
 // traceOf returns the function that records the lines of a program, nil for no trace.
