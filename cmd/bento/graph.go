@@ -9,7 +9,6 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/companion"
-	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/page"
@@ -62,16 +61,16 @@ func (s *session) graph(ctx context.Context, sel selection, format string) error
 
 // graphPage prints the page of a graph.
 func (s *session) graphPage(ctx context.Context, w *opened, p *plan.Plan) error {
-	ev, err := w.env.Evaluator(p, s.flags.noCache)
+	ev, err := w.env.Evaluator(p, s.flags.noCache, nil)
 	if err != nil {
 		return err
 	}
-	if _, err := ev.All(ctx); err != nil {
+	results, err := ev.All(ctx)
+	if err != nil {
 		return err
 	}
-	results := make([]*key.Evaluation, len(p.Tasks))
-	for i, t := range p.Tasks {
-		results[i] = ev.Loaded(ctx, ev.Of(t))
+	for _, t := range results {
+		ev.Load(ctx, t)
 	}
 	last, err := s.loadLast()
 	if err != nil {

@@ -55,7 +55,7 @@ func (s *session) printPlan(ctx context.Context, sel selection) error {
 	}
 	ev, results, err := key.DryRun(ctx, w.env.Store, func(store cache.Store) (*key.Evaluator, error) {
 		w.env.Store = store
-		return w.env.Evaluator(p, s.flags.noCache || sel.force)
+		return w.env.Evaluator(p, s.flags.noCache || sel.force, nil)
 	})
 	if err != nil {
 		return err

@@ -79,7 +79,7 @@ func (s *session) why(ctx context.Context, target, diff string) (report.Why, err
 	if err != nil {
 		return report.Why{}, err
 	}
-	ev, err := w.env.Evaluator(p, s.flags.noCache)
+	ev, err := w.env.Evaluator(p, s.flags.noCache, nil)
 	if err != nil {
 		return report.Why{}, err
 	}
@@ -88,8 +88,8 @@ func (s *session) why(ctx context.Context, target, diff string) (report.Why, err
 		return report.Why{}, err
 	}
 	ev.Save()
-	t := ev.Loaded(ctx, results[task.Index])
-	if t.Err != nil {
+	t := results[task.Index]
+	if ev.Load(ctx, t); t.Err != nil {
 		return report.Why{}, t.Err
 	}
 	return report.NewWhy(t, ev.Why(t, other)), nil

@@ -2,7 +2,6 @@ package key
 
 import (
 	"context"
-	"path"
 	"slices"
 	"time"
 
@@ -104,17 +103,4 @@ func (e *Evaluator) CompiledFiles(d *dish.Dish) (paths []string, err error) {
 		}
 	}
 	return paths, err
-}
-
-// Touched notes that the files at paths have got another time, and the same content.
-func (e *Evaluator) Touched(ctx context.Context, paths []string) {
-	var dirs []string
-	for _, p := range paths {
-		dirs = append(dirs, path.Dir(p))
-		if d := e.plan.Workspace.Owner(p); d != nil {
-			defer e.forgetSources(d)
-		}
-	}
-	slices.Sort(dirs)
-	e.refresh(ctx, slices.Compact(dirs))
 }

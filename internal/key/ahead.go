@@ -30,7 +30,7 @@ func (a *aheadOf) collect(from int) []tree.Entry {
 		if err != nil {
 			continue // evaluate finds the error again
 		}
-		a.node(t).inputs = list
+		a.facts(t).inputs = list
 		a.add(list)
 		for _, d := range t.Sources {
 			a.addCircle(a.Evaluator.circles[d])
@@ -51,7 +51,7 @@ func (a *aheadOf) read(list []tree.Entry) (wait func()) {
 
 // inputsOf returns the entries of the inputs of a task, sorted by path.
 func (e *Evaluator) inputsOf(t *plan.Task) ([]tree.Entry, error) {
-	if list := e.node(t).inputs; list != nil {
+	if list := e.facts(t).inputs; list != nil {
 		return list, nil
 	}
 	return e.inputs(t)

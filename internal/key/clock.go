@@ -13,13 +13,14 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// clock orders the evaluations of a run and the events that may change keys afterwards. It counts
-// changes, not time. Its zero value is the start of a run.
+// clock orders the evaluations of a run and the changes that may invalidate them. It counts changes,
+// not time. Its zero value is the start of a run.
 type clock struct {
 	now      int
-	wrote    int    // when a task was last executed or restored
+	wrote    int    // when files were last written, at the places below
 	ran      int    // when a task was last executed
-	executed places // directories in which an executed task may have written any file
+	sources  places // directories of the dishes whose sources have changed
+	executed places // directories in which any file may have been written
 	restored places // where outputs were restored
 	// unseen are the directories of restores since the tree was last refreshed.
 	unseen []string
@@ -72,11 +73,10 @@ func (p *places) since(then int, at string) bool {
 	}
 }
 
-// executed notes that a task was executed that may have written to dirs.
-func (e *Evaluator) executed(dirs []string) {
-	e.clock.wrote = e.clock.tick()
-	e.clock.ran = e.clock.wrote
-	e.clock.executed.note(e.clock.wrote, dirs)
+// write notes that any file below dirs may have been written.
+func (c *clock) write(dirs ...string) {
+	c.wrote = c.tick()
+	c.executed.note(c.wrote, dirs)
 }
 
 // looked notes that the tree below the dish of t is as it is on disk.
@@ -87,26 +87,37 @@ func (e *Evaluator) looked(t *plan.Task) {
 	e.clock.looked[t.Dish.Path] = e.clock.now
 }
 
-// LookAgain refreshes the tree below the dish of t if a task may have written there since it was last looked
-// at: if it has made or removed a file there or, with files, in any case. It reports whether the sources of a
-// dish have changed.
-func (e *Evaluator) LookAgain(ctx context.Context, t *plan.Task, files bool) (changed bool) {
-	at := t.Dish.Path
-	if e.clock.ran <= e.clock.looked[at] {
+// follows reports whether the task of ev directly depends on one of another dish that was executed since
+// the dish of ev was last looked at, and that is likely to have written to its inputs if it is no hit: it
+// declares no outputs.
+func (e *Evaluator) follows(ev *Evaluation) bool {
+	t := ev.Task
+	return e.clock.ran > e.clock.looked[t.Dish.Path] && slices.ContainsFunc(t.Deps, func(d plan.Dep) bool {
+		on := e.last(d.Task)
+		return on != nil && on.executed && d.Task.Dish != t.Dish && (ev.Status == Hit || len(d.Task.Outputs) == 0)
+	})
+}
+
+// lookAgain refreshes the tree below the dish of ev's task if a task may have written there since it was
+// last looked at, and reports whether ev may be outdated. A task that will be executed has its inputs
+// looked at once more after it, and if one has changed its result is not stored: so new files are enough.
+func (e *Evaluator) lookAgain(ctx context.Context, ev *Evaluation) bool {
+	t, at := ev.Task, ev.Task.Dish.Path
+	follows := e.follows(ev)
+	if !follows && (ev.Status != Miss || t.Held || e.clock.ran <= e.clock.looked[at]) {
 		return false
 	}
 	e.looked(t)
-	if !files && !e.tree.Altered(at) {
+	if !follows && !e.tree.Altered(at) {
 		return false
 	}
 	before := e.Sources(t)
-	e.clock.wrote = e.clock.tick()
-	e.clock.executed.note(e.clock.wrote, []string{at})
+	e.clock.write(at)
 	e.refresh(ctx, []string{at})
-	if changed = e.forgetSources(t.Dish); changed {
+	if e.forgetSources(t.Dish) {
 		e.warnAppeared(t, before)
 	}
-	return changed
+	return true
 }
 
 // warnAppeared warns of sources of the dish of t that were not among those before.
@@ -123,13 +134,6 @@ func (e *Evaluator) warnAppeared(t *plan.Task, before []tree.Entry) {
 	}
 }
 
-// Restored notes that outputs of t in its dish were restored.
-func (e *Evaluator) Restored(t *plan.Task) {
-	e.clock.wrote = e.clock.tick()
-	e.clock.restored.note(e.clock.wrote, e.reach(t).outputs)
-	e.clock.unseen = append(e.clock.unseen, t.Dish.Path)
-}
-
 // catchUp refreshes the tree where something was restored.
 func (e *Evaluator) catchUp(ctx context.Context) {
 	if len(e.clock.unseen) > 0 {
@@ -138,36 +142,60 @@ func (e *Evaluator) catchUp(ctx context.Context) {
 	}
 }
 
-// noteKey notes the key of t.
-func (e *Evaluator) noteKey(t *plan.Task, k cache.Key) {
-	n := e.node(t)
-	if n.key != (cache.Key{}) && n.key != k {
-		n.changed = e.clock.tick()
+// noteKey notes a new key of ev.
+func (e *Evaluator) noteKey(ev *Evaluation) {
+	if ev.lastKey != (cache.Key{}) && ev.lastKey != ev.Key {
+		ev.changed = e.clock.tick()
 	}
-	n.key = k
+	ev.lastKey = ev.Key
 }
 
-// setMade notes the digest of the outputs of a task.
-func (e *Evaluator) setMade(n *node, d cache.Digest) {
-	if n.isMade && n.made != d {
-		n.changed = e.clock.tick()
+// setMade notes the digest of the outputs of the task of ev.
+func (e *Evaluator) setMade(ev *Evaluation, d cache.Digest) {
+	if ev.isMade && ev.made != d {
+		ev.changed = e.clock.tick()
 	}
-	n.made, n.isMade = d, true
+	ev.made, ev.isMade = d, true
 }
 
-// Holds reports whether the key of ev is still valid, unless the sources of a dish have changed: its
-// dependencies have the same keys and outputs, and nothing was executed or restored where the task
-// reads files that are no sources.
-func (e *Evaluator) Holds(ev *Evaluation) bool {
-	if ev.at == e.clock.now {
+// Outdated reports whether Renew may return another evaluation than ev, the last one of its task; nil if
+// there is none.
+func (e *Evaluator) Outdated(ev *Evaluation) bool { return ev == nil || e.isStale(ev) || e.follows(ev) }
+
+// isStale reports whether a task has to be evaluated again: it waited for a dependency, a dependency has
+// got another key or other outputs, sources in its key have changed, or a file may have been written that
+// is no source and that its task reads.
+func (e *Evaluator) isStale(ev *Evaluation) bool {
+	switch {
+	case ev.Reason == MissPending:
 		return true
+	case ev.at == e.clock.now:
+		return false
 	}
 	for _, d := range ev.Task.Deps {
-		if d.Via != plan.ViaNothing && e.node(d.Task).changed > ev.at {
-			return false
+		if on := e.last(d.Task); d.Via != plan.ViaNothing && on != nil && on.changed > ev.at {
+			return true
 		}
 	}
-	return e.clock.wrote <= ev.at || !e.mayRead(ev)
+	return e.sourcesChanged(ev) || e.clock.wrote > ev.at && e.mayRead(ev)
+}
+
+// sourcesChanged reports whether sources have changed since that may be in the key of ev: of the dish of
+// its task, of one around or inside it, of one that it is linked to or waits for, and files among outputs or
+// of which the key has a part.
+func (e *Evaluator) sourcesChanged(ev *Evaluation) bool {
+	since := func(p string) bool { return e.clock.sources.since(ev.at, p) }
+	if !since(".") {
+		return false
+	}
+	t := ev.Task
+	tasks, dishes := []*plan.Task{t}, append(e.Linked(t), t.Dish)
+	for _, d := range t.Deps {
+		tasks, dishes = append(tasks, d.Task), append(dishes, d.Task.Dish)
+	}
+	return slices.ContainsFunc(dishes, func(d *dish.Dish) bool {
+		return since(d.Path) || slices.ContainsFunc(partsOf(e.plan.Workspace, d), since)
+	}) || slices.ContainsFunc(tasks, func(t *plan.Task) bool { return slices.ContainsFunc(e.reach(t).outputs, since) })
 }
 
 // mayRead reports whether inputs of ev's task that are no sources may have been written since: files

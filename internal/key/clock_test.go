@@ -6,10 +6,10 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// TestHolds: after an execution the evaluations of its dish and of the dishes inside it are no longer
+// TestOutdated: after an execution the evaluations of its dish and of the dishes inside it are no longer
 // valid, because a file that is no source may have changed their toolchain. The evaluations of other
 // dishes are still valid.
-func TestHolds(t *testing.T) {
+func TestOutdated(t *testing.T) {
 	m := &model{}
 	for _, path := range []string{"a", "a/in", "ab"} {
 		d := &modelDish{path: path, adapted: true, tool: "1", lock: "1", files: map[string]modelFile{"marker": {}}}
@@ -28,14 +28,15 @@ func TestHolds(t *testing.T) {
 	for _, d := range m.dishes[:2] {
 		d.tool = "2"
 	}
-	if e.Refresh(t.Context(), ran) {
+	e.Observe(t.Context(), Written{Executed: ran})
+	if e.clock.sources.since(0, ".") {
 		t.Fatal("sources have changed")
 	}
 	for _, task := range e.plan.Tasks {
-		old := e.Of(task)
-		holds := e.Holds(old)
-		if same := e.Task(t.Context(), task).Key == old.Key; holds != same {
-			t.Errorf("%s: Holds returns %v, and the key is the same: %v", task.ID(), holds, same)
+		old := e.last(task)
+		outdated := e.Outdated(old)
+		if same := e.Evaluate(t.Context(), task).Key == old.Key; outdated == same {
+			t.Errorf("%s: Outdated returns %v, and the key is the same: %v", task.ID(), outdated, same)
 		}
 	}
 }
@@ -55,7 +56,7 @@ func TestHaveLinks(t *testing.T) {
 		t.Fatal("a link was found, want none")
 	}
 	put(t, root, "a/src/link", modelFile{target: "a"})
-	if !e.Refresh(t.Context(), e.plan.Tasks[0]) || !e.haveLinks(from) {
+	if e.Observe(t.Context(), Written{Executed: e.plan.Tasks[0]}); !e.haveLinks(from) || !e.Outdated(e.last(e.plan.TasksOf(e.plan.Workspace.Dishes[1])[0])) {
 		t.Error("the link was not found")
 	}
 }

@@ -78,6 +78,7 @@ type Evaluation struct {
 	inputsDigest cache.Digest
 	locks        []lockPart
 	at           int // clock.now when the evaluation began
+	visible
 
 	// loaded says that the files were read, or are about to be, into the fields below. A hit,
 	// or a miss whose files have not changed, does not need them.
@@ -90,7 +91,21 @@ type Evaluation struct {
 	Lock []tree.Entry
 }
 
-// Evaluator makes keys. It is for one goroutine, except for the methods whose comments say
+// visible is what dependents see of a task. Each evaluation takes it over from the one before.
+type visible struct {
+	lastKey  cache.Key    // the last known key
+	made     cache.Digest // of the outputs
+	isMade   bool         // made is known
+	inPlace  bool         // the outputs were executed or restored
+	executed bool         // in this run
+	changed  int          // clock.now of the last change of lastKey or made
+}
+
+// View returns the last evaluation of a task, nil before the first.
+type View func(*plan.Task) *Evaluation
+
+// Evaluator makes keys. It has no state of a task: it reads the evaluations of dependencies through
+// the View of its caller. It is for one goroutine, except for the methods whose comments say
 // otherwise.
 type Evaluator struct {
 	o           Options
@@ -99,7 +114,8 @@ type Evaluator struct {
 	files       fileReader
 	history     *History
 	builders    *builderPool
-	nodes       []node // by plan.Task.Index
+	tasks       []facts // by plan.Task.Index
+	last        View
 	ownerships  map[*dish.Dish]*ownership
 	circles     map[*dish.Dish]*plan.Circle
 	lockfiles   *lockfiles
@@ -112,15 +128,8 @@ type Evaluator struct {
 	clock       clock
 }
 
-// node is the state of one task.
-type node struct {
-	evaluation *Evaluation  // the last one; nil before the first
-	made       cache.Digest // the digest of its outputs
-	isMade     bool         // made is known
-	current    bool         // its outputs are in the workspace
-	key        cache.Key    // the last known key
-	changed    int          // clock.now of the last change of key or made
-
+// facts holds what is computed once for a task from the plan and the snapshot.
+type facts struct {
 	globs     *globs       // compiled; nil until they are needed
 	reach     *reach       // nil until it is needed
 	inputs    []tree.Entry // read ahead; nil for none
@@ -129,7 +138,7 @@ type node struct {
 	prefetched atomic.Int32
 }
 
-func (e *Evaluator) node(t *plan.Task) *node { return &e.nodes[t.Index] }
+func (e *Evaluator) facts(t *plan.Task) *facts { return &e.tasks[t.Index] }
 
 // Options are the settings of an Evaluator.
 type Options struct {
@@ -144,6 +153,7 @@ type Options struct {
 	Program    string           // identifies this build of bento; state that another build saved is ignored
 	Warn       func(diagnostics.Diagnostic)
 	History    *History // as the caller has read it; nil: New reads it
+	View       View     // nil if the caller only calls All
 	// Lacks returns the program that a task starts by name and that PATH lacks, "" for none.
 	Lacks func(*plan.Task) string
 }
@@ -154,7 +164,8 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 		o: o, plan: p, tree: o.Tree,
 		files:       fileReader{Tree: o.Tree, Warn: o.Warn},
 		builders:    &builderPool{Secret: LocalSecret(o.State)},
-		nodes:       make([]node, len(p.Tasks)),
+		tasks:       make([]facts, len(p.Tasks)),
+		last:        o.View,
 		circles:     plan.Circles(p.Workspace.Dishes),
 		lockfiles:   newLockfiles(p.Workspace, o.Tree),
 		sources:     make(map[*plan.Circle]*sourceSet, len(p.Workspace.Dishes)),
@@ -173,30 +184,6 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 	return e, err
 }
 
-// Reload walks the whole workspace and reads its state again, because another bento has run
-// in it. The caller has noted nothing of this run yet.
-func (e *Evaluator) Reload(ctx context.Context) {
-	e.unread = nil // all keys are made again
-	e.refresh(ctx, []string{"."})
-	e.history = OpenHistory(e.o.State)
-	clear(e.sources)
-	clear(e.linked)
-	for _, t := range e.ownerships {
-		t.Forget()
-	}
-	e.memo.stale = true
-}
-
-// Installed refreshes the lockfiles that an install of the scope of d may have written.
-func (e *Evaluator) Installed(ctx context.Context, d *dish.Dish) {
-	e.ReadSources()
-	if err := e.lockfiles.Installed(ctx, d); err != nil && ctx.Err() == nil {
-		e.warn("unreadable_directory", err.Error(), "")
-	}
-	e.memo.stale = true
-	clear(e.sources) // they have the parts of lockfiles that dishes use
-}
-
 // History returns the history of the workspace.
 func (e *Evaluator) History() *History { return e.history }
 
@@ -207,82 +194,100 @@ func (e *Evaluator) warn(code, message, hint string) {
 	})
 }
 
-// UpToDate notes that the outputs of t are in the workspace now, executed or restored.
-func (e *Evaluator) UpToDate(t *plan.Task, outputs []cache.Output) {
-	n := e.node(t)
-	n.current = true
-	ev := n.evaluation
-	if ev != nil && ev.Status == Hit && len(outputs) > 0 && len(outputs) == len(ev.Outputs) && &outputs[0] == &ev.Outputs[0] {
+// UpToDate notes that the outputs of the task of ev are in the workspace now, executed or restored.
+func (e *Evaluator) UpToDate(ev *Evaluation, outputs []cache.Output) {
+	ev.inPlace = true
+	if ev.Status == Hit && len(outputs) > 0 && len(outputs) == len(ev.Outputs) && &outputs[0] == &ev.Outputs[0] {
 		return // lookup has set made
 	}
-	e.setMade(n, outputsDigest(outputs))
-	if ev != nil {
-		ev.Outputs = outputs
-	}
+	e.setMade(ev, outputsDigest(outputs))
+	ev.Outputs = outputs
 }
 
 // isUpToDate reports whether the outputs of t are in the workspace.
 func (e *Evaluator) isUpToDate(t *plan.Task) bool {
-	n := e.node(t)
-	return n.current || n.evaluation != nil && n.evaluation.Status == Hit && e.InPlace(n.evaluation.Outputs)
+	ev := e.last(t)
+	return ev != nil && (ev.inPlace || ev.Status == Hit && e.InPlace(ev.Outputs))
 }
 
-// All evaluates every task, dependencies first, and returns the evaluations by
-// plan.Task.Index. The error is that of ctx.
+// All evaluates every task, dependencies first, and returns the evaluations by plan.Task.Index, which
+// replace Options.View. The error is that of ctx.
 func (e *Evaluator) All(ctx context.Context) ([]*Evaluation, error) {
-	return e.Each(ctx, func(*Evaluation) {})
+	list := make([]*Evaluation, len(e.plan.Tasks))
+	e.last = func(t *plan.Task) *Evaluation { return list[t.Index] }
+	if err := e.Each(ctx, func(ev *Evaluation) { list[ev.Task.Index] = ev }); err != nil {
+		return nil, err
+	}
+	return list, nil
 }
 
-// Each is like All, and calls f with each evaluation as soon as it is made.
-func (e *Evaluator) Each(ctx context.Context, f func(*Evaluation)) ([]*Evaluation, error) {
+// Each evaluates every task, dependencies first, and calls keep with each evaluation, which
+// Options.View returns from then on. The error is that of ctx.
+func (e *Evaluator) Each(ctx context.Context, keep func(*Evaluation)) error {
 	defer e.o.Toolchains.AskAhead(ctx, e.plan.Tasks)()
 	a := e.newAhead()
 	read := a.read(a.collect(0))
 	defer func() { read() }()
 	for i, t := range e.plan.Tasks {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		if i%ahead == 0 {
 			next := a.collect(i + ahead) // while the batch before is read
 			read()
 			read = a.read(next)
 		}
-		f(e.Task(ctx, t))
-		e.node(t).inputs = nil
+		keep(e.Evaluate(ctx, t))
+		e.facts(t).inputs = nil
 	}
 	e.memo.noPrefetch.Store(true)
 	e.memo.prefetch.Wait()
 	e.renewValidators()
-	return e.evaluations(), nil
+	return nil
 }
-
-// Of returns the last evaluation of t, nil before the first.
-func (e *Evaluator) Of(t *plan.Task) *Evaluation { return e.node(t).evaluation }
 
 // evaluations returns the last evaluations by plan.Task.Index.
 func (e *Evaluator) evaluations() []*Evaluation {
-	list := make([]*Evaluation, len(e.nodes))
-	for i := range e.nodes {
-		list[i] = e.nodes[i].evaluation
+	list := make([]*Evaluation, len(e.plan.Tasks))
+	for i, t := range e.plan.Tasks {
+		list[i] = e.last(t)
 	}
 	return list
 }
 
-// Task makes the key of t and looks it up in the cache.
-func (e *Evaluator) Task(ctx context.Context, t *plan.Task) *Evaluation {
+// Renew returns the evaluation of a task that is about to be executed or restored: the last one, unless
+// Outdated reports that it is. It looks again at the dish of the task, where tasks before may have written
+// files that they do not declare.
+func (e *Evaluator) Renew(ctx context.Context, t *plan.Task) *Evaluation {
+	ev := e.last(t)
+	for range 2 {
+		if ev == nil || e.isStale(ev) {
+			ev = e.Evaluate(ctx, t)
+		}
+		if ev.Err != nil || !e.lookAgain(ctx, ev) {
+			break
+		}
+	}
+	return ev
+}
+
+// Evaluate makes the key of t and looks it up in the cache.
+func (e *Evaluator) Evaluate(ctx context.Context, t *plan.Task) *Evaluation {
 	e.catchUp(ctx)
-	ev := &Evaluation{Task: t, Status: Miss, at: e.clock.now}
-	e.node(t).evaluation = ev
+	ev := &Evaluation{Task: t}
+	if last := e.last(t); last != nil {
+		ev.visible = last.visible
+	}
 	e.evaluate(ctx, ev)
 	return ev
 }
 
-// evaluate makes the key of a task and looks it up.
+// evaluate makes the key of the task of ev and looks it up.
 func (e *Evaluator) evaluate(ctx context.Context, ev *Evaluation) {
 	t := ev.Task
+	ev.Status, ev.at = Miss, e.clock.now
 	for _, d := range t.Deps {
-		if on := e.Of(d.Task); on != nil && on.Status == LeftOut {
+		if on := e.last(d.Task); on != nil && on.Status == LeftOut {
 			ev.Status, ev.Reason, ev.Notes = LeftOut, MissToolMissing, on.Notes
 			return
 		}
@@ -336,13 +341,13 @@ func (e *Evaluator) lookup(ctx context.Context, ev *Evaluation) {
 		ev.Status, ev.Outputs = Hit, k.Result.Outputs
 		e.builders.Free(ev.ingredients)
 		ev.ingredients = nil
-		e.setMade(e.node(ev.Task), k.Result.Made)
+		e.setMade(ev, k.Result.Made)
 		return
 	}
 	record, err := e.recorded(ev)
 	if err == nil {
 		ev.Status, ev.Record, ev.Outputs = Hit, record, record.Outputs
-		e.setMade(e.node(ev.Task), outputsDigest(record.Outputs))
+		e.setMade(ev, outputsDigest(record.Outputs))
 		return
 	}
 	if err != nil && !errors.Is(err, cache.ErrMiss) {

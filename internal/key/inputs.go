@@ -57,7 +57,7 @@ func (e *Evaluator) addOnDisk(t *plan.Task, list []tree.Entry) ([]tree.Entry, er
 func (e *Evaluator) madeFor(t *plan.Task) map[string]bool {
 	made := make(map[string]bool)
 	for _, d := range t.Deps {
-		if ev := e.Of(d.Task); ev != nil && d.Via == plan.ViaOutputs {
+		if ev := e.last(d.Task); ev != nil && d.Via == plan.ViaOutputs {
 			for _, o := range ev.Outputs {
 				made[o.Path] = true
 			}
@@ -97,17 +97,16 @@ func (e *Evaluator) trackedOutputs(t *plan.Task) (list []tree.Entry) {
 	return slices.DeleteFunc(list, func(entry tree.Entry) bool { return !globs.Makes(entry.Path) })
 }
 
-// outputsAfter returns the digest of the outputs of t, together with tracked files among them, which t
-// does not change.
-func (e *Evaluator) outputsAfter(t *plan.Task) cache.Digest {
-	made := e.node(t).made
-	tracked := e.trackedOutputs(t)
+// outputsAfter returns the digest of the outputs of the task of ev, together with tracked files among
+// them, which the task does not change.
+func (e *Evaluator) outputsAfter(ev *Evaluation) cache.Digest {
+	made, tracked := ev.made, e.trackedOutputs(ev.Task)
 	if made == (cache.Digest{}) || len(tracked) == 0 {
 		return made
 	}
 	set, err := e.files.Set(sortedEntries(tracked))
 	if err != nil {
-		return made // they are inputs of t too, so t has no key
+		return made // they are inputs of the task too, so it has no key
 	}
 	of := set.Digest()
 	return cache.Sum(slices.Concat(made[:], of[:]))
@@ -185,7 +184,7 @@ func (e *Evaluator) addExplicit(own *ownership, t *plan.Task, list []tree.Entry)
 
 // globs returns the compiled inputs of a task.
 func (e *Evaluator) globs(t *plan.Task) (*globs, error) {
-	n := e.node(t)
+	n := e.facts(t)
 	if n.globs != nil {
 		return n.globs, nil
 	}

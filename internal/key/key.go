@@ -34,7 +34,7 @@ func (e *Evaluator) key(ctx context.Context, t *plan.Task, ev *Evaluation) (pend
 	}
 	e.addDeps(b, t)
 	ev.Key, ev.Known, ev.ingredients = b.Key(), true, b.list
-	e.noteKey(t, ev.Key)
+	e.noteKey(ev)
 	return nil, nil
 }
 
@@ -162,7 +162,7 @@ func (e *Evaluator) addToolchain(ctx context.Context, b *builder, t *plan.Task, 
 func (e *Evaluator) addInputs(b *builder, ev *Evaluation) error {
 	if k := e.rememberedInputs(ev.Task); k != nil && !ev.loaded {
 		ev.inputsDigest, ev.locks = k.Digest, k.Locks
-	} else if err := e.load(ev); err != nil {
+	} else if err := e.loadInputs(ev); err != nil {
 		return err
 	}
 	for _, l := range ev.locks {
@@ -178,12 +178,12 @@ func (e *Evaluator) addDeps(b *builder, t *plan.Task) {
 		deps = slices.SortedFunc(slices.Values(deps), byID)
 	}
 	for _, d := range deps {
-		n := e.node(d.Task)
+		on := e.last(d.Task)
 		switch {
-		case d.Via == plan.ViaOutputs && n.made != (cache.Digest{}):
-			b.Output(d.Task.ID(), e.outputsAfter(d.Task))
+		case d.Via == plan.ViaOutputs && on.made != (cache.Digest{}):
+			b.Output(d.Task.ID(), e.outputsAfter(on))
 		case d.Via != plan.ViaNothing: // a task without outputs has no digest of them
-			b.Task(d.Task.ID(), n.evaluation.Key)
+			b.Task(d.Task.ID(), on.Key)
 		}
 	}
 }
@@ -193,8 +193,8 @@ func (e *Evaluator) addDeps(b *builder, t *plan.Task) {
 func (e *Evaluator) pending(t *plan.Task) []string {
 	var list []string
 	for _, d := range t.Deps {
-		ev := e.Of(d.Task)
-		keyed := ev != nil && ev.Known
+		on := e.last(d.Task)
+		keyed := on != nil && on.Known
 		if d.Via == plan.ViaKey && !keyed || e.needsOutputs(t, d) {
 			list = append(list, d.Task.ID())
 		}
@@ -204,21 +204,36 @@ func (e *Evaluator) pending(t *plan.Task) []string {
 
 // needsOutputs reports whether the key of t needs the outputs of a dependency that must run first.
 func (e *Evaluator) needsOutputs(t *plan.Task, d plan.Dep) bool {
-	return d.Via == plan.ViaOutputs && !e.node(d.Task).isMade ||
+	on := e.last(d.Task)
+	return d.Via == plan.ViaOutputs && (on == nil || !on.isMade) ||
 		e.reach(t).Reads(e.reach(d.Task), d.Inner) && !e.isUpToDate(d.Task)
 }
 
 func (e *Evaluator) reach(t *plan.Task) *reach {
-	n := e.node(t)
+	n := e.facts(t)
 	if n.reach == nil {
 		n.reach = newReach(t)
 	}
 	return n.reach
 }
 
-// loadAll reads the files that the key of ev was made from, unless they were read.
+// load reads the files that the key of ev was made from, and reports whether they have the digests that
+// are in the key.
+func (e *Evaluator) load(ev *Evaluation) (same bool) {
+	digest, locks, sources := ev.inputsDigest, ev.locks, ev.sources
+	same = e.loadInputs(ev) == nil && ev.inputsDigest == digest && slices.Equal(ev.locks, locks)
+	ev.sources = nil
+	for i, d := range ev.Task.Sources {
+		s := e.sourcesOf(d, true)
+		same = same && s.err == nil && s.digest == sources[i].digest
+		ev.sources = append(ev.sources, s)
+	}
+	return same
+}
+
+// loadAll is load for an evaluation that may be loaded. If a digest differs, it makes the key again.
 func (e *Evaluator) loadAll(ctx context.Context, ev *Evaluation) error {
-	if ev.loaded {
+	if ev.loaded || e.load(ev) {
 		return nil
 	}
 	ev.loaded, ev.sources = true, nil
@@ -226,8 +241,8 @@ func (e *Evaluator) loadAll(ctx context.Context, ev *Evaluation) error {
 	return err
 }
 
-// load reads the inputs of ev, and remembers them.
-func (e *Evaluator) load(ev *Evaluation) error {
+// loadInputs reads the inputs of ev, and remembers them.
+func (e *Evaluator) loadInputs(ev *Evaluation) error {
 	t := ev.Task
 	entries, err := e.inputsOf(t)
 	if err != nil {

@@ -30,7 +30,7 @@ type memo struct {
 	noPrefetch atomic.Bool // prefetchRecords may stop
 }
 
-// States of node.prefetched.
+// States of facts.prefetched.
 const (
 	notAsked int32 = iota
 	asked          // another goroutine asks the cache, or the cache has no such record
@@ -48,23 +48,23 @@ func newMemo(o *Options, p *plan.Plan) *memo {
 func (e *Evaluator) startPrefetch() {
 	if store, ok := e.o.Store.(useTracker); ok && !e.o.Force {
 		saved := e.memo.digests.Saved()
-		e.memo.prefetch.Go(func() { e.memo.prefetchRecords(store, saved, e.plan.Tasks, e.nodes) })
+		e.memo.prefetch.Go(func() { e.memo.prefetchRecords(store, saved, e.plan.Tasks, e.tasks) })
 	}
 }
 
 // prefetchRecords asks the cache whether it has the remembered records, before has asks for them. It
 // begins with the last task, so that both seldom ask for the same record.
-func (r *memo) prefetchRecords(store useTracker, saved savedDigests, tasks []*plan.Task, nodes []node) {
+func (r *memo) prefetchRecords(store useTracker, saved savedDigests, tasks []*plan.Task, states []facts) {
 	for i, t := range slices.Backward(tasks) {
 		if r.noPrefetch.Load() {
 			return
 		}
 		k := saved.Of(t.Place())
-		if k == nil || k.Result.Key == (cache.Key{}) || !nodes[i].prefetched.CompareAndSwap(notAsked, asked) {
+		if k == nil || k.Result.Key == (cache.Key{}) || !states[i].prefetched.CompareAndSwap(notAsked, asked) {
 			continue
 		}
 		if store.Recent(k.Result.Key) {
-			nodes[i].prefetched.Store(isCached)
+			states[i].prefetched.Store(isCached)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func (e *Evaluator) has(t *plan.Task, r *knownResult) bool {
 	if !ok {
 		return false
 	}
-	found := e.node(t).prefetched.Swap(asked) == isCached || store.Recent(r.Key)
+	found := e.facts(t).prefetched.Swap(asked) == isCached || store.Recent(r.Key)
 	if found {
 		store.Use(r.Key)
 	}
@@ -90,11 +90,9 @@ func (e *Evaluator) has(t *plan.Task, r *knownResult) bool {
 
 // rememberResults remembers the results that the cache has.
 func (e *Evaluator) rememberResults() {
-	for i := range e.nodes {
-		n := &e.nodes[i]
-		ev := n.evaluation
-		if ev != nil && n.isMade && ev.Known && (ev.Status == Hit || ev.stored) {
-			e.memo.digests.KeepResult(ev.Task.Place(), knownResult{Key: ev.Key, Made: n.made, Outputs: ev.Outputs})
+	for _, ev := range e.evaluations() {
+		if ev != nil && ev.isMade && ev.Known && (ev.Status == Hit || ev.stored) {
+			e.memo.digests.KeepResult(ev.Task.Place(), knownResult{Key: ev.Key, Made: ev.made, Outputs: ev.Outputs})
 		}
 	}
 }
@@ -118,7 +116,7 @@ func (e *Evaluator) renewValidators() {
 			read++
 		}
 	}
-	few := read < manyRead && read*manyOf < len(e.nodes) && !e.memo.digests.Empty()
+	few := read < manyRead && read*manyOf < len(e.tasks) && !e.memo.digests.Empty()
 	if read == 0 || few || e.memo.stale {
 		return
 	}
@@ -167,7 +165,7 @@ func (e *Evaluator) validatorOf(t *plan.Task) (s validator, known bool) {
 		e.computeValidators()
 	}
 	own := e.ownerships[t.Dish]
-	files, rules := e.dishValidator(own), e.node(t).validator
+	files, rules := e.dishValidator(own), e.facts(t).validator
 	if !files.Known || !rules.Known {
 		return s, false
 	}
@@ -310,26 +308,25 @@ func writePaths(w *pack.Writer, dishes []*dish.Dish) {
 	}
 }
 
-// Loaded returns ev if its files were read, which an execution needs. Otherwise it reads them and
-// evaluates the task again; the outcome may differ from that of ev.
-func (e *Evaluator) Loaded(ctx context.Context, ev *Evaluation) *Evaluation {
-	if ev.loaded || !ev.Known {
-		return ev
+// Load reads the files of ev, which an execution needs. If they are not those of its key, or if it is a
+// hit, whose ingredients were dropped, it evaluates the task again into ev: the status may change.
+func (e *Evaluator) Load(ctx context.Context, ev *Evaluation) {
+	if ev.loaded || !ev.Known || ev.Status == Miss && e.load(ev) {
+		return
 	}
-	loaded := &Evaluation{Task: ev.Task, Status: Miss, loaded: true, at: e.clock.now}
-	e.node(ev.Task).evaluation = loaded
-	e.evaluate(ctx, loaded)
-	return loaded
+	*ev = Evaluation{Task: ev.Task, visible: ev.visible, loaded: true}
+	e.evaluate(ctx, ev)
 }
 
-// Recorded returns ev with the record of a hit. If the cache has lost the record, it returns Loaded.
-func (e *Evaluator) Recorded(ctx context.Context, ev *Evaluation) *Evaluation {
-	if ev.Status == Hit && ev.Record == nil {
-		record, err := e.recorded(ev)
-		if err != nil {
-			return e.Loaded(ctx, ev)
-		}
-		ev.Record, ev.Outputs = record, record.Outputs
+// LoadRecord reads the record of a hit. If the cache has lost the record, it calls Load.
+func (e *Evaluator) LoadRecord(ctx context.Context, ev *Evaluation) {
+	if ev.Status != Hit || ev.Record != nil {
+		return
 	}
-	return ev
+	record, err := e.recorded(ev)
+	if err != nil {
+		e.Load(ctx, ev)
+		return
+	}
+	ev.Record, ev.Outputs = record, record.Outputs
 }

@@ -1,6 +1,7 @@
 package key
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -19,7 +20,8 @@ type DishSources struct {
 	Dirs    []tree.DirStamp // the directories of Files
 }
 
-func (e *Evaluator) dishSources(d *dish.Dish) DishSources {
+// DishSources returns the files that a link to d carries now.
+func (e *Evaluator) DishSources(d *dish.Dish) DishSources {
 	s := DishSources{Dish: d, Files: e.ownerships[d].Load(e.tree)}
 	s.Targets, _ = LinkTargets(e.tree, s.Files)
 	s.Dirs = e.tree.DirsOf(s.Files)
@@ -56,23 +58,80 @@ func (ev *Evaluation) eachSet(seen Seen, f func(*sourceSet)) {
 	}
 }
 
-// Refresh refreshes the tree below the dish of t, and at the outputs of t outside of the dish, after
-// an execution or a restore. It reports whether the sources of a dish have changed.
-func (e *Evaluator) Refresh(ctx context.Context, t *plan.Task) (changed bool) {
-	dirs, dishes := []string{t.Dish.Path}, []*dish.Dish{t.Dish}
-	for _, at := range append(outside(t), rewrites(t)...) {
-		dirs = append(dirs, at)
-		if d := e.plan.Workspace.Owner(at); d != nil && !slices.Contains(dishes, d) {
-			dishes = append(dishes, d)
+// Written is where files of the workspace may have been written.
+type Written struct {
+	Executed   *plan.Task // anywhere in its dish, and its outputs outside
+	Restored   *plan.Task // its outputs
+	Installed  *dish.Dish // anywhere in it, and the lockfiles of its install scope
+	Paths      []string   // directories and files, by something else
+	Everywhere bool       // by another bento, before anything was executed or restored
+}
+
+// Observe reads the tree again where files may have been written. Outdated compares evaluations with what
+// it has found.
+func (e *Evaluator) Observe(ctx context.Context, w Written) {
+	t := cmp.Or(w.Executed, w.Restored)
+	switch {
+	case w.Everywhere:
+		e.reload(ctx)
+	case w.Installed != nil:
+		e.installed(ctx, w.Installed)
+	case t == nil:
+		e.refreshAt(ctx, w.Paths)
+	case t == w.Restored && !MakesOutside(t): // evaluations that may read the outputs refresh the tree
+		e.clock.wrote = e.clock.tick()
+		e.clock.restored.note(e.clock.wrote, e.reach(t).outputs)
+		e.clock.unseen = append(e.clock.unseen, t.Dish.Path)
+	default:
+		e.refreshAt(ctx, slices.Concat([]string{t.Dish.Path}, outside(t), rewrites(t)))
+		e.clock.ran = e.clock.now
+		e.looked(t)
+		if ev := e.last(t); ev != nil && w.Executed == t {
+			ev.executed = true
 		}
 	}
-	e.executed(dirs)
-	e.refresh(ctx, dirs)
-	e.looked(t)
-	for _, d := range dishes {
-		changed = e.forgetSources(d) || changed
+}
+
+// manyPaths is the smallest number of paths for which refreshAt refreshes the whole workspace, which is
+// cheaper then. They must also be as many as nine in ten of all dishes.
+const manyPaths = 64
+
+// refreshAt refreshes the tree at paths.
+func (e *Evaluator) refreshAt(ctx context.Context, paths []string) {
+	e.clock.write(paths...)
+	dishes := make(map[*dish.Dish]bool, len(paths))
+	for _, p := range paths {
+		dishes[e.plan.Workspace.Owner(p)] = true
 	}
-	return changed
+	delete(dishes, nil)
+	if len(paths) >= max(manyPaths, len(e.plan.Workspace.Dishes)*9/10) {
+		paths = []string{"."}
+	}
+	e.refresh(ctx, paths)
+	for d := range dishes {
+		e.forgetSources(d)
+	}
+}
+
+// reload walks the whole workspace and reads its state again.
+func (e *Evaluator) reload(ctx context.Context) {
+	e.unread = nil // all keys are made again
+	e.refresh(ctx, []string{"."})
+	e.history = OpenHistory(e.o.State)
+	for _, own := range e.ownerships {
+		own.Forget()
+	}
+	e.noteSources(".")
+}
+
+// installed refreshes the lockfiles that an install of the scope of d may have written.
+func (e *Evaluator) installed(ctx context.Context, d *dish.Dish) {
+	e.refreshAt(ctx, []string{d.Path})
+	e.clock.ran = e.clock.now
+	if err := e.lockfiles.Installed(ctx, d); err != nil && ctx.Err() == nil {
+		e.warn("unreadable_directory", err.Error(), "")
+	}
+	e.noteSources(".") // those of every dish have the parts of lockfiles that it uses
 }
 
 // outside returns the literal prefixes of those outputs of t that are anchored at the workspace.
@@ -104,28 +163,6 @@ func (e *Evaluator) refresh(ctx context.Context, dirs []string) {
 	if err := e.tree.Refresh(ctx, dirs); err != nil && ctx.Err() == nil {
 		e.warn("unreadable_directory", err.Error(), "")
 	}
-}
-
-// manyDishes is the smallest number of dishes for which RefreshDishes refreshes the whole workspace,
-// which is cheaper then. They must also be nine in ten of all dishes.
-const manyDishes = 64
-
-// RefreshDishes refreshes the tree below dishes, and directories outside of them, and returns the
-// sources of the dishes as they are now. It reports whether they have changed.
-func (e *Evaluator) RefreshDishes(ctx context.Context, dishes []*dish.Dish, outside []string) (now []DishSources, changed bool) {
-	dirs := []string{"."}
-	if len(dishes)+len(outside) < max(manyDishes, len(e.plan.Workspace.Dishes)*9/10) {
-		dirs = slices.Clone(outside)
-		for _, d := range dishes {
-			dirs = append(dirs, d.Path)
-		}
-	}
-	e.refresh(ctx, dirs)
-	for _, d := range dishes {
-		changed = e.forgetSources(d) || changed
-		now = append(now, e.dishSources(d))
-	}
-	return now, changed
 }
 
 // Outside returns the paths outside of the dish that the inputs of a task may name: the literal

@@ -130,7 +130,7 @@ func (e *Evaluator) readSources(s *sourceSet) {
 	s.loaded = true
 	b := e.builders.New()
 	for _, member := range s.circle.Dishes {
-		list := e.dishSources(member)
+		list := e.DishSources(member)
 		s.lists = append(s.lists, list)
 		entries, _, locks := e.lockfiles.Take(member, nil, e.lockfiles.With(member, list.Files))
 		for _, l := range locks {
@@ -170,10 +170,17 @@ func (e *Evaluator) forgetSources(d *dish.Dish) (changed bool) {
 		changed = own.refind(e.tree) || changed
 	}
 	if changed {
-		clear(e.sources)
-		clear(e.linked)
+		e.noteSources(d.Path)
 	}
 	return changed
+}
+
+// noteSources notes that sources below a directory have changed.
+func (e *Evaluator) noteSources(dir string) {
+	e.clock.sources.note(e.clock.tick(), []string{dir})
+	e.memo.stale = true
+	clear(e.sources)
+	clear(e.linked)
 }
 
 // has reports whether Own would return list, its earlier result, again.

@@ -22,7 +22,7 @@ func (e *Evaluator) computeValidators() {
 		own.validator = dishes[i]
 	}
 	for i, sketch := range parallel.Map(e.plan.Tasks, begin, (*validatorMaker).task) {
-		e.nodes[i].validator = sketch
+		e.tasks[i].validator = sketch
 	}
 	e.memo.circle = make(map[*plan.Circle]rangeDigest, len(dishes))
 	e.memo.ready = true

@@ -54,14 +54,14 @@ func (b *Batch) Add(x *Execution, ev *key.Evaluation, stored, refused func()) {
 func (b *Batch) Due() bool { return len(b.waiting) > 0 && time.Since(b.last) > flushTime }
 
 // Check finds the waiting results that Store must not store. In parallel it stores the provenance of
-// their keys. It reports whether it has found changed sources.
-func (b *Batch) Check(ctx context.Context) (changed bool) {
+// their keys.
+func (b *Batch) Check(ctx context.Context) {
 	if len(b.waiting) == 0 {
-		return false
+		return
 	}
 	b.eval.ReadSources()
 	packed := b.startPacks()
-	changed = b.recheck(ctx)
+	b.recheck(ctx)
 	b.recheckOutputs()
 	packed()
 	for i := range b.waiting {
@@ -69,7 +69,6 @@ func (b *Batch) Check(ctx context.Context) (changed bool) {
 			w.refused()
 		}
 	}
-	return changed
 }
 
 // Store stores the results that Check has not refused.
@@ -86,20 +85,21 @@ func (b *Batch) Store() {
 
 // recheck finds the results for which, while the task ran, a source of another dish was written, or
 // an input outside of the dish.
-func (b *Batch) recheck(ctx context.Context) (changed bool) {
+func (b *Batch) recheck(ctx context.Context) {
 	then := b.sources()
 	outside := b.outside(then)
 	if len(then)+len(outside) == 0 {
-		return false
+		return
 	}
-	dishes := make([]*dish.Dish, 0, len(then))
 	for _, s := range then {
-		dishes = append(dishes, s.Dish)
+		outside = append(outside, s.Dish.Path)
 	}
-	list, changed := b.eval.RefreshDishes(ctx, slices.Compact(dishes), outside)
-	now := make(map[*dish.Dish]key.DishSources, len(list))
-	for _, s := range list {
-		now[s.Dish] = s
+	b.eval.Observe(ctx, key.Written{Paths: slices.Compact(outside)})
+	now := make(map[*dish.Dish]key.DishSources)
+	for _, s := range then {
+		if _, known := now[s.Dish]; !known {
+			now[s.Dish] = b.eval.DishSources(s.Dish)
+		}
 	}
 	written, seen := make(map[sourcesID][]difference), make(map[tree.DirStamp]bool)
 	for _, s := range then {
@@ -109,7 +109,6 @@ func (b *Batch) recheck(ctx context.Context) (changed bool) {
 		}
 	}
 	b.refuse(written)
-	return changed
 }
 
 // swapped returns the directories of dirs that were replaced, or moved away and put back. now has the

@@ -1,20 +1,18 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/key"
-	"github.com/bentobuild/bento/internal/plan"
 )
 
 // executed handles the end of an execution.
 func (e *engine) executed(ctx context.Context, x *execution) {
 	t, r := x.ev.Task, x.result
-	e.refresh(context.WithoutCancel(ctx), t) // an interrupted refresh would miss changes of the inputs
+	e.keys.Observe(context.WithoutCancel(ctx), key.Written{Executed: t}) // an interrupted one would miss changes of the inputs
 	if r.Outcome == Failed {
 		e.keys.History().Fail(t, r.Message)
 	}
@@ -22,8 +20,8 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 		defer e.keys.History().Executed(x.ev, r.Started.Add(r.Duration))
 	}
 	if r.Outcome == Built {
-		e.keys.UpToDate(t, x.kept.Outputs)
-		e.note(t, x.kept.Outputs)
+		n := e.node(t)
+		e.keys.UpToDate(n.ev, x.kept.Outputs)
 		if x.ev.Known {
 			e.tellUnignored(x)
 			if list := x.kept.Beside; len(list) > 0 && t.Uncached == "" {
@@ -37,11 +35,10 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 				Undeclared: own, Warned: warned,
 			})
 		}
-		n := e.node(t)
-		if n.doubt = x.kept.Unsure; x.kept.Storable() {
+		if n.unsure = x.kept.Unsure; x.kept.Storable() {
 			e.storeResult(ctx, x)
 		} else if x.kept.Changed != "" {
-			n.doubt = fmt.Sprintf("%s was made while %q changed", t.ID(), x.kept.Changed)
+			n.unsure = fmt.Sprintf("%s was made while %q changed", t.ID(), x.kept.Changed)
 		}
 	} else if r.Reason == ReasonInterrupted && ctx.Err() == nil {
 		e.stop = ReasonInterrupted // only the task received Ctrl-C
@@ -64,8 +61,9 @@ func (e *engine) storeResult(ctx context.Context, x *execution) {
 			e.env.warn("stray_output", fmt.Sprintf("%s was executed while %s lay among the outputs of its dependencies, none of which made it: it counts as an input of %s", t.ID(), diagnostics.Few(list), t.ID()),
 				"remove it if nothing needs it; if a task makes it, declare it there as an output and let "+t.ID()+" depend on that task")
 		}
-		ev = e.keys.Task(ctx, t)
-		e.keys.UpToDate(t, x.kept.Outputs) // even if the cache has other outputs under that key
+		ev = e.keys.Evaluate(ctx, t)
+		e.keep(ev)
+		e.keys.UpToDate(ev, x.kept.Outputs) // even if the cache has other outputs under that key
 		if !ev.Known {
 			return
 		}
@@ -79,9 +77,9 @@ func (e *engine) storeResult(ctx context.Context, x *execution) {
 // add adds the result to the batch, which stores it under the key of ev.
 func (e *engine) add(x *execution, ev *key.Evaluation) {
 	t, n := x.ev.Task, e.node(x.ev.Task)
-	n.kept = x.kept
+	n.storing = x.kept
 	e.batch.Add(x.kept, ev, func() {
-		n.kept = nil
+		n.storing = nil
 		x.result.Stored, x.result.Key = true, ev.Key
 		ev.Stored()
 		if last := *e.keys.History().Of(t); last.Key != ev.Key || last.Unstored {
@@ -89,38 +87,13 @@ func (e *engine) add(x *execution, ev *key.Evaluation) {
 			e.keys.History().Keep(t, &last)
 		}
 	}, func() {
-		n.kept = nil
-		n.spoil()
+		n.storing = nil
+		n.invalidate()
 	})
-}
-
-// spoil notes that a result was made while something changed that it may depend on.
-func (n *node) spoil() {
-	n.doubt = cmp.Or(n.doubt, n.task.ID()+" was made while something that it depends on changed")
 }
 
 // store stores the pending results, even after an interrupt.
 func (e *engine) store() {
-	e.check()
+	e.batch.Check(context.Background())
 	e.batch.Store()
-}
-
-// check checks whether the pending results may be stored.
-func (e *engine) check() {
-	if e.batch.Check(context.Background()) {
-		e.staleAll()
-	}
-}
-
-// refresh refreshes the tree below the dish of t after an execution there.
-func (e *engine) refresh(ctx context.Context, t *plan.Task) {
-	if e.keys.Refresh(ctx, t) {
-		e.staleAll()
-	}
-}
-
-func (e *engine) staleAll() {
-	for _, n := range e.nodes {
-		n.stale = true
-	}
 }

@@ -21,19 +21,19 @@ func (e *engine) clash(r *Result) {
 		return
 	}
 	made := make(map[string]bool)
-	for _, o := range n.made {
+	for _, o := range n.made(r) {
 		if o.Kind != cache.Dir {
 			made[o.Path] = true
 		}
 	}
 	for _, i := range e.overlaps.Rivals[r.Task.Index] {
-		other := e.nodes[i]
+		other := &e.nodes[i]
 		before := other.result
 		if before == nil || len(made) == 0 {
 			continue
 		}
 		var both []string
-		for _, o := range other.made {
+		for _, o := range other.made(before) {
 			if made[o.Path] {
 				both = append(both, o.Path)
 			}
@@ -45,16 +45,9 @@ func (e *engine) clash(r *Result) {
 		if before.Outcome == Built || before.Outcome == CacheHit {
 			before.fails(r.Task, both)
 			e.env.report(TaskFinished{Result: before})
-			other.doubt = before.Message
+			other.unsure = before.Message
 			e.skipDependents(before)
 		}
-	}
-}
-
-// note remembers the outputs of a task that has rivals.
-func (e *engine) note(t *plan.Task, outputs []cache.Output) {
-	if e.overlaps.Rivals != nil && len(e.overlaps.Rivals[t.Index]) > 0 {
-		e.node(t).made = outputs
 	}
 }
 
@@ -143,7 +136,7 @@ func (e *engine) postpone(t *plan.Task, store func()) bool {
 	return true
 }
 
-// storePostponed stores the postponed results that no other task has spoilt.
+// storePostponed stores the postponed results that no other task has invalidated.
 func (e *engine) storePostponed() {
 	for _, store := range e.postponed {
 		store()

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/key"
@@ -49,7 +48,7 @@ type engine struct {
 	plan            *plan.Plan
 	tree            *tree.Tree
 	opts            Options
-	nodes           []*node // by plan.Task.Index
+	nodes           []node // by plan.Task.Index
 	queue           *readyQueue
 	free            []*node // have no pending dependencies, and are not in the queue yet
 	recorder        *record.Recorder
@@ -63,47 +62,35 @@ type engine struct {
 	touched         bool   // an execution or a restore has begun
 	ending          int    // the number of tasks without a result that are not persistent
 	serversUnneeded bool   // all tasks that are not persistent have ended
-	looks           int    // the number of calls of upstream
+	visits          int    // the number of calls of upstream
 	stop            string // the reason why no more tasks are started, "" while they are
 	running         int
 	jobs            chan func() func() // to idle goroutines
 	workers         sync.WaitGroup     // those goroutines
 	done            chan func()
-	said            chan func() // from jobs that are still running
+	progress        chan func() // from jobs that are still running
 	overlaps        overlaps
-	// postponed store results at the end of the run, if nothing has spoilt them by then.
+	// postponed store results at the end of the run, if nothing has invalidated them by then.
 	postponed []func()
 	start     time.Time
 	known     time.Duration // the time from start until all hits were known
 }
 
-// node is the state of one task in a run.
-type node struct {
-	task   *plan.Task
-	waits  int             // the number of other tasks that it still waits for
-	placed *key.Evaluation // the hit whose outputs were in place before anything ran
-	begun  bool
-	stale  bool               // it must be evaluated again
-	cancel context.CancelFunc // while it is executed
-	ready  bool               // its dependents need not wait for its end
-	made   []cache.Output     // the outputs of a task with rivals
-	doubt  string             // why its outputs may not match its key, "" if they do
-	kept   *record.Execution  // set while its result waits to be stored
-	result *Result            // once it has ended
+func (e *engine) node(t *plan.Task) *node { return &e.nodes[t.Index] }
 
-	look     int                 // engine.looks of the last call of upstream that visited it
-	upstream [2]*record.Upstream // as its dependents see it: by outputs, by key
+// keep sets the last evaluation of a task.
+func (e *engine) keep(ev *key.Evaluation) {
+	n := e.node(ev.Task)
+	n.ev, n.inPlace = ev, false
 }
 
-func (e *engine) node(t *plan.Task) *node { return e.nodes[t.Index] }
-
-// Evaluator returns the evaluator of a plan.
-func (e *Env) Evaluator(p *plan.Plan, force bool) (*key.Evaluator, error) {
+// Evaluator returns the evaluator of a plan. view may be nil, see key.Options.
+func (e *Env) Evaluator(p *plan.Plan, force bool, view key.View) (*key.Evaluator, error) {
 	history := e.History
 	e.History = nil
 	return key.New(key.Options{
 		History: history, Root: e.Root, Tree: e.Tree, Store: e.Store, State: e.State, Toolchains: e.Toolchains, Environ: e.Environ, Inherit: e.Inherit,
-		Force: force, Program: e.Program, Warn: e.Warn, Lacks: e.commands().Lacks,
+		Force: force, Program: e.Program, Warn: e.Warn, Lacks: e.commands().Lacks, View: view,
 	}, p)
 }
 
@@ -118,22 +105,21 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 		return nil, err
 	}
 	env.Toolchains.LetRun()
-	ev, err := env.Evaluator(p, opts.Force)
+	e := &engine{
+		env: env, plan: p, tree: env.Tree, opts: opts, start: time.Now(),
+		nodes: make([]node, len(p.Tasks)), ending: countEnding(p), overlaps: overlaps, installs: make(map[string]*scopeInstall),
+		done: make(chan func()), jobs: make(chan func() func()), progress: make(chan func()),
+	}
+	for i, t := range p.Tasks {
+		e.nodes[i].task, e.nodes[i].waits = t, len(p.Graph.Before(i))
+	}
+	var err error
+	e.keys, err = env.Evaluator(p, opts.Force, func(t *plan.Task) *key.Evaluation { return e.node(t).ev })
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{
-		keys: ev, env: env, plan: p, tree: env.Tree, opts: opts, start: time.Now(),
-		nodes: make([]*node, len(p.Tasks)), ending: countEnding(p), overlaps: overlaps, installs: make(map[string]*scopeInstall),
-		done: make(chan func()), jobs: make(chan func() func()), said: make(chan func()),
-	}
-	nodes := make([]node, len(p.Tasks)) // one allocation for all
-	for i, t := range p.Tasks {
-		nodes[i].task, nodes[i].waits = t, len(p.Graph.Before(i))
-		e.nodes[i] = &nodes[i]
-	}
 	e.recorder = &record.Recorder{Root: env.Root, Store: env.Store, Tree: e.tree, Dishes: p.Workspace.Dishes, Journal: record.NewJournal(env.State), Warn: env.warn, Moves: env.Moves}
-	e.batch = record.NewBatch(ev, e.recorder)
+	e.batch = record.NewBatch(e.keys, e.recorder)
 	stage, unstage := env.State.LazyTemp()
 	outDir, removeOuts := env.State.LazyDirs()
 	e.outDir, e.unstage = outDir, func() { unstage(); removeOuts() }
@@ -153,7 +139,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	e.known = time.Since(e.start)
 	env.report(Started{Plan: p, Workers: max(1, opts.Workers), Estimate: e.estimate()})
 	e.loop(ctx)
-	e.mendAll(ctx)
+	e.restoreAllLost(ctx)
 	close(e.jobs)
 	e.workers.Wait()
 	r := e.finish(ctx)
@@ -168,9 +154,9 @@ func (e *engine) loop(ctx context.Context) {
 	}))
 	e.queue.Exclude(e.overlaps.Rivals)
 	e.queue.memory.share(e.plan.Tasks, e.opts.Memory)
-	for _, n := range e.nodes {
-		if n.waits == 0 {
-			e.free = append(e.free, n)
+	for i := range e.nodes {
+		if e.nodes[i].waits == 0 {
+			e.makeReady(&e.nodes[i])
 		}
 	}
 	for {
@@ -184,7 +170,7 @@ func (e *engine) loop(ctx context.Context) {
 		case apply := <-e.done:
 			e.running--
 			apply()
-		case apply := <-e.said:
+		case apply := <-e.progress:
 			apply()
 		case id := <-e.opts.Cancel:
 			e.cancelTask(id)
@@ -218,11 +204,9 @@ func (e *engine) enqueue(ctx context.Context) {
 	for len(e.free) > 0 {
 		n := e.free[0]
 		e.free = e.free[1:]
-		ev := e.keys.Of(n.task)
-		if n.result != nil || e.stopped(ctx) == "" && !e.outdated(n) && !e.isBehind(n) && e.endIfInPlace(ev) {
-			continue
+		if n.phase == ready && (e.stopped(ctx) != "" || e.keys.Outdated(n.ev) || !e.endIfInPlace(n)) {
+			e.queue.Add(n.task)
 		}
-		e.queue.Add(n.task)
 	}
 }
 
@@ -230,7 +214,7 @@ func (e *engine) enqueue(ctx context.Context) {
 func (e *engine) estimate() []time.Duration {
 	list := make([]time.Duration, len(e.plan.Tasks))
 	for i, t := range e.plan.Tasks {
-		if ev := e.keys.Of(t); !t.Held && (ev == nil || ev.Status != key.Hit) {
+		if ev := e.node(t).ev; !t.Held && (ev == nil || ev.Status != key.Hit) {
 			list[i] = e.keys.History().Of(t).Duration
 		}
 	}
@@ -255,7 +239,7 @@ func (e *engine) job(f func() (apply func())) {
 // begin decides what happens to a task whose dependencies are up to date.
 func (e *engine) begin(ctx context.Context, t *plan.Task) {
 	n := e.node(t)
-	if n.result != nil { // dropped while it waited for a worker
+	if n.phase == done { // skipped while it waited for a worker
 		e.queue.Release(t)
 		return
 	}
@@ -263,56 +247,56 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 		e.end(&Result{Task: t, Outcome: Skipped, Reason: reason})
 		return
 	}
-	n.begun = true
-	ev := e.evaluated(ctx, n)
-	if ev.Err == nil {
-		ev = e.lookAgain(ctx, n)
+	n.to(begun)
+	if ev := e.keys.Renew(ctx, t); ev != n.ev {
+		e.keep(ev)
 	}
-	switch {
-	case e.endIfInPlace(ev):
+	switch ev := n.ev; {
+	case e.endIfInPlace(n):
 	case t.Held:
-		n.doubt = t.ID() + " was left as it is"
+		n.unsure = t.ID() + " was left as it is"
 		e.end(&Result{Task: t, Outcome: Skipped, Reason: reasonOnly, Key: ev.Key})
 	case ev.Status == key.LeftOut:
 		e.end(&Result{Task: t, Outcome: Skipped, Reason: ReasonToolMissing, Message: strings.Join(ev.Notes, ", ")})
 	case ev.Err != nil:
 		e.end(failure(ev))
 	default:
-		if ev = e.keys.Recorded(ctx, ev); ev.Status != key.Hit {
-			ev = e.freshen(ctx, e.keys.Loaded(ctx, ev))
+		if e.keys.LoadRecord(ctx, ev); ev.Status != key.Hit {
+			e.keys.Load(ctx, ev)
+			e.freshen(ctx, n)
 		}
-		e.restoreOrExecute(ctx, ev)
+		e.restoreOrExecute(ctx, n)
 	}
 }
 
 // endIfInPlace ends the task of a hit whose outputs are in place, and reports whether it is one.
-func (e *engine) endIfInPlace(ev *key.Evaluation) bool {
-	t := ev.Task
-	if ev.Err != nil || ev.Status != key.Hit || !e.isPlaced(ev) {
+func (e *engine) endIfInPlace(n *node) bool {
+	t, ev := n.task, n.ev
+	if ev.Err != nil || ev.Status != key.Hit || !e.isInPlace(n) {
 		return false
 	}
-	n := e.node(t)
-	n.begun = true
-	e.keys.UpToDate(t, ev.Outputs)
-	e.note(t, ev.Outputs)
+	e.keys.UpToDate(ev, ev.Outputs)
 	if t.Held {
-		n.doubt = e.doubt(t)
+		n.unsure = e.unsureDependency(t)
 	}
 	e.end(&Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record})
 	return true
 }
 
 // restoreOrExecute restores or executes a task whose result is not in the workspace.
-func (e *engine) restoreOrExecute(ctx context.Context, ev *key.Evaluation) {
+func (e *engine) restoreOrExecute(ctx context.Context, n *node) {
+	ev := n.ev
 	switch p := e.unmetPin(ev); {
 	case ev.Err != nil:
 		e.end(failure(ev))
 	case ev.Status == key.Hit:
-		e.restoreBeside(ctx, ev)
+		n.to(restoring)
+		last, others := e.keys.History().Of(n.task), e.others(n.task)
+		e.job(func() func() { return e.restore(ctx, ev, last, others) })
 	case p != nil: // only possible with --keep-going
-		e.end(&Result{Task: ev.Task, Outcome: Failed, Reason: p.Rule, Message: p.Message, Key: ev.Key, ExitCode: -1})
+		e.end(&Result{Task: n.task, Outcome: Failed, Reason: p.Rule, Message: p.Message, Key: ev.Key, ExitCode: -1})
 	default:
-		e.executeMended(ctx, ev)
+		e.executeAfterLost(ctx, ev)
 	}
 }
 
@@ -329,12 +313,7 @@ func (e *engine) unmetPin(ev *key.Evaluation) *diagnostics.Diagnostic {
 	return nil
 }
 
-// restoreBeside restores a hit in another goroutine.
-func (e *engine) restoreBeside(ctx context.Context, ev *key.Evaluation) {
-	last, others := e.keys.History().Of(ev.Task), e.others(ev.Task)
-	e.job(func() func() { return e.restore(ctx, ev, last, others) })
-}
-
+// stopped returns the reason why no more tasks are started, "" while they are.
 func (e *engine) stopped(ctx context.Context) string {
 	if ctx.Err() != nil {
 		return ReasonInterrupted
@@ -365,10 +344,12 @@ func failure(ev *key.Evaluation) *Result {
 // end records the result of a task and releases its dependents.
 func (e *engine) end(r *Result) {
 	n := e.node(r.Task)
-	if n.result != nil {
+	if n.phase == done {
 		return
 	}
 	e.clash(r)
+	served := n.phase == serving
+	n.to(done)
 	n.result = r
 	if r.Outcome.Executed() {
 		r.Install = e.installFor(r.Task)
@@ -387,37 +368,41 @@ func (e *engine) end(r *Result) {
 			return // later tasks of its dish still wait for the dependencies that it waits for
 		}
 	}
-	e.releaseDependents(n)
+	if !served {
+		e.releaseDependents(n)
+	}
 }
 
-// doubt returns the reason why a result of t that is made now is unreliable: the outputs of a
+// unsureDependency returns the reason why a result of t that is made now is unreliable: the outputs of a
 // dependency may not match its key. It returns "" if they match.
-func (e *engine) doubt(t *plan.Task) string {
+func (e *engine) unsureDependency(t *plan.Task) string {
 	for _, d := range t.Deps {
 		n := e.node(d.Task)
-		if n.kept != nil && n.kept.Spoilt() {
-			n.spoil()
+		if n.storing != nil && n.storing.Spoilt() {
+			n.invalidate()
 		}
-		if why := n.doubt; why != "" && d.Via != plan.ViaNothing {
-			return why
+		if n.unsure != "" && d.Via != plan.ViaNothing {
+			return n.unsure
 		}
 	}
 	return ""
 }
 
-// releaseDependents frees the tasks that wait only for n.
+// makeReady makes a task ready that waits for no other one.
+func (e *engine) makeReady(n *node) {
+	n.to(ready)
+	e.free = append(e.free, n)
+}
+
+// releaseDependents makes the tasks ready that wait only for n.
 func (e *engine) releaseDependents(n *node) {
-	if n.ready {
-		return
-	}
-	n.ready = true
 	for _, i := range e.plan.Graph.After(n.task.Index) {
-		next := e.nodes[i]
+		next := &e.nodes[i]
 		next.waits--
 		switch {
 		case next.waits > 0:
-		case next.result == nil:
-			e.free = append(e.free, next)
+		case next.phase == pending:
+			e.makeReady(next)
 		case e.continuesAfter(next.result): // it was skipped before its turn had come
 			e.releaseDependents(next)
 		}
@@ -426,12 +411,12 @@ func (e *engine) releaseDependents(n *node) {
 
 // cancelTask cancels a running task, and skips one that has not begun.
 func (e *engine) cancelTask(id string) {
-	for _, n := range e.nodes {
-		switch {
+	for i := range e.nodes {
+		switch n := &e.nodes[i]; {
 		case n.task.ID() != id:
 		case n.cancel != nil:
 			n.cancel()
-		case !n.begun:
+		case n.phase <= ready:
 			e.end(&Result{Task: n.task, Outcome: Skipped, Reason: ReasonChanged})
 		}
 	}
@@ -451,8 +436,8 @@ func (e *engine) skipDependents(r *Result) {
 		reason, cause = r.Reason, cmp.Or(r.Message, r.Task.ID()+" did not succeed")
 	}
 	for _, i := range e.plan.Graph.After(r.Task.Index) {
-		next := e.nodes[i]
-		if next.begun || e.continuesAfter(r) && !dependsOn(next.task, r.Task) {
+		next := &e.nodes[i]
+		if next.phase > ready || e.continuesAfter(r) && !dependsOn(next.task, r.Task) {
 			continue // it has begun already, or does not need the outputs
 		}
 		e.end(&Result{

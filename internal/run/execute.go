@@ -49,7 +49,7 @@ func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string)
 	t := ev.Task
 	e.env.warnAll(unmatched(e.plan, e.tree, t))
 	e.wearOut(ev)
-	unsure = cmp.Or(unsure, ev.InTheWay, ev.Aged, e.doubt(t))
+	unsure = cmp.Or(unsure, ev.InTheWay, ev.Aged, e.unsureDependency(t))
 	x := &execution{
 		env: e.env, opts: e.opts, ev: ev, restorer: e.restorer, outDir: e.outDir, sources: e.keys.Sources(t), result: &Result{Task: t, Key: ev.Key},
 		stamp: e.stampOf(t),
@@ -60,14 +60,18 @@ func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string)
 	}
 	running, cancel := context.WithCancel(ctx)
 	n := e.node(t)
+	n.to(executing)
 	n.cancel = cancel
 	x.isReady = func() {
-		e.said <- func() {
-			e.queue.Free(t)
-			e.releaseDependents(n)
+		e.progress <- func() {
+			if n.phase == executing { // else it served before its last attempt
+				n.to(serving)
+				e.queue.Free(t)
+				e.releaseDependents(n)
+			}
 		}
 	}
-	x.ended = func() { e.said <- func() { e.queue.Ended(t) } }
+	x.ended = func() { e.progress <- func() { e.queue.Ended(t) } }
 	e.job(func() func() {
 		e.env.executing()
 		x.run(running)

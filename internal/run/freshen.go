@@ -3,6 +3,8 @@ package run
 import (
 	"context"
 	"fmt"
+	"path"
+	"slices"
 	"time"
 
 	"github.com/bentobuild/bento/cache/outputs"
@@ -12,31 +14,33 @@ import (
 // freshenAll freshens the inputs of the tasks that will be executed, before any of them runs: a task that
 // reads them would not be stored.
 func (e *engine) freshenAll(ctx context.Context) {
-	for _, n := range e.nodes {
-		if ev := e.keys.Of(n.task); ev != nil && ev.Status == key.Miss && !n.task.Held && ev.Err == nil {
-			e.freshen(ctx, ev)
+	for i := range e.nodes {
+		n := &e.nodes[i]
+		if n.ev != nil && n.ev.Status == key.Miss && !n.task.Held && n.ev.Err == nil {
+			e.freshen(ctx, n)
 		}
 	}
 }
 
 // freshen sets the time of inputs of a task that have new content with an old time to now, so that tools
-// that compare times see the change. It returns the evaluation of the task.
-func (e *engine) freshen(ctx context.Context, ev *key.Evaluation) *key.Evaluation {
-	paths := e.keys.Aged(ctx, ev)
+// that compare times see the change, and evaluates the task again.
+func (e *engine) freshen(ctx context.Context, n *node) {
+	paths := e.keys.Aged(ctx, n.ev)
 	if len(paths) == 0 {
-		return ev
+		return
 	}
 	failed := ""
 	if p, err := outputs.Touch(e.env.Root, paths, time.Now()); err != nil {
 		failed = fmt.Sprintf("%q has new content with an old time, which its tool may not see, and its time cannot be set: %v", p, err)
 	}
-	e.keys.Touched(ctx, paths)
-	e.staleAll()
-	n := e.node(ev.Task)
-	n.stale = false
-	ev = e.keys.Loaded(ctx, e.keys.Task(ctx, ev.Task))
-	ev.Aged = failed
-	return ev
+	for i, p := range paths {
+		paths[i] = path.Dir(p)
+	}
+	slices.Sort(paths)
+	e.keys.Observe(ctx, key.Written{Paths: slices.Compact(paths)})
+	e.keep(e.keys.Evaluate(ctx, n.task))
+	e.keys.Load(ctx, n.ev)
+	n.ev.Aged = failed
 }
 
 // wearOut makes the files old that the tool of the task of ev, or of a dish that it is linked to, has

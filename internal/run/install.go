@@ -54,6 +54,7 @@ func (e *engine) executeInstalled(ctx context.Context, ev *key.Evaluation) {
 	s := e.installs[id]
 	switch {
 	case s == nil:
+		e.node(ev.Task).to(inInstall)
 		s = &scopeInstall{}
 		e.installs[id] = s
 		e.job(func() func() {
@@ -61,6 +62,7 @@ func (e *engine) executeInstalled(ctx context.Context, ev *key.Evaluation) {
 			return func() { e.installed(ctx, s, i, ev) }
 		})
 	case !s.done:
+		e.node(ev.Task).to(inInstall)
 		// Until then other tasks can use its workers.
 		e.queue.Release(ev.Task)
 		s.waiting = append(s.waiting, ev)
@@ -93,11 +95,10 @@ func (e *engine) installed(ctx context.Context, s *scopeInstall, i *Install, fir
 		i.first, s.report = first.Task.Index, i
 		e.installReports = append(e.installReports, i)
 		s.err = i.Err
-		e.refresh(ctx, first.Task)
-		e.keys.Installed(ctx, first.Task.Dish)
-		e.staleAll() // an install may have written a lockfile
+		e.keys.Observe(ctx, key.Written{Installed: first.Task.Dish})
 	}
 	for _, ev := range s.waiting {
+		e.node(ev.Task).to(ready)
 		e.queue.Add(ev.Task)
 	}
 	e.begin(ctx, first.Task)

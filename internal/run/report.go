@@ -25,17 +25,16 @@ type Report struct {
 
 // finish saves the state and makes the report.
 func (e *engine) finish(ctx context.Context) *Report {
-	for _, n := range e.nodes { // tasks that no path of the graph reached
-		if n.result == nil {
+	results := make([]*Result, len(e.nodes))
+	for i := range e.nodes {
+		n := &e.nodes[i]
+		if n.phase != done { // no path of the graph reached it
 			e.end(&Result{Task: n.task, Outcome: Skipped, Reason: reasonNotStarted})
 		}
-	}
-	results := make([]*Result, len(e.nodes))
-	for i, n := range e.nodes {
 		results[i] = n.result
 	}
 	e.storePostponed()
-	e.check()
+	e.batch.Check(context.Background())
 	var saving sync.WaitGroup
 	saving.Go(e.keys.SaveIndex) // beside the results
 	e.batch.Store()

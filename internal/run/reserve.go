@@ -24,22 +24,22 @@ func (e *engine) reserveIfNeeded(ctx context.Context) {
 		return // no task but servers
 	}
 	if record.JournalLeft(e.env.State) {
-		e.forgetPlaced()
+		e.forgetInPlace()
 	}
-	if !slices.ContainsFunc(e.nodes, func(n *node) bool { return n.placed == nil }) || e.env.chain().In(e.env.Root) {
+	if !slices.ContainsFunc(e.nodes, func(n node) bool { return !n.inPlace }) || e.env.chain().In(e.env.Root) {
 		return
 	}
 	if slices.ContainsFunc(e.plan.Tasks, e.replaces) {
 		e.tree.TrackedAhead() // git's list is needed before outputs are removed
 	}
-	release, waited := e.env.lockWorkspace(ctx)
-	e.release = release
+	unlock, waited := e.env.lockWorkspace(ctx)
+	e.release = unlock
 	e.env.State.Sweep()
 	e.recorder.Recover(ctx, e.env.State)
 	if (waited || e.keys.History().Outdated()) && ctx.Err() == nil {
-		e.forgetPlaced()
-		e.keys.Reload(ctx)
-		_, _ = e.keys.All(ctx) // the error is that of ctx, which all later steps check
+		e.keys.Observe(ctx, key.Written{Everywhere: true})
+		e.forgetInPlace()
+		_ = e.keys.Each(ctx, e.keep) // the error is that of ctx, which all later steps check
 	}
 	e.prepareToExecute()
 }
@@ -66,7 +66,7 @@ func (e *engine) prepareToExecute() {
 
 // isMiss reports whether it is certain that a task is executed, unless something fails before.
 func (e *engine) isMiss(t *plan.Task) bool {
-	ev := e.keys.Of(t)
+	ev := e.node(t).ev
 	return !t.Held && ev != nil && ev.Err == nil && ev.Status == key.Miss && ev.Reason != key.MissPending
 }
 
@@ -93,9 +93,9 @@ func (e *Env) lockWorkspace(ctx context.Context) (release func(), waited bool) {
 	return held.Release, waited
 }
 
-// placedAtOnce is the number of hits that one goroutine of evaluate checks: with fewer it would end
+// checkedAtOnce is the number of hits that one goroutine of evaluate checks: with fewer it would end
 // before the next evaluations are made.
-const placedAtOnce = 32
+const checkedAtOnce = 32
 
 // evaluate evaluates all tasks. In parallel it notes the hits that are in place, which takes a stat
 // of each output.
@@ -106,14 +106,15 @@ func (e *engine) evaluate(ctx context.Context) error {
 	seen := 0
 	look := func() {
 		list := made[seen:]
-		looking.Go(func() { e.findPlaced(list) })
+		looking.Go(func() { e.findInPlace(list) })
 		seen = len(made)
 	}
-	_, err := e.keys.Each(ctx, func(ev *key.Evaluation) {
+	err := e.keys.Each(ctx, func(ev *key.Evaluation) {
+		e.keep(ev)
 		if ev.Status != key.Hit || e.ending == 0 { // a server is checked when it is its turn
 			return
 		}
-		if made = append(made, ev); len(made)-seen == placedAtOnce {
+		if made = append(made, ev); len(made)-seen == checkedAtOnce {
 			look()
 		}
 	})
@@ -121,31 +122,27 @@ func (e *engine) evaluate(ctx context.Context) error {
 	return err
 }
 
-// findPlaced notes the hits that are in place.
-func (e *engine) findPlaced(hits []*key.Evaluation) {
+// findInPlace notes the hits that are in place.
+func (e *engine) findInPlace(hits []*key.Evaluation) {
 	for _, ev := range hits {
-		if e.inPlace(ev) {
-			e.node(ev.Task).placed = ev
-		}
+		e.node(ev.Task).inPlace = e.inPlace(ev)
 	}
 }
 
-// forgetPlaced forgets which hits are in place: files may have changed.
-func (e *engine) forgetPlaced() {
-	for _, n := range e.nodes {
-		n.placed = nil
+// forgetInPlace forgets which hits are in place: files may have changed.
+func (e *engine) forgetInPlace() {
+	for i := range e.nodes {
+		e.nodes[i].inPlace = false
 	}
 }
 
-// isPlaced reports whether a hit whose turn has come is in place. The result of findPlaced is valid
+// isInPlace reports whether a hit whose turn has come is in place. The result of findInPlace is valid
 // until something is executed or restored.
-func (e *engine) isPlaced(ev *key.Evaluation) bool {
-	return !e.touched && e.node(ev.Task).placed == ev || e.inPlace(ev)
-}
+func (e *engine) isInPlace(n *node) bool { return !e.touched && n.inPlace || e.inPlace(n.ev) }
 
 // replaces reports whether t is a miss that has outputs of an earlier run.
 func (e *engine) replaces(t *plan.Task) bool {
-	ev := e.keys.Of(t)
+	ev := e.node(t).ev
 	return ev != nil && ev.Status == key.Miss && len(e.keys.History().Of(t).Outputs) > 0
 }
 
@@ -182,8 +179,8 @@ func (e *engine) unreserve() {
 		e.release()
 		e.release = func() {}
 		e.serversUnneeded = true
-		for _, n := range e.nodes {
-			if n.cancel != nil && !n.task.Requested {
+		for i := range e.nodes {
+			if n := &e.nodes[i]; n.cancel != nil && !n.task.Requested {
 				n.cancel()
 			}
 		}

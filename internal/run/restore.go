@@ -66,10 +66,11 @@ func (e *engine) restore(ctx context.Context, ev *key.Evaluation, last *key.Last
 			if stats.Written > 0 {
 				e.keys.History().Leave(t.Place(), record.Paths(want))
 			}
-			whole, hint := e.keys.Loaded(ctx, ev), ""
+			hint := ""
+			e.keys.Load(ctx, ev)
 			var refused *cache.RefusedError
 			if errors.As(err, &refused) {
-				whole.InTheWay, hint = refused.Error(), "move what is in the way to another place, or remove it, and run again"
+				ev.InTheWay, hint = refused.Error(), "move what is in the way to another place, or remove it, and run again"
 			}
 			if errors.Is(err, context.Canceled) {
 				e.end(interrupted(ev))
@@ -78,17 +79,14 @@ func (e *engine) restore(ctx context.Context, ev *key.Evaluation, last *key.Last
 			if !errors.Is(err, cache.ErrMiss) { // else it was pruned meanwhile, or is damaged, which was reported
 				e.env.warn("restore_failed", "the cached result of "+t.ID()+" cannot be used, so it runs: "+err.Error(), hint)
 			}
-			e.executeInstalled(ctx, whole)
+			e.node(t).to(begun)
+			e.executeInstalled(ctx, ev)
 			return
 		}
-		switch {
-		case key.MakesOutside(t):
-			e.refresh(ctx, t)
-		case stats.Written > 0:
-			e.keys.Restored(t)
+		if stats.Written > 0 || key.MakesOutside(t) {
+			e.keys.Observe(ctx, key.Written{Restored: t})
 		}
-		e.keys.UpToDate(t, want)
-		e.note(t, want)
+		e.keys.UpToDate(ev, want)
 		e.keys.History().Keep(t, &key.LastRun{
 			Key: ev.Key, Duration: max(last.Duration, ev.Record.Duration),
 			Outputs: record.Paths(want), ByProducts: last.ByProducts, Found: foundBeside(last.Found, want),

@@ -9,19 +9,19 @@ import (
 // upstream returns the direct and indirect dependencies of t that have outputs. It leaves out
 // persistent tasks, which have no result, and tasks whose outputs may not match their keys.
 func (e *engine) upstream(t *plan.Task) (list []*record.Upstream) {
-	e.looks++ // no node was visited by this call yet
+	e.visits++ // no node was visited by this call yet
 	var add func(of *plan.Task, keyed bool)
 	add = func(of *plan.Task, keyed bool) {
 		for _, d := range of.Deps {
 			n := e.node(d.Task)
-			if n.look == e.looks || d.Via == plan.ViaNothing {
+			if n.visited == e.visits || d.Via == plan.ViaNothing {
 				continue
 			}
-			n.look = e.looks
+			n.visited = e.visits
 			inKey := keyed && d.Via == plan.ViaKey
-			known := !d.Task.Persistent && n.doubt == ""
-			if ev := e.keys.Of(d.Task); known && ev != nil && len(d.Task.Outputs) > 0 {
-				list = append(list, e.asUpstream(n, ev.Outputs, inKey))
+			known := !d.Task.Persistent && n.unsure == ""
+			if known && n.ev != nil && len(d.Task.Outputs) > 0 {
+				list = append(list, e.asUpstream(n, n.ev.Outputs, inKey))
 			}
 			add(d.Task, inKey)
 		}

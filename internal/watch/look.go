@@ -62,16 +62,16 @@ func (w *Loop) lookOnce(ctx context.Context) (l *look, added bool, err error) {
 		return nil, false, err
 	}
 	added = w.followDirs(above(l.toolFiles())) || added
-	ev, err := ws.Env.Evaluator(l.plan, false)
+	ev, err := ws.Env.Evaluator(l.plan, false, nil)
 	if err == nil {
 		l.results, err = ev.All(ctx)
 	}
 	if err != nil {
 		return nil, false, err
 	}
-	for i, r := range l.results {
+	for _, r := range l.results {
 		if r.Task.Requested && r.Task.Persistent {
-			l.results[i] = ev.Loaded(ctx, r) // to name changed inputs
+			ev.Load(ctx, r) // to name changed inputs
 		}
 	}
 	ev.Save()

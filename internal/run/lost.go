@@ -20,11 +20,11 @@ func (e *engine) lost(t *plan.Task) string {
 	if r == nil || r.Outcome != CacheHit && r.Outcome != Built || t.Held || t.Persistent {
 		return ""
 	}
-	return e.keys.Missing(e.keys.Of(t))
+	return e.keys.Missing(e.node(t).ev)
 }
 
-// mend restores the missing outputs of the tasks of a list, and then calls then.
-func (e *engine) mend(ctx context.Context, list []*plan.Task, then func()) {
+// restoreLost restores the missing outputs of the tasks of a list, and then calls then.
+func (e *engine) restoreLost(ctx context.Context, list []*plan.Task, then func()) {
 	for i, t := range list {
 		gone := e.lost(t)
 		if gone == "" {
@@ -37,7 +37,7 @@ func (e *engine) mend(ctx context.Context, list []*plan.Task, then func()) {
 		}
 		record, err := e.env.Store.Lookup(r.Key)
 		if err != nil {
-			n.doubt = fmt.Sprintf("%q of %s was removed while something else ran", gone, t.ID())
+			n.unsure = fmt.Sprintf("%q of %s was removed while something else ran", gone, t.ID())
 			continue
 		}
 		e.env.warn("outputs_removed", fmt.Sprintf("%q of %s was removed while something else ran; it is restored", gone, t.ID()),
@@ -48,9 +48,9 @@ func (e *engine) mend(ctx context.Context, list []*plan.Task, then func()) {
 			e.recorder.Replaced(t)
 			return func() {
 				if err != nil {
-					n.doubt = fmt.Sprintf("%s has lost what it made: %v", t.ID(), err)
+					n.unsure = fmt.Sprintf("%s has lost what it made: %v", t.ID(), err)
 				}
-				e.mend(ctx, list[i+1:], then)
+				e.restoreLost(ctx, list[i+1:], then)
 			}
 		})
 		return
@@ -58,47 +58,47 @@ func (e *engine) mend(ctx context.Context, list []*plan.Task, then func()) {
 	then()
 }
 
-// executeMended restores lost outputs of the dependencies of a task, then executes the task.
+// executeAfterLost restores lost outputs of the dependencies of a task, then executes the task.
 // It leaves out outputs that another dependency of the task has consumed.
-func (e *engine) executeMended(ctx context.Context, ev *key.Evaluation) {
+func (e *engine) executeAfterLost(ctx context.Context, ev *key.Evaluation) {
 	var list []*plan.Task
 	if e.touched {
 		for _, d := range ev.Task.Deps {
-			if d.Via != plan.ViaNothing && !e.taken(d.Task, ev.Task.Deps) {
+			if d.Via != plan.ViaNothing && !e.consumed(d.Task, ev.Task.Deps) {
 				list = append(list, d.Task)
 			}
 		}
 	}
-	e.mend(ctx, list, func() { e.executeInstalled(ctx, ev) })
+	e.restoreLost(ctx, list, func() { e.executeInstalled(ctx, ev) })
 }
 
-// taken reports whether one of others was executed and depends on t.
-func (e *engine) taken(t *plan.Task, others []plan.Dep) bool {
+// consumed reports whether one of others was executed and depends on t.
+func (e *engine) consumed(t *plan.Task, others []plan.Dep) bool {
 	return slices.ContainsFunc(others, func(o plan.Dep) bool {
 		r := e.node(o.Task).result
 		return r != nil && r.Outcome.Executed() && slices.ContainsFunc(o.Task.Deps, func(d plan.Dep) bool { return d.Task == t })
 	})
 }
 
-// mendAll restores the outputs that were lost during the run, except those that a later task has
+// restoreAllLost restores the outputs that were lost during the run, except those that a later task has
 // removed.
-func (e *engine) mendAll(ctx context.Context) {
+func (e *engine) restoreAllLost(ctx context.Context) {
 	if !e.touched || e.serversUnneeded || e.stopped(ctx) != "" {
 		return
 	}
 	gone := parallel.Map(e.plan.Tasks, func() *engine { return e }, (*engine).lost)
-	taken := make([]bool, len(e.plan.Tasks)) // a task that waits for it was executed
+	consumed := make([]bool, len(e.plan.Tasks)) // a task that waits for it was executed
 	var list []*plan.Task
 	for i := len(e.plan.Tasks) - 1; i >= 0; i-- {
 		for _, next := range e.plan.Graph.After(i) {
 			r := e.nodes[next].result
-			taken[i] = taken[i] || taken[next] || r != nil && r.Outcome.Executed()
+			consumed[i] = consumed[i] || consumed[next] || r != nil && r.Outcome.Executed()
 		}
-		if gone[i] != "" && !taken[i] {
+		if gone[i] != "" && !consumed[i] {
 			list = append(list, e.plan.Tasks[i])
 		}
 	}
-	e.mend(ctx, list, func() {})
+	e.restoreLost(ctx, list, func() {})
 	for e.running > 0 {
 		apply := <-e.done
 		e.running--
