@@ -61,7 +61,7 @@ func (s *lockfiles) Installed(ctx context.Context, d *dish.Dish) error {
 			files = append(files, rel)
 		}
 	}
-	if err := s.tree.Refresh(ctx, files); err != nil {
+	if err := s.tree.Apply(ctx, files); err != nil {
 		return err
 	}
 	for _, other := range s.ws.Dishes {

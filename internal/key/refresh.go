@@ -160,7 +160,7 @@ func MakesOutside(t *plan.Task) bool { return len(outside(t)) > 0 }
 
 func (e *Evaluator) refresh(ctx context.Context, dirs []string) {
 	e.ReadSources()
-	if err := e.tree.Refresh(ctx, dirs); err != nil && ctx.Err() == nil {
+	if err := e.tree.Apply(ctx, dirs); err != nil && ctx.Err() == nil {
 		e.warn("unreadable_directory", err.Error(), "")
 	}
 }

@@ -56,7 +56,7 @@ func TestRefind(t *testing.T) {
 		{"removed first", func() { os.Remove(at("a")) }, true, []string{"d/b", "d/m/b", "d/y"}},
 	} {
 		step.do()
-		if err := tr.Refresh(t.Context(), []string{"d"}); err != nil {
+		if err := tr.Apply(t.Context(), []string{"d"}); err != nil {
 			t.Fatal(err)
 		}
 		if got := own.refind(tr); got != step.change {

@@ -122,7 +122,7 @@ func TestIndexChangesNothing(t *testing.T) {
 				edit(rt, t, dir)
 				rel, err := filepath.Rel(dir, draw(rt, dir))
 				if err == nil {
-					err = tr.Refresh(context.Background(), []string{rel})
+					err = tr.Apply(context.Background(), []string{rel})
 				}
 				if err != nil {
 					rt.Fatal(err)
@@ -199,11 +199,11 @@ func compareRefresh(rt *rapid.T, tb testing.TB, tr *Tree) {
 	name := rapid.SampledFrom([]string{"write", "write in place of", "remove", "mkdir", "rename", "chmod", "set times", "ignore", "another directory"}).Draw(rt, "edit")
 	edits[name](rt, tb, tr.root)
 	if rapid.Bool().Draw(rt, "by directory") {
-		if err := tr.Refresh(context.Background(), names); err != nil {
+		if err := tr.Apply(context.Background(), names); err != nil {
 			rt.Fatal(err)
 		}
 	}
-	if err := tr.Refresh(context.Background(), []string{""}); err != nil {
+	if err := tr.Apply(context.Background(), []string{""}); err != nil {
 		rt.Fatal(err)
 	}
 	want, err := Walk(context.Background(), tr.root, nil)

@@ -123,7 +123,7 @@ func TestRefreshedIsListed(t *testing.T) {
 	if n := len(tr.Under("a")); n != 3 {
 		t.Fatalf("%d files below a, want 3", n)
 	}
-	if err := tr.Refresh(context.Background(), []string{"a/sub"}); err != nil {
+	if err := tr.Apply(context.Background(), []string{"a/sub"}); err != nil {
 		t.Fatal(err)
 	}
 	tr.mu.Lock()
@@ -152,7 +152,7 @@ func TestRefreshKeepsLists(t *testing.T) {
 			tr := walkWithState(t, dir)
 			a, b := tr.Under("a"), tr.Under("b")
 			change(dir)
-			refresh(t, tr, "a", "b")
+			apply(t, tr, "a", "b")
 			if now := tr.Under("a"); len(now) != len(a) || &now[0] != &a[0] {
 				t.Errorf("the list of a is another one: %v, was %v", now, a)
 			}
@@ -169,7 +169,7 @@ func TestRefreshSeesWhatNobodyHasRead(t *testing.T) {
 	dir := known(t, "a/one", "a/sub/two")
 	tr := walkWithState(t, dir)
 	write(t, dir, "a/sub/two", "longer than it was")
-	refresh(t, tr, "a")
+	apply(t, tr, "a")
 	sameTree(t, tr, walk(t, dir))
 }
 
@@ -182,7 +182,7 @@ func TestReplacedAboveLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, dir, "a/sub", "a file now")
-	if err := tr.Refresh(context.Background(), []string{"a/sub"}); err != nil {
+	if err := tr.Apply(context.Background(), []string{"a/sub"}); err != nil {
 		t.Fatal(err)
 	}
 	if e, ok := tr.Lookup("a/sub"); !ok || e.Kind != File {

@@ -14,7 +14,7 @@ type DirStamp struct {
 }
 
 // DirsOf returns the directories that contain entries, sorted by path, and their parents, without
-// the root. The stamps are those of the walk, or of the last Refresh.
+// the root. The stamps are those of the walk, or of the last Apply.
 func (t *Tree) DirsOf(entries []Entry) []DirStamp {
 	t.mu.RLock()
 	top := t.top

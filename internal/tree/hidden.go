@@ -12,7 +12,7 @@ import (
 
 // Hidden returns the ignored files, in directories that are not ignored, that a glob of s names by its last
 // element: ".env*" and "**/*.gen.go" do, "**" does not. The list is sorted by path. It lists a directory
-// only if an ignore rule may match such a name, and keeps the result until the next Refresh there.
+// only if an ignore rule may match such a name, and keeps the result until the next Apply there.
 func (t *Tree) Hidden(s *Set) ([]Entry, error) {
 	var list []Entry
 	for p := range s.Patterns() {

@@ -56,7 +56,7 @@ func TestLacks(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(root, "a/sub")); err != nil {
 		t.Fatal(err)
 	}
-	if err := files.Refresh(t.Context(), []string{"a/sub"}); err != nil {
+	if err := files.Apply(t.Context(), []string{"a/sub"}); err != nil {
 		t.Fatal(err)
 	}
 	if files.Lacks("a/none") {

@@ -11,7 +11,7 @@ import (
 // Select returns the entries that s matches, sorted by path. The caller must not change the list.
 //
 // A glob matches ignored files only if its part before the first wildcard is an ignored path, or
-// inside one; Select reads these from disk, and keeps the result until the next Refresh there. The
+// inside one; Select reads these from disk, and keeps the result until the next Apply there. The
 // error lists the paths that could not be read.
 func (t *Tree) Select(s *Set) ([]Entry, error) {
 	extra, err := t.selectIgnored(s)

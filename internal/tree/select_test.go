@@ -71,13 +71,13 @@ func TestSelectIgnored(t *testing.T) {
 		}
 	}
 	if got := selected(t, tr, "d", "gen/*.go"); len(got) != 1 {
-		t.Errorf("looked again without Refresh: %q", got)
+		t.Errorf("looked again without Apply: %q", got)
 	}
-	if err := tr.Refresh(context.Background(), []string{"d"}); err != nil {
+	if err := tr.Apply(context.Background(), []string{"d"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := selected(t, tr, "d", "gen/*.go"); len(got) != 2 {
-		t.Errorf("not looked again after Refresh: %q", got)
+		t.Errorf("not looked again after Apply: %q", got)
 	}
 }
 

@@ -46,7 +46,7 @@ type Tree struct {
 	walked  int64           // when the walk began, in nanoseconds since 1970
 	disk    *disk.Root
 	refresh chan struct{}  // holds one value: its holder may refresh
-	spare   []*disk.Reader // of disk, for Refresh
+	spare   []*disk.Reader // of disk, for Apply
 	before  *indexedTree   // the index; nil when it is not valid
 	nested  atomic.Bool    // the root contains repositories
 	tracked [32]byte       // see TrackedDigest

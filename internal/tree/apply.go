@@ -2,21 +2,22 @@ package tree
 
 import (
 	"context"
+	"path"
 	"slices"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/tree/disk"
 	"github.com/bentobuild/bento/internal/tree/glob"
+	"github.com/bentobuild/bento/internal/tree/ignore"
 )
 
-// Refresh reads the directories dirs, in which a task has run, and everything below them again. It
-// does not read ignore files above them again. A directory may be new, missing, or another kind of
-// file. Lists returned earlier do not change.
-//
-// Lists of directories below which nothing has changed stay the same lists.
+// Apply reads the paths again where the workspace may have changed: those of files, and of directories with
+// everything below them, such as the dish of a task that was executed. Each may be new, missing, or another kind
+// of file. An ignore file stands for its directory. Nothing else is read again. Lists returned earlier do not
+// change, and those of directories below which nothing has changed stay the same lists.
 //
 // Unreadable files are among the Problems; the error is about the root itself, or that of ctx.
-func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
+func (t *Tree) Apply(ctx context.Context, changes []string) error {
 	select {
 	case t.refresh <- struct{}{}:
 	case <-ctx.Done():
@@ -35,15 +36,19 @@ func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
 		defer p.Close()
 		w.root = p
 	}
-	dirs = outermost(dirs)
-	changed := slices.Clone(dirs)
-	var read []*dirNode
-	for _, dir := range dirs {
-		if n := t.renew(dir); n != nil {
+	changes = outermost(changes)
+	changed := slices.Clone(changes)
+	var read, dirs []*dirNode
+	for _, p := range changes {
+		n := t.renew(p)
+		if n != nil {
 			read = append(read, n)
 		}
+		if n != nil && !n.Missing {
+			dirs = append(dirs, n)
+		}
 	}
-	if err := w.walk(ctx, read...); err != nil {
+	if err := w.walk(ctx, dirs...); err != nil {
 		return err
 	}
 	instead := make([]Entry, len(read)) // entries at the places of directories
@@ -62,7 +67,7 @@ func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
 		t.put(n, instead[i])
 	}
 	t.forgetProblems(changed)
-	t.forgetGlobs(dirs) // a directory may be unchanged although its ignored files have changed
+	t.forgetGlobs(changes) // a directory may be unchanged although its ignored files have changed
 	t.refreshed++
 	t.problems = append(t.problems, w.problems...)
 	return nil
@@ -86,11 +91,13 @@ func (n *dirNode) unchanged(now *dirNode) bool {
 // the index.
 func (n *dirNode) asIndexed() bool { return n.late.of != nil && n.late.seen.Load() && n.Same }
 
-// outermost cleans dirs and removes those inside others.
-func outermost(dirs []string) []string {
-	list := make([]string, len(dirs))
-	for i, d := range dirs {
-		list[i] = clean(d)
+// outermost cleans paths and removes those inside others. It replaces ignore files by their directories.
+func outermost(paths []string) []string {
+	list := make([]string, len(paths))
+	for i, p := range paths {
+		if list[i] = clean(p); path.Base(list[i]) == ignore.File {
+			list[i] = parentPath(list[i])
+		}
 	}
 	slices.SortFunc(list, disk.CompareDirs)
 	kept := list[:0]
@@ -102,8 +109,8 @@ func outermost(dirs []string) []string {
 	return kept
 }
 
-// renew returns an empty node for the directory dir, or for its topmost new parent; nil when dir is
-// ignored.
+// renew returns an empty node for the path dir, as if it were a directory, or for its topmost new parent; nil
+// when dir is ignored. The node is Missing if a directory there would be ignored, but a file would not.
 func (t *Tree) renew(dir string) *dirNode {
 	if dir == "" {
 		return t.newTop()
@@ -122,9 +129,13 @@ func (t *Tree) renew(dir string) *dirNode {
 		}
 	}
 	if n.Only || t.Ignored(dir, true) {
-		return nil
+		if _, known := t.Lookup(dir); !known && t.Ignored(dir, false) {
+			return nil
+		}
+		return &dirNode{Path: dir, Above: n, Missing: true}
 	}
-	return &dirNode{Path: dir, Above: n}
+	only := t.ruledOut(dir, true) && !t.outer.Tracked().HasLink(dir) && !n.TrackedLink(dir)
+	return &dirNode{Path: dir, Above: n, Only: only}
 }
 
 // put replaces a directory by its new node. It removes a missing one, and adds instead, if that is
@@ -134,7 +145,7 @@ func (t *Tree) put(n *dirNode, instead Entry) {
 		t.top = n
 		return
 	}
-	t.soil(parentPath(n.Path))
+	t.dropViews(parentPath(n.Path))
 	above := t.top.Find(parentPath(n.Path))
 	if above.Path != parentPath(n.Path) {
 		return // removed with a parent
@@ -144,20 +155,26 @@ func (t *Tree) put(n *dirNode, instead Entry) {
 		above.Dirs[at] = n
 		return
 	}
-	above.Files()
-	above.Same, above.Flawed = false, true // above itself was not read again
+	isFile := instead.Kind != 0 && instead.Kind != Dir && !t.hides(above, n.Path)
+	files := above.Files()
+	above.Same = false
+	if i := disk.Search(files, n.Path); isFile && i < len(files) && files[i].Path == n.Path {
+		above.Entries[i] = instead
+		return
+	}
+	above.Flawed = true // it has other names, and was not read again
 	above.Dirs = slices.DeleteFunc(above.Dirs, func(d *dirNode) bool { return d.Path == n.Path })
 	above.Entries = slices.DeleteFunc(above.Entries, func(e Entry) bool { return e.Path == n.Path })
 	switch {
 	case !n.Missing:
 		above.Dirs = slices.Insert(above.Dirs, at, n)
-	case instead.Kind != 0 && instead.Kind != Dir && !t.hides(above, n.Path):
+	case isFile:
 		above.Entries = slices.Insert(above.Entries, disk.Search(above.Entries, n.Path), instead)
 	}
 }
 
-// soil drops the cached lists that contain entries of dir.
-func (t *Tree) soil(dir string) {
+// dropViews drops the cached lists that contain entries of dir.
+func (t *Tree) dropViews(dir string) {
 	n := t.top
 	n.Flat = nil
 	for at := range disk.Ends(dir) {

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func refresh(tb testing.TB, tr *Tree, dirs ...string) {
+func apply(tb testing.TB, tr *Tree, changes ...string) {
 	tb.Helper()
-	if err := tr.Refresh(context.Background(), dirs); err != nil {
+	if err := tr.Apply(context.Background(), changes); err != nil {
 		tb.Fatal(err)
 	}
 }
@@ -40,9 +40,8 @@ func sameTree(tb testing.TB, got, want *Tree) {
 	}
 }
 
-// TestRefreshIsAWalk makes random changes, and checks that a refresh of the changed directories
-// equals a new walk.
-func TestRefreshIsAWalk(t *testing.T) {
+// TestApplyIsAWalk makes random changes, and checks that a tree to which they are applied equals a new walk.
+func TestApplyIsAWalk(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	names := []string{"a", "b", "a.b", "a-b", "dist", "x.log"}
 	path := func() string {
@@ -55,15 +54,23 @@ func TestRefreshIsAWalk(t *testing.T) {
 	for range 30 {
 		dir := newRepo(t)
 		write(t, dir, ".gitignore", "dist/\n*.log\n!a/*.log\n")
+		write(t, dir, "b/dist/tracked", "")
+		runGit(t, dir, "add", "-f", "b/dist/tracked")
 		tr := walk(t, dir)
 		held := tr.Entries()
 		before := paths(held)
 		for range 30 {
 			p := path()
 			full := filepath.Join(dir, p)
-			switch r.IntN(5) {
+			switch r.IntN(6) {
 			case 0:
 				_ = os.RemoveAll(full)
+			case 5:
+				p = filepath.Join(path(), ".gitignore")
+				full = filepath.Join(dir, p)
+				if os.MkdirAll(filepath.Dir(full), 0o755) == nil {
+					_ = os.WriteFile(full, []byte(names[r.IntN(len(names))]+"\n"), 0o644)
+				}
 			case 1:
 				_ = os.MkdirAll(full, 0o755)
 			default:
@@ -72,14 +79,17 @@ func TestRefreshIsAWalk(t *testing.T) {
 				}
 			}
 			// The directory may be new, or not be one any more, at any level.
-			dirs := []string{parentPath(p), p}
-			if r.IntN(4) == 0 {
-				dirs = []string{""}
+			changes := []string{p}
+			switch r.IntN(4) {
+			case 0:
+				changes = []string{""}
+			case 1:
+				changes = []string{parentPath(p), p}
 			}
 			if r.IntN(2) == 0 {
 				tr.Under(parentPath(p)) // with and without lists made before
 			}
-			refresh(t, tr, dirs...)
+			apply(t, tr, changes...)
 			sameTree(t, tr, walk(t, dir))
 		}
 		if diff := cmp.Diff(before, paths(held)); diff != "" {
@@ -88,22 +98,22 @@ func TestRefreshIsAWalk(t *testing.T) {
 	}
 }
 
-func TestRefreshNewAndGone(t *testing.T) {
+func TestApplyNewAndGone(t *testing.T) {
 	dir := newRepo(t)
 	write(t, dir, ".gitignore", "out\n")
 	write(t, dir, "d/a", "")
 	tr := walk(t, dir)
 	write(t, dir, "n/e/w/f", "")
-	refresh(t, tr, "n/e/w")
+	apply(t, tr, "n/e/w")
 	sameTree(t, tr, walk(t, dir))
 	write(t, dir, "out/x", "")
-	refresh(t, tr, "out/sub", "./", ".")
+	apply(t, tr, "out/sub", "./", ".")
 	sameTree(t, tr, walk(t, dir))
 	if err := os.RemoveAll(filepath.Join(dir, "d")); err != nil {
 		t.Fatal(err)
 	}
 	symlink(t, dir, "d", "n")
-	refresh(t, tr, "d", "d/sub")
+	apply(t, tr, "d", "d/sub")
 	if e, ok := tr.Lookup("d"); !ok || e.Kind != Link {
 		t.Errorf("a directory became a link: %+v, %v", e, ok)
 	}
@@ -112,15 +122,15 @@ func TestRefreshNewAndGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, dir, "d/b", "")
-	refresh(t, tr, "d")
+	apply(t, tr, "d")
 	sameTree(t, tr, walk(t, dir))
 	write(t, dir, "n/.gitignore", "e\n")
-	refresh(t, tr, "n")
+	apply(t, tr, "n")
 	sameTree(t, tr, walk(t, dir))
 }
 
-// TestRefreshWhileRead looks and refreshes from many sides at once.
-func TestRefreshWhileRead(t *testing.T) {
+// TestApplyWhileRead looks and refreshes from many sides at once.
+func TestApplyWhileRead(t *testing.T) {
 	dir := newRepo(t)
 	write(t, dir, ".gitignore", "dist\n")
 	for _, d := range []string{"a", "b", "a/c"} {
@@ -133,7 +143,7 @@ func TestRefreshWhileRead(t *testing.T) {
 		wg.Go(func() {
 			d := []string{"a", "b", "a/c", ""}[i]
 			for range 50 {
-				refresh(t, tr, d)
+				apply(t, tr, d)
 				for _, e := range tr.Under(d) {
 					if _, err := tr.Index().Sum(e); err != nil {
 						t.Error(err)
@@ -154,18 +164,18 @@ func TestRefreshWhileRead(t *testing.T) {
 	sameTree(t, tr, walk(t, dir))
 }
 
-func TestRefreshCanceled(t *testing.T) {
+func TestApplyCanceled(t *testing.T) {
 	tr := walk(t, tempDir(t))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := tr.Refresh(ctx, []string{""}); err != context.Canceled {
-		t.Errorf("Refresh: %v", err)
+	if err := tr.Apply(ctx, []string{""}); err != context.Canceled {
+		t.Errorf("Apply: %v", err)
 	}
 }
 
-// TestRefreshOfIgnored: a refresh finds changes of ignored paths that globs name, even in an
+// TestApplyToIgnored: a refresh finds changes of ignored paths that globs name, even in an
 // otherwise unchanged directory.
-func TestRefreshOfIgnored(t *testing.T) {
+func TestApplyToIgnored(t *testing.T) {
 	dir := known(t, "a/src")
 	write(t, dir, ".gitignore", "gen\n")
 	write(t, dir, "a/gen", "short")
@@ -183,7 +193,7 @@ func TestRefreshOfIgnored(t *testing.T) {
 	}
 	before := size()
 	write(t, dir, "a/gen", "longer than it was before")
-	refresh(t, tr, "a")
+	apply(t, tr, "a")
 	if now := size(); now == before {
 		t.Error("the refresh has not seen the change of an ignored file")
 	}
