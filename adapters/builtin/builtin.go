@@ -6,7 +6,8 @@ import (
 	"github.com/bentobuild/bento/adapters/cargo"
 	"github.com/bentobuild/bento/adapters/deno"
 	"github.com/bentobuild/bento/adapters/golang"
-	"github.com/bentobuild/bento/adapters/jvm"
+	"github.com/bentobuild/bento/adapters/jvm/gradle"
+	"github.com/bentobuild/bento/adapters/jvm/maven"
 	"github.com/bentobuild/bento/adapters/node"
 	"github.com/bentobuild/bento/adapters/php"
 	"github.com/bentobuild/bento/adapters/python"
@@ -35,7 +36,7 @@ func All(o adapters.Options) []adapters.Adapter {
 func makers() []func(adapters.Options) []adapters.Adapter {
 	return []func(adapters.Options) []adapters.Adapter{
 		one(golang.New), one(cargo.New), one(python.NewUV), one(python.New), one(ruby.New), one(php.New),
-		one(jvm.NewMaven), one(jvm.NewGradle), one(deno.New), node.All,
+		one(maven.New), one(gradle.New), one(deno.New), node.All,
 	}
 }
 

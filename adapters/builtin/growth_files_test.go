@@ -7,8 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/deno/imports"
-	"github.com/bentobuild/bento/adapters/jvm/jdk"
-	"github.com/bentobuild/bento/adapters/jvm/wrapper"
+	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/adapters/node/modules"
 	"github.com/bentobuild/bento/adapters/node/settings"
 	"github.com/bentobuild/bento/adapters/node/tsconfig"
@@ -62,9 +61,9 @@ func TestReadersOfFilesGrowWithTheFile(t *testing.T) {
 	gems := func(f *adapters.Files, path string) any { return both(gemfile.Read(f, path)) }
 	gemspec := func(f *adapters.Files, path string) any { return both(gemfile.ReadGemspec(f, path)) }
 	rake := func(f *adapters.Files, _ string) any { return both(gemfile.ReadRakefile(f)) }
-	maven := func(f *adapters.Files, _ string) any { return both(wrapper.Maven(f, nil)) }
+	maven := func(f *adapters.Files, _ string) any { return both(jvm.MavenWrapper(f, nil)) }
 	gradle := func(f *adapters.Files, _ string) any {
-		w, pin, err := wrapper.Gradle(f, nil)
+		w, pin, err := jvm.GradleWrapper(f, nil)
 		return []any{w, pin, err}
 	}
 	versions := func(f *adapters.Files, _ string) any { return both(f.ToolVersions("go", "golang")) }
@@ -94,7 +93,7 @@ func TestReadersOfFilesGrowWithTheFile(t *testing.T) {
 		"report of Ruby":          growth.Of(func(data []byte) any { return report.Parse(report.Where{Root: "/w", Dir: "/w/d"}, string(data)) }, growth.List("", "lib/x%d.rb:%d: syntax error, unexpected end\n", "", "")),
 		"maven wrapper":           growth.Of(at(t, ".mvn/wrapper/maven-wrapper.properties", maven, "mvnw", ""), growth.List("distributionUrl=x\n", "key%d = value\n", "", "")),
 		"gradle wrapper":          growth.Of(at(t, "gradle/wrapper/gradle-wrapper.properties", gradle, "gradlew", ""), growth.List("distributionUrl=x\n", "key%d = value\n", "", "")),
-		".sdkmanrc":               growth.Of(at(t, ".sdkmanrc", func(f *adapters.Files, _ string) any { return both(jdk.VersionFiles(f)) }), growth.List("", "tool%d=1.%d\n", "", "java=17.0.1-tem\n")),
+		".sdkmanrc":               growth.Of(at(t, ".sdkmanrc", func(f *adapters.Files, _ string) any { return both(jvm.VersionFiles(f)) }), growth.List("", "tool%d=1.%d\n", "", "java=17.0.1-tem\n")),
 		".tool-versions":          growth.Of(at(t, ".tool-versions", versions), growth.List("", "tool%d 1.%d\n", "", "golang 1.22.0\n")),
 		"imports of Deno":         growth.Of(at(t, "x.ts", deno), growth.List("", "import m%d from \"./m%d.ts\";\n", "", "")),
 	})

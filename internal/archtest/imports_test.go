@@ -70,7 +70,7 @@ var table = []row{
 	{"internal/config", []string{"adapters", "diagnostics", "internal/dish", "internal/tomlfile", "internal/state", "internal/pack", "internal/clone", "internal/tree/glob"}},
 	{"plugin/wire", []string{"adapters", "diagnostics", "internal/jsontext", "plugin/wire/shape"}},
 	{"plugin/wire/shape", []string{"internal/jsontext"}}, // untrusted JSON, below the messages
-	{"adapters/builtin", []string{"adapters", "adapters/*"}},
+	{"adapters/builtin", []string{"adapters", "adapters/*", "adapters/*/*"}},
 	// The only package that starts processes for adapters: one table has all questions.
 	{"internal/probe", []string{"adapters", "internal/bounds", "internal/proc", "internal/tomlfile", "internal/pattern"}},
 	{"internal/specifier", []string{"adapters"}}, // shared by node and deno: imports of modules by their path
@@ -79,6 +79,7 @@ var table = []row{
 	// A family, and the formats that it reads. Families do not know each other,
 	// which TestFamiliesApart checks.
 	{"adapters/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/probe", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern", "internal/semver", "internal/specifier"}},
+	{"adapters/jvm/*", []string{"adapters", "adapters/jvm", "adapters/jvm/*", "diagnostics", "internal/probe", "internal/pattern", "internal/tomlfile"}}, // two adapters over what both share
 	{"adapters/*/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/probe", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern", "internal/semver", "internal/specifier"}},
 
 	// 3

@@ -36,7 +36,6 @@ var manyNames = map[string]string{
 var fewImporters = map[string]string{
 	"plugin/scaffold":        "files of projects, apart from the command that writes them",
 	"adapters/declared":      "an adapter beside the built-in ones, of definitions that it knows only as values",
-	"adapters/jvm":           "a family of languages",
 	"adapters/jvm/maven":     "an adapter beside gradle",
 	"adapters/node":          "a family of languages",
 	"adapters/node/tools":    "the package managers, as bento finds and asks them, apart from the recipes",

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/jvm/jdk"
+	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/adapters/jvm/script"
 	"github.com/bentobuild/bento/diagnostics"
 )
@@ -23,7 +23,7 @@ const identity = "builtin:2"
 // Adapter is the adapter "gradle".
 type Adapter struct {
 	adapters.Source
-	host     jdk.Host
+	host     jvm.Host
 	download bool
 	manifest *adapters.Manifest
 	settings *adapters.Parsed[*script.Settings]
@@ -63,8 +63,8 @@ func New(o adapters.Options) *Adapter {
 		Parallel:        8,
 		Identity:        identity,
 		Group:           "jvm",
-		PassEnv:         jdk.PassEnv(),
-		SteeringEnv:     append(jdk.SteeringEnv(), "GRADLE_OPTS", "ORG_GRADLE_PROJECT_*"),
+		PassEnv:         jvm.PassEnv(),
+		SteeringEnv:     append(jvm.SteeringEnv(), "GRADLE_OPTS", "ORG_GRADLE_PROJECT_*"),
 	}
 	a := &Adapter{
 		Source:   o.Source(),
@@ -73,7 +73,7 @@ func New(o adapters.Options) *Adapter {
 		builds:   adapters.NewParsed(script.ParseBuild),
 		catalogs: adapters.NewParsed(script.ParseCatalog),
 	}
-	a.host.Use(o.Source(), o.Env.Strict(append(jdk.PassEnv(), m.SteeringEnv...)...))
+	a.host.Use(o.Source(), o.Env.Strict(append(jvm.PassEnv(), m.SteeringEnv...)...))
 	return a
 }
 

@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/jvm/jdk"
-	"github.com/bentobuild/bento/adapters/jvm/properties"
-	"github.com/bentobuild/bento/adapters/jvm/wrapper"
+	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
@@ -30,18 +28,18 @@ func (a *Adapter) RequiredToolchain(_ context.Context, dir string) (*adapters.To
 }
 
 func (a *Adapter) pin(f *adapters.Files, p *project) (*adapters.Toolchain, error) {
-	advice, err := jdk.VersionFiles(f)
+	advice, err := jvm.VersionFiles(f)
 	if err != nil {
 		return nil, err
 	}
-	java := jdk.Pins(advice, a.rule(f, p))
+	java := jvm.Pins(advice, a.rule(f, p))
 	if java == nil {
 		if java, err = a.called(f, p); err != nil {
 			return nil, err
 		}
 	}
-	_, gradle, err := wrapper.Gradle(f, a.host.Env)
-	return jdk.Pins(java, gradle), err
+	_, gradle, err := jvm.GradleWrapper(f, a.host.Env)
+	return jvm.Pins(java, gradle), err
 }
 
 // rule returns the Java that Gradle itself requires: the toolchain of a script or of the
@@ -59,7 +57,7 @@ func (a *Adapter) rule(f *adapters.Files, p *project) *adapters.Toolchain {
 	}
 	path := filepath.Join(p.root(), daemonFile)
 	if data, err := f.Read(path); err == nil {
-		if v := properties.Parse(data)["toolchainVersion"]; len(jdk.ParseVersion(v.Value)) > 0 {
+		if v := jvm.Properties(data)["toolchainVersion"]; len(jvm.ParseVersion(v.Value)) > 0 {
 			return &adapters.Toolchain{Tool: "java", Version: v.Value, File: path, Line: v.Line, Strict: !a.download}
 		}
 	}
@@ -73,7 +71,7 @@ func (a *Adapter) called(f *adapters.Files, p *project) (*adapters.Toolchain, er
 		if err != nil {
 			return nil, err
 		}
-		if len(jdk.ParseVersion(c.Java.Text)) > 0 {
+		if len(jvm.ParseVersion(c.Java.Text)) > 0 {
 			return &adapters.Toolchain{Tool: "java", Version: c.Java.Text, File: path, Line: c.Java.Line}, nil
 		}
 	}
@@ -83,9 +81,9 @@ func (a *Adapter) called(f *adapters.Files, p *project) (*adapters.Toolchain, er
 		if err != nil {
 			return nil, err
 		}
-		all := properties.Parse(data)
+		all := jvm.Properties(data)
 		for _, name := range []string{"java.toolchain.languageVersion", "java.version"} {
-			if v := all[name]; len(jdk.ParseVersion(v.Value)) > 0 {
+			if v := all[name]; len(jvm.ParseVersion(v.Value)) > 0 {
 				return &adapters.Toolchain{Tool: "java", Version: v.Value, File: path, Line: v.Line}, nil
 			}
 		}
@@ -108,12 +106,12 @@ func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters
 		if m == nil {
 			return adapters.Verdict{OK: true}
 		}
-		return jdk.CheckTool(want, m[1], "install Gradle %s, or restore gradle-wrapper.jar")
+		return jvm.CheckTool(want, m[1], "install Gradle %s, or restore gradle-wrapper.jar")
 	}
-	var found []jdk.Version
+	var found []jvm.Version
 	if name := filepath.Base(want.File); strings.Contains(name, "gradle") || name == "libs.versions.toml" {
 		for _, m := range installed.FindAllStringSubmatch(fingerprint, 64) {
-			found = append(found, jdk.ParseVersion(m[1]))
+			found = append(found, jvm.ParseVersion(m[1]))
 		}
 	}
 	return a.host.CheckJava(want, fingerprint, found...)

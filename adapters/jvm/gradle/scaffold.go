@@ -2,7 +2,7 @@ package gradle
 
 import (
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/jvm/scaffold"
+	"github.com/bentobuild/bento/adapters/jvm"
 )
 
 // Old and new versions of Gradle accept it.
@@ -20,14 +20,14 @@ tasks.withType(JavaCompile) {
 }
 
 dependencies {
-    testImplementation 'junit:junit:` + scaffold.JUnit + `'
+    testImplementation 'junit:junit:` + jvm.JUnit + `'
 }
 `
 
 // Scaffold implements adapters.Scaffolder. The first build fetches what its tests and
 // Checkstyle need.
 func (a *Adapter) Scaffold(name string) ([]adapters.ScaffoldFile, error) {
-	return scaffold.Files(name, map[string]string{
+	return jvm.ScaffoldFiles(name, map[string]string{
 		"settings.gradle": "rootProject.name = 'NAME'\n",
 		"build.gradle":    newBuild,
 	}), nil

@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/jvm/jdk"
-	"github.com/bentobuild/bento/adapters/jvm/wrapper"
+	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -49,7 +48,7 @@ func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, er
 		return adapters.TasksAnswer{}, err
 	}
 	r := recipes{project: p, f: f, allowDownload: a.download}
-	if r.wrapper, _, err = wrapper.Gradle(f, a.host.Env); err != nil {
+	if r.wrapper, _, err = jvm.GradleWrapper(f, a.host.Env); err != nil {
 		return adapters.TasksAnswer{}, err
 	}
 	answer.Tasks, answer.Aggregate = r.tasks()
@@ -62,7 +61,7 @@ func (p *project) warnings() []diagnostics.Diagnostic {
 	var list []diagnostics.Diagnostic
 	if p.settings != nil && p.path == ":" {
 		for _, u := range p.settings.Unsure {
-			list = append(list, jdk.ProblemAt(diagnostics.Warning, ruleUnsure, p.settings.Path, u.Line,
+			list = append(list, jvm.ProblemAt(diagnostics.Warning, ruleUnsure, p.settings.Path, u.Line,
 				"write the paths of projects as plain strings, or give their directories a dish.toml",
 				"%s: only running the settings shows which projects it names; the root builds all of them", u.Text))
 		}
@@ -72,7 +71,7 @@ func (p *project) warnings() []diagnostics.Diagnostic {
 		self = "the root"
 	}
 	for _, u := range p.facts.unsure {
-		list = append(list, jdk.ProblemAt(diagnostics.Warning, ruleUnsure, u.file, u.line,
+		list = append(list, jvm.ProblemAt(diagnostics.Warning, ruleUnsure, u.file, u.line,
 			"write the path of the project as a plain string",
 			"%s: only running the script shows which project it names; %s depends on all of them", u.text, self))
 	}
@@ -83,7 +82,7 @@ func (p *project) warnings() []diagnostics.Diagnostic {
 type recipes struct {
 	*project
 	f             *adapters.Files
-	wrapper       *wrapper.Wrapper
+	wrapper       *jvm.Wrapper
 	allowDownload bool
 }
 
@@ -127,11 +126,11 @@ func (r *recipes) tasks() (list []adapters.Task, aggregate bool) {
 // a run makes again from their sources, with other times in them.
 func (r *recipes) rewrites() (globs []string) {
 	if r.many() {
-		globs = jdk.Below(r.f, r.root(), archives()...)
+		globs = jvm.Below(r.f, r.root(), archives()...)
 	}
 	if r.settings != nil {
 		for _, b := range r.settings.Builds {
-			globs = append(globs, jdk.Below(r.f, b.Text, archives()...)...)
+			globs = append(globs, jvm.Below(r.f, b.Text, archives()...)...)
 		}
 	}
 	return globs

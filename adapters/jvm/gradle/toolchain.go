@@ -10,9 +10,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/jvm/jdk"
-	"github.com/bentobuild/bento/adapters/jvm/properties"
-	"github.com/bentobuild/bento/adapters/jvm/wrapper"
+	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/internal/pattern"
 	"github.com/bentobuild/bento/internal/probe"
 )
@@ -26,7 +24,7 @@ func (a *Adapter) look() (seen, error) {
 	if err != nil {
 		return seen{}, a.missing(err)
 	}
-	if home, err := jdk.HomeOf(path); err == nil {
+	if home, err := jvm.HomeOf(path); err == nil {
 		b.File(filepath.Join(home, "lib"))
 	}
 	return seen{path, b.String()}, nil
@@ -40,10 +38,10 @@ func (a *Adapter) missing(err error) error {
 
 // tool is the Gradle of a directory and its Java.
 type tool struct {
-	wrapper *wrapper.Wrapper // nil for the one on PATH
+	wrapper *jvm.Wrapper // nil for the one on PATH
 	seen    seen
 	home    string // of the JDK that the settings name, "" for that of the environment
-	jdks    []jdk.Home
+	jdks    []jvm.Home
 }
 
 func (a *Adapter) tool(dir string) (t tool, err error) {
@@ -52,7 +50,7 @@ func (a *Adapter) tool(dir string) (t tool, err error) {
 	if err != nil {
 		return t, err
 	}
-	if t.wrapper, _, err = wrapper.Gradle(f, a.host.Env); err != nil {
+	if t.wrapper, _, err = jvm.GradleWrapper(f, a.host.Env); err != nil {
 		return t, err
 	}
 	switch {
@@ -65,19 +63,19 @@ func (a *Adapter) tool(dir string) (t tool, err error) {
 	}
 	t.home = a.javaHome(f, p)
 	if p.facts.toolchain() || f.IsFile(filepath.Join(p.root(), daemonFile)) {
-		t.jdks = jdk.Installed(a.host.Env)
+		t.jdks = jvm.Installed(a.host.Env)
 	}
 	return t, nil
 }
 
 // javaHome returns org.gradle.java.home of the user, else of the build.
 func (a *Adapter) javaHome(f *adapters.Files, p *project) string {
-	for _, dir := range []string{wrapper.GradleHome(a.host.Env), p.root()} {
+	for _, dir := range []string{jvm.GradleHome(a.host.Env), p.root()} {
 		data, err := f.Read(filepath.Join(dir, "gradle.properties"))
 		if err != nil {
 			continue
 		}
-		if home := properties.Parse(data)["org.gradle.java.home"].Value; home != "" {
+		if home := jvm.Properties(data)["org.gradle.java.home"].Value; home != "" {
 			return home
 		}
 	}
@@ -140,7 +138,7 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	case t.wrapper.Text != "":
 		gradle = fmt.Sprintf("Gradle %s of the wrapper, %s", t.wrapper.Version, t.wrapper.Text)
 	case !at.Leave.Given():
-		err = jdk.Own(t.wrapper.Script)
+		err = t.wrapper.Own()
 	default:
 		gradle, err = a.version(ctx, at.Of(t.wrapper.Script))
 	}
@@ -163,7 +161,7 @@ func (a *Adapter) java(ctx context.Context, at probe.At, home string) (string, e
 	if home == "" {
 		return a.host.Said(ctx, at)
 	}
-	h := jdk.Look(home)
+	h := jvm.Look(home)
 	if h.Version == nil {
 		return "", &adapters.MissingTool{Tool: "java", Hint: fmt.Sprintf("org.gradle.java.home is %q, which is not a JDK; correct it in gradle.properties", home)}
 	}
@@ -185,8 +183,8 @@ func (a *Adapter) version(ctx context.Context, at probe.At) (string, error) {
 	if m == "" {
 		return "", fmt.Errorf("%s --version: no version in its answer %.80q", at.Path, out)
 	}
-	for _, jvm := range runsOn.FindAllString(out, 4) {
-		m += "\n" + strings.Join(strings.Fields(jvm), " ")
+	for _, line := range runsOn.FindAllString(out, 4) {
+		m += "\n" + strings.Join(strings.Fields(line), " ")
 	}
 	return m, nil
 }
@@ -198,11 +196,11 @@ var harmless = pattern.New(`(?i)^org\.gradle\.(daemon|parallel|caching|jvmargs|w
 // userSettings returns the digest of the files in GRADLE_USER_HOME that change a build:
 // properties and init scripts; "" when there are none.
 func (a *Adapter) userSettings() string {
-	f := adapters.NewFiles(wrapper.GradleHome(a.host.Env))
+	f := adapters.NewFiles(jvm.GradleHome(a.host.Env))
 	h := sha256.New()
 	found := false
 	if data, err := f.Read("gradle.properties"); err == nil {
-		all := properties.Parse(data)
+		all := jvm.Properties(data)
 		for _, name := range sortedNames(all) {
 			if !harmless.MatchString(name) {
 				found = true
@@ -229,7 +227,7 @@ func (a *Adapter) userSettings() string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-func sortedNames(m map[string]properties.Entry) []string {
+func sortedNames(m map[string]jvm.Property) []string {
 	names := make([]string, 0, len(m))
 	for name := range m {
 		names = append(names, name)
@@ -242,7 +240,7 @@ func sortedNames(m map[string]properties.Entry) []string {
 // an install only fetches the wrapper's distribution.
 func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, error) {
 	f := a.Files(dir)
-	w, _, err := wrapper.Gradle(f, a.host.Env)
+	w, _, err := jvm.GradleWrapper(f, a.host.Env)
 	if err != nil {
 		return adapters.Scope{}, err
 	}
@@ -251,7 +249,7 @@ func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, e
 
 // Install implements adapters.Adapter.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	w, _, err := wrapper.Gradle(a.Now().Files(req.DishDir), a.host.Env)
+	w, _, err := jvm.GradleWrapper(a.Now().Files(req.DishDir), a.host.Env)
 	if err != nil || w == nil {
 		return err
 	}

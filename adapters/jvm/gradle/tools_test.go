@@ -9,7 +9,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
-	"github.com/bentobuild/bento/adapters/jvm/jdk"
+	"github.com/bentobuild/bento/adapters/jvm"
 )
 
 func TestFingerprint(t *testing.T) {
@@ -36,7 +36,7 @@ func TestFingerprint(t *testing.T) {
 // JDKs that a toolchain may choose from are in the fingerprint.
 func TestJavaOfTheBuild(t *testing.T) {
 	adaptertest.Drive(t, "gradle")
-	homes := jdk.Installed(adaptertest.Env())
+	homes := jvm.Installed(adaptertest.Env())
 	if len(homes) == 0 {
 		adaptertest.Lack(t, "no JDK can be seen")
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/jvm/jdk"
+	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/adapters/jvm/pom"
 	"github.com/bentobuild/bento/diagnostics"
 )
@@ -20,7 +20,7 @@ const identity = "builtin:2"
 // Adapter is the adapter "maven".
 type Adapter struct {
 	adapters.Source
-	host     jdk.Host
+	host     jvm.Host
 	home     string // of the user, as Java sees it
 	download bool
 	manifest *adapters.Manifest
@@ -59,11 +59,11 @@ func New(o adapters.Options) *Adapter {
 		// The compiler plugin does not see that a module or processor on its path has changed.
 		Compiled:    []string{"target/classes/**/*.class", "target/test-classes/**/*.class"},
 		Group:       "jvm",
-		PassEnv:     jdk.PassEnv(),
-		SteeringEnv: append(jdk.SteeringEnv(), "MAVEN_OPTS", "MAVEN_ARGS", "MAVEN_CONFIG", "MAVEN_BASEDIR", "MAVEN_DEBUG_OPTS"),
+		PassEnv:     jvm.PassEnv(),
+		SteeringEnv: append(jvm.SteeringEnv(), "MAVEN_OPTS", "MAVEN_ARGS", "MAVEN_CONFIG", "MAVEN_BASEDIR", "MAVEN_DEBUG_OPTS"),
 	}
-	a := &Adapter{Source: o.Source(), home: jdk.UserHome(o.Env), download: o.AllowDownload, manifest: m, poms: adapters.NewParsed(pom.Parse)}
-	a.host.Use(o.Source(), o.Env.Strict(append(jdk.PassEnv(), m.SteeringEnv...)...))
+	a := &Adapter{Source: o.Source(), home: jvm.UserHome(o.Env), download: o.AllowDownload, manifest: m, poms: adapters.NewParsed(pom.Parse)}
+	a.host.Use(o.Source(), o.Env.Strict(append(jvm.PassEnv(), m.SteeringEnv...)...))
 	return a
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/jvm/jdk"
+	"github.com/bentobuild/bento/adapters/jvm"
 )
 
 // RequiredToolchain implements adapters.Adapter: the nearest file of a version manager, and
@@ -20,11 +20,11 @@ func (a *Adapter) RequiredToolchain(_ context.Context, dir string) (*adapters.To
 }
 
 func (a *Adapter) pin(f *adapters.Files, p *project) (*adapters.Toolchain, error) {
-	advice, err := jdk.VersionFiles(f)
+	advice, err := jvm.VersionFiles(f)
 	if err != nil {
 		return nil, err
 	}
-	return jdk.Pins(advice, p.needs(), p.enforced("requireMavenVersion", "maven")), nil
+	return jvm.Pins(advice, p.needs(), p.enforced("requireMavenVersion", "maven")), nil
 }
 
 // needs returns the version of Java that the build requires: the greater of the compiler's
@@ -33,11 +33,11 @@ func (p *project) needs() *adapters.Toolchain {
 	rule := p.enforced("requireJavaVersion", "java")
 	for _, name := range []string{"release", "target", "source"} {
 		v, m := p.chain.Compiler(name)
-		version := jdk.ParseVersion(v.Text)
+		version := jvm.ParseVersion(v.Text)
 		if m == nil || len(version) == 0 || version.Major() > 1000 {
 			continue
 		}
-		if rule != nil && jdk.Minimum(rule.Version) >= version.Major() {
+		if rule != nil && jvm.Minimum(rule.Version) >= version.Major() {
 			return rule
 		}
 		// A compiler can target its own and older releases.
@@ -53,7 +53,7 @@ func (p *project) enforced(rule, tool string) *adapters.Toolchain {
 	if m == nil {
 		return nil
 	}
-	if _, ok := (jdk.Version{}).Satisfies(v.Text); !ok {
+	if _, ok := (jvm.Version{}).Satisfies(v.Text); !ok {
 		return nil
 	}
 	pin := &adapters.Toolchain{Tool: tool, Version: v.Text, File: m.Path, Line: v.Line, Strict: true}
@@ -70,7 +70,7 @@ func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters
 		if m == nil {
 			return adapters.Verdict{OK: true}
 		}
-		return jdk.CheckTool(want, m[1], "install Maven %s, or give the project a wrapper of that version")
+		return jvm.CheckTool(want, m[1], "install Maven %s, or give the project a wrapper of that version")
 	}
 	return a.host.CheckJava(want, fingerprint)
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/jvm/jdk"
+	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/adapters/jvm/pom"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/pattern"
@@ -229,5 +229,5 @@ func (p *project) selection(others bool) (string, error) {
 
 // pomProblem returns an error about a place in a pom.
 func pomProblem(path string, line int, hint, format string, args ...any) error {
-	return diagnostics.Problems{jdk.ProblemAt(diagnostics.Error, rulePom, path, line, hint, format, args...)}
+	return diagnostics.Problems{jvm.ProblemAt(diagnostics.Error, rulePom, path, line, hint, format, args...)}
 }

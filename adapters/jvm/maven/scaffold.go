@@ -2,7 +2,7 @@ package maven
 
 import (
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/jvm/scaffold"
+	"github.com/bentobuild/bento/adapters/jvm"
 )
 
 // The versions of plugins are pinned: Maven's defaults depend on its own version.
@@ -13,14 +13,14 @@ const newPom = `<?xml version="1.0" encoding="UTF-8"?>
   <artifactId>NAME</artifactId>
   <version>0.1.0</version>
   <properties>
-    <maven.compiler.release>` + scaffold.Release + `</maven.compiler.release>
+    <maven.compiler.release>` + jvm.JavaRelease + `</maven.compiler.release>
     <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
   </properties>
   <dependencies>
     <dependency>
       <groupId>junit</groupId>
       <artifactId>junit</artifactId>
-      <version>` + scaffold.JUnit + `</version>
+      <version>` + jvm.JUnit + `</version>
       <scope>test</scope>
     </dependency>
   </dependencies>
@@ -57,5 +57,5 @@ const newPom = `<?xml version="1.0" encoding="UTF-8"?>
 
 // Scaffold implements adapters.Scaffolder. The first build fetches plugins.
 func (a *Adapter) Scaffold(name string) ([]adapters.ScaffoldFile, error) {
-	return scaffold.Files(name, map[string]string{"pom.xml": newPom}), nil
+	return jvm.ScaffoldFiles(name, map[string]string{"pom.xml": newPom}), nil
 }

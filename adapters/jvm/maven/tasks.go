@@ -7,9 +7,8 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/jvm/jdk"
+	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/adapters/jvm/pom"
-	"github.com/bentobuild/bento/adapters/jvm/wrapper"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -54,7 +53,7 @@ func (a *Adapter) absent(f *adapters.Files, m *pom.Model) []diagnostics.Diagnost
 	var list []diagnostics.Diagnostic
 	for _, dir := range members(m) {
 		if at := m.Modules[dir]; at.Profile == "" && !f.IsFile(filepath.Join(dir, "pom.xml")) {
-			list = append(list, jdk.ProblemAt(diagnostics.Warning, ruleNoModule, m.Path, at.Line, "remove the module from the pom, or restore its directory",
+			list = append(list, jvm.ProblemAt(diagnostics.Warning, ruleNoModule, m.Path, at.Line, "remove the module from the pom, or restore its directory",
 				"the module %q has no pom.xml: Maven will refuse the whole build", rel(m.Dir(), dir)))
 		}
 	}
@@ -80,7 +79,7 @@ func (r *recipes) tasks(a *Adapter) ([]adapters.Task, error) {
 	if r.self().Packaging.Text == "pom" && !slices.ContainsFunc(r.self().Plugins, func(p pom.Plugin) bool { return p.Bound }) {
 		return nil, nil // a parent or a list of versions: it has no outputs
 	}
-	w, err := wrapper.Maven(r.f, a.host.Env)
+	w, err := jvm.MavenWrapper(r.f, a.host.Env)
 	if err != nil {
 		return nil, err
 	}
@@ -128,11 +127,11 @@ func (r *recipes) tasks(a *Adapter) ([]adapters.Task, error) {
 
 // rewrites returns a glob of the archives of the reactor's modules, which a run makes again from
 // their sources, with other times in them: shaded ones and those of javadoc.
-func (r *recipes) rewrites() []string { return jdk.Below(r.f, r.root().Dir(), archives) }
+func (r *recipes) rewrites() []string { return jvm.Below(r.f, r.root().Dir(), archives) }
 
 // oldMaven reports whether the wrapper's Maven does not know -ntp yet.
-func oldMaven(w *wrapper.Wrapper) bool {
-	return w.Version != "" && jdk.ParseVersion(w.Version).Compare(jdk.Version{3, 6, 1}) < 0
+func oldMaven(w *jvm.Wrapper) bool {
+	return w.Version != "" && jvm.ParseVersion(w.Version).Compare(jvm.Version{3, 6, 1}) < 0
 }
 
 // tested reports whether the project may have tests: in the usual directory, or where a pom names it.
@@ -171,7 +170,7 @@ func (r *recipes) scripts() []adapters.Task {
 
 // above returns the files outside the project that its tasks depend on: the poms of its
 // parents and of the reactor, Maven's settings there, and files that the poms name.
-func (r *recipes) above(w *wrapper.Wrapper) []string {
+func (r *recipes) above(w *jvm.Wrapper) []string {
 	var files []string
 	for _, m := range slices.Concat(r.chain[1:], pom.Chain(r.reactor)) {
 		files = append(files, m.Path)

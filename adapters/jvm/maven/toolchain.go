@@ -8,9 +8,8 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/jvm/jdk"
+	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/adapters/jvm/pom"
-	"github.com/bentobuild/bento/adapters/jvm/wrapper"
 	"github.com/bentobuild/bento/internal/pattern"
 	"github.com/bentobuild/bento/internal/probe"
 )
@@ -24,7 +23,7 @@ func (a *Adapter) look() (seen, error) {
 	if err != nil {
 		return seen{}, a.missing(err)
 	}
-	if home, err := jdk.HomeOf(path); err == nil {
+	if home, err := jvm.HomeOf(path); err == nil {
 		b.File(filepath.Join(home, "lib"))
 		b.File(filepath.Join(home, "conf", "settings.xml"))
 	}
@@ -46,7 +45,7 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	w, err := wrapper.Maven(a.Files(dir), a.host.Env)
+	w, err := jvm.MavenWrapper(a.Files(dir), a.host.Env)
 	if err != nil {
 		return "", err
 	}
@@ -102,7 +101,7 @@ func (a *Adapter) tool(ctx context.Context, at probe.At) (string, error) {
 	if at.Leave.Given() {
 		from = from.Now() // an install may have fetched the wrapper's distribution
 	}
-	w, err := wrapper.Maven(from.Files(at.Dir), a.host.Env)
+	w, err := jvm.MavenWrapper(from.Files(at.Dir), a.host.Env)
 	switch {
 	case err != nil:
 		return "", err
@@ -111,7 +110,7 @@ func (a *Adapter) tool(ctx context.Context, at probe.At) (string, error) {
 	case w != nil && w.Text != "":
 		return fmt.Sprintf("Apache Maven %s of the wrapper, %s", w.Version, w.Text), nil
 	case w != nil && !at.Leave.Given():
-		return "", jdk.Own(w.Script)
+		return "", w.Own()
 	case w != nil:
 		return a.mavenVersion(ctx, at.Of(w.Script))
 	}
@@ -162,7 +161,7 @@ func (a *Adapter) userSettings() string {
 // no file lists them, so an install only fetches the wrapper's distribution.
 func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, error) {
 	f := a.Files(dir)
-	w, err := wrapper.Maven(f, a.host.Env)
+	w, err := jvm.MavenWrapper(f, a.host.Env)
 	if err != nil {
 		return adapters.Scope{}, err
 	}
@@ -172,7 +171,7 @@ func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, e
 // Install implements adapters.Adapter.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
 	f := a.Now().Files(req.DishDir)
-	w, err := wrapper.Maven(f, a.host.Env)
+	w, err := jvm.MavenWrapper(f, a.host.Env)
 	if err != nil || w == nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
-	"github.com/bentobuild/bento/adapters/jvm/jdk"
+	"github.com/bentobuild/bento/adapters/jvm"
 )
 
 func TestFingerprint(t *testing.T) {
@@ -35,7 +35,7 @@ func TestFingerprint(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	// Another JDK is another fingerprint.
-	for _, home := range jdk.Installed(adaptertest.Env()) {
+	for _, home := range jvm.Installed(adaptertest.Env()) {
 		b := New(adapters.Options{Env: adaptertest.Env("JAVA_HOME=" + home.Dir)})
 		got, err := b.ToolchainFingerprint(t.Context(), root)
 		if err != nil || !strings.Contains(got, strings.Fields(home.Text)[0]) {
@@ -49,7 +49,7 @@ func TestMissingMaven(t *testing.T) {
 	if err != nil {
 		adaptertest.Lack(t, "java is not installed")
 	}
-	home, err := jdk.HomeOf(java)
+	home, err := jvm.HomeOf(java)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,4 @@
-// Package scaffold returns the files that new projects of Maven and of Gradle share: a
-// class, its test, and rules for Checkstyle.
-package scaffold
+package jvm
 
 import (
 	"strings"
@@ -10,11 +8,11 @@ import (
 
 // The versions that new projects use.
 const (
-	JUnit   = "4.13.2"
-	Release = "11"
+	JUnit       = "4.13.2"
+	JavaRelease = "11"
 )
 
-const source = `package com.example;
+const greeting = `package com.example;
 
 /** Greets. */
 public final class Greeting {
@@ -34,7 +32,7 @@ public final class Greeting {
 }
 `
 
-const test = `package com.example;
+const greetingTest = `package com.example;
 
 import static org.junit.Assert.assertEquals;
 
@@ -48,7 +46,7 @@ public class GreetingTest {
 }
 `
 
-const rules = `<?xml version="1.0"?>
+const checkstyleRules = `<?xml version="1.0"?>
 <!DOCTYPE module PUBLIC "-//Puppy Crawl//DTD Check Configuration 1.3//EN" "http://www.puppycrawl.com/dtds/configuration_1_3.dtd">
 <module name="Checker">
   <module name="TreeWalker">
@@ -59,9 +57,9 @@ const rules = `<?xml version="1.0"?>
 </module>
 `
 
-// Files returns the files of a project: the sources, and the given files of the build by
-// path, with NAME replaced by the name.
-func Files(name string, build map[string]string) []adapters.ScaffoldFile {
+// ScaffoldFiles returns the files of a project: a class, its test, rules for Checkstyle, and the given files of
+// the build by path, with NAME replaced by the name.
+func ScaffoldFiles(name string, build map[string]string) []adapters.ScaffoldFile {
 	var files []adapters.ScaffoldFile
 	add := func(path, text string) {
 		files = append(files, adapters.ScaffoldFile{Path: path, Data: []byte(strings.ReplaceAll(text, "NAME", name))})
@@ -71,8 +69,8 @@ func Files(name string, build map[string]string) []adapters.ScaffoldFile {
 			add(path, text)
 		}
 	}
-	add("config/checkstyle/checkstyle.xml", rules)
-	add("src/main/java/com/example/Greeting.java", source)
-	add("src/test/java/com/example/GreetingTest.java", test)
+	add("config/checkstyle/checkstyle.xml", checkstyleRules)
+	add("src/main/java/com/example/Greeting.java", greeting)
+	add("src/test/java/com/example/GreetingTest.java", greetingTest)
 	return files
 }

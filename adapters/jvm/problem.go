@@ -1,4 +1,4 @@
-package jdk
+package jvm
 
 import (
 	"fmt"

@@ -1,6 +1,7 @@
-// Package jdk finds installed versions of Java, the one that the tools of a directory
-// start, and the one that a project requires.
-package jdk
+// Package jvm has what the adapters of Maven and Gradle share: the installed versions of Java, the one that the
+// tools of a directory start and the one that a project requires, wrappers, properties files, and the files of
+// a new project.
+package jvm
 
 import (
 	"strconv"

@@ -1,4 +1,4 @@
-package jdk_test
+package jvm_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
-	"github.com/bentobuild/bento/adapters/jvm/jdk"
+	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -24,7 +24,7 @@ func FuzzVersionFiles(f *testing.F) {
 			dir := t.TempDir()
 			adaptertest.Write(t, filepath.Join(dir, ".git"), "")
 			adaptertest.Write(t, filepath.Join(dir, name), string(data))
-			pin, err := jdk.VersionFiles(adapters.NewFiles(dir))
+			pin, err := jvm.VersionFiles(adapters.NewFiles(dir))
 			if err != nil {
 				var p diagnostics.Problems
 				if !errors.As(err, &p) || p[0].Line < 1 || p[0].Line > 1+strings.Count(string(data), "\n") {
@@ -38,7 +38,7 @@ func FuzzVersionFiles(f *testing.F) {
 			if pin.Line < 1 || pin.Line > 1+strings.Count(string(data), "\n") || filepath.Base(pin.File) != name {
 				t.Fatalf("%s: %+v", name, pin)
 			}
-			if _, ok := (jdk.Version{}).Satisfies(pin.Version); !ok {
+			if _, ok := (jvm.Version{}).Satisfies(pin.Version); !ok {
 				t.Fatalf("%s: no version satisfies %q", name, pin.Version)
 			}
 		}
@@ -53,7 +53,7 @@ func FuzzLook(f *testing.F) {
 		dir := t.TempDir()
 		adaptertest.Write(t, filepath.Join(dir, "bin", "javac"), "")
 		adaptertest.Write(t, filepath.Join(dir, "release"), string(data))
-		h := jdk.Look(dir)
+		h := jvm.Look(dir)
 		if h.Dir != dir || h.Version != nil && h.Text == "" {
 			t.Fatalf("%+v", h)
 		}

@@ -1,4 +1,4 @@
-package wrapper
+package jvm
 
 import (
 	"path/filepath"
@@ -9,8 +9,8 @@ import (
 	"github.com/bentobuild/bento/adapters/adaptertest"
 )
 
-// FuzzProperties reads the same bytes as the settings of both wrappers.
-func FuzzProperties(f *testing.F) {
+// FuzzWrappers reads the same bytes as the settings of both wrappers.
+func FuzzWrappers(f *testing.F) {
 	for _, seed := range []string{
 		mavenProperties, "distributionUrl=https\\://services.gradle.org/distributions/gradle-8.10-bin.zip\n", "distributionUrl=..\\\n/..\n",
 		"distributionUrl=http:gradle-8.zip\ndistributionSha256Sum=a b\n", "distributionType=only-script\ndistributionUrl=apache-maven-3.9.6-bin.tar.gz",
@@ -29,11 +29,11 @@ func FuzzProperties(f *testing.F) {
 		if jar {
 			adaptertest.Write(t, filepath.Join(root, "gradle/wrapper/gradle-wrapper.jar"), "")
 		}
-		maven, err := Maven(adapters.NewFiles(root), env)
+		maven, err := MavenWrapper(adapters.NewFiles(root), env)
 		if err != nil {
 			t.Fatal(err)
 		}
-		gradle, pin, err := Gradle(adapters.NewFiles(root), env)
+		gradle, pin, err := GradleWrapper(adapters.NewFiles(root), env)
 		if err != nil || gradle == nil == jar {
 			t.Fatalf("%+v, %v", gradle, err)
 		}

@@ -1,4 +1,4 @@
-package jdk
+package jvm
 
 import (
 	"context"
@@ -147,11 +147,6 @@ func (h *Host) Said(ctx context.Context, at probe.At) (string, error) {
 func (h *Host) Ask(ctx context.Context, q probe.Question, at probe.At) (string, error) {
 	said, err := h.asker.Ask(ctx, q, at)
 	return said.Out + "\n" + said.Err, err
-}
-
-// Own returns the error of a wrapper whose version only the wrapper knows.
-func Own(script string) error {
-	return &adapters.KnownAtRun{Why: script + " is the project's own program"}
 }
 
 // hint returns how to install Java, of the feature release major unless that is 0.

@@ -1,4 +1,4 @@
-package jdk_test
+package jvm_test
 
 import (
 	"errors"
@@ -12,16 +12,16 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
-	"github.com/bentobuild/bento/adapters/jvm/jdk"
+	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
 func TestParseVersion(t *testing.T) {
-	for text, want := range map[string]jdk.Version{
+	for text, want := range map[string]jvm.Version{
 		"17": {17}, "17.0.9+9": {17, 0, 9}, "1.8.0_402": {8, 0, 402}, "1.8": {8}, "temurin-17.0.9+9": {17, 0, 9}, "21.0.1-tem": {21, 0, 1},
 		"openjdk64-17.0.2": {17, 0, 2}, "22-ea": {22}, "zulu-fx-21": {21}, "graalvm": nil, "": nil, "3.8.7": {3, 8, 7}, "99999999999999999999": nil, "17.x": {17},
 	} {
-		if d := cmp.Diff(want, jdk.ParseVersion(text)); d != "" {
+		if d := cmp.Diff(want, jvm.ParseVersion(text)); d != "" {
 			t.Errorf("%q: %s", text, d)
 		}
 	}
@@ -39,18 +39,18 @@ func TestSatisfies(t *testing.T) {
 		{"17.0.15", "[17]", true, true}, {"8.0.1", "[1.8,1.9),[11,)", true, true}, {"9", "[1.8,1.9),[11,)", false, true}, {"17", "(17,)", false, true},
 		{"17", "latest", false, false}, {"17", "[x", false, false}, {"17", "", false, false},
 	} {
-		if yes, ok := jdk.ParseVersion(c.have).Satisfies(c.want); yes != c.yes || ok != c.ok {
+		if yes, ok := jvm.ParseVersion(c.have).Satisfies(c.want); yes != c.yes || ok != c.ok {
 			t.Errorf("%s for %s: %v %v", c.have, c.want, yes, ok)
 		}
 	}
 }
 
 func TestTell(t *testing.T) {
-	text, v := jdk.Tell("Picked up JAVA_TOOL_OPTIONS: -Dx=1\nNOTE: y\nopenjdk version \"17.0.15\" 2025-04-15\nOpenJDK Runtime Environment (build x)\n")
+	text, v := jvm.Tell("Picked up JAVA_TOOL_OPTIONS: -Dx=1\nNOTE: y\nopenjdk version \"17.0.15\" 2025-04-15\nOpenJDK Runtime Environment (build x)\n")
 	if !strings.HasPrefix(text, "openjdk version") || v.Major() != 17 || !strings.HasSuffix(text, "(build x)") {
 		t.Errorf("%q %v", text, v)
 	}
-	if text, _ = jdk.Tell("no such thing"); text != "" {
+	if text, _ = jvm.Tell("no such thing"); text != "" {
 		t.Error(text)
 	}
 }
@@ -69,8 +69,8 @@ func home(t *testing.T, dir, version string) string {
 	return dir
 }
 
-func hostIn(env adapters.Environ) *jdk.Host {
-	h := new(jdk.Host)
+func hostIn(env adapters.Environ) *jvm.Host {
+	h := new(jvm.Host)
 	h.Use(adapters.Source{}, env)
 	return h
 }
@@ -155,7 +155,7 @@ func TestInstalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ours []string
-	for _, h := range jdk.Installed(adapters.NewEnviron([]string{"HOME=" + user})) {
+	for _, h := range jvm.Installed(adapters.NewEnviron([]string{"HOME=" + user})) {
 		if strings.HasPrefix(h.Dir, user) {
 			ours = append(ours, h.Text)
 		}
@@ -175,7 +175,7 @@ func TestVersionFiles(t *testing.T) {
 		"-- .sdkmanrc --\nmaven=3\n":                                      "",
 	} {
 		root := adaptertest.Project(t, archive)
-		pin, err := jdk.VersionFiles(adapters.NewFiles(filepath.Join(root, "a", "b")))
+		pin, err := jvm.VersionFiles(adapters.NewFiles(filepath.Join(root, "a", "b")))
 		got := ""
 		switch {
 		case err != nil:
@@ -192,7 +192,7 @@ func TestVersionFiles(t *testing.T) {
 func TestCheckJava(t *testing.T) {
 	h := hostIn(adapters.NewEnviron([]string{"HOME=" + t.TempDir()}))
 	const fingerprint = "openjdk version \"17.0.15\" 2025-04-15\nrest\n"
-	check := func(want string, found ...jdk.Version) adapters.Verdict {
+	check := func(want string, found ...jvm.Version) adapters.Verdict {
 		return h.CheckJava(adapters.Toolchain{Tool: "java", Version: want}, fingerprint, found...)
 	}
 	if v := check("17"); !v.OK || v.Found != "17.0.15" {
@@ -201,7 +201,7 @@ func TestCheckJava(t *testing.T) {
 	if v := check(">=99"); v.OK || !strings.Contains(v.Hint, "99") {
 		t.Errorf("%+v", v)
 	}
-	if v := check("21", jdk.Version{21, 0, 1}); !v.OK {
+	if v := check("21", jvm.Version{21, 0, 1}); !v.OK {
 		t.Errorf("%+v", v)
 	}
 }
@@ -211,10 +211,10 @@ func FuzzVersions(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		v := jdk.ParseVersion(text)
+		v := jvm.ParseVersion(text)
 		v.Satisfies(text)
-		jdk.Minimum(text)
-		jdk.Tell(text)
+		jvm.Minimum(text)
+		jvm.Tell(text)
 		if v.Compare(v) != 0 || v.Compare(append(v, 1)) != -1 {
 			t.Errorf("%q: %v", text, v)
 		}
@@ -224,14 +224,14 @@ func FuzzVersions(f *testing.F) {
 // TestLookWaitsForNoPipe: a clone may name a JDK of its own in gradle.properties.
 func TestLookWaitsForNoPipe(t *testing.T) {
 	dir := home(t, t.TempDir(), "17.0.1")
-	if h := jdk.Look(dir); h.Version == nil {
+	if h := jvm.Look(dir); h.Version == nil {
 		t.Errorf("%+v", h)
 	}
 	release := filepath.Join(dir, "release")
 	if err := errors.Join(os.Remove(release), syscall.Mkfifo(release, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if h := jdk.Look(dir); h.Version != nil {
+	if h := jvm.Look(dir); h.Version != nil {
 		t.Errorf("of a pipe: %+v", h)
 	}
 }

@@ -1,4 +1,4 @@
-package jdk
+package jvm
 
 import (
 	"os"
@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/jvm/properties"
 )
 
 // Home is an installed JDK.
@@ -71,7 +70,7 @@ func Look(dir string) Home {
 	if err != nil || len(data) > maxRelease {
 		return h
 	}
-	said := properties.Parse(data)
+	said := Properties(data)
 	get := func(name string) string { return strings.Trim(said[name].Value, `"`) }
 	h.Version = ParseVersion(get("JAVA_VERSION"))
 	h.Text = strings.TrimSpace(get("JAVA_VERSION") + " " + get("IMPLEMENTOR") + " " + get("JAVA_RUNTIME_VERSION"))

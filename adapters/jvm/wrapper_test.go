@@ -1,4 +1,4 @@
-package wrapper
+package jvm
 
 import (
 	"errors"
@@ -13,12 +13,12 @@ import (
 
 const mavenProperties = "distributionUrl=https://repo.example/org/apache/maven/apache-maven/3.9.6/apache-maven-3.9.6-bin.zip\n"
 
-func TestMaven(t *testing.T) {
+func TestMavenWrapper(t *testing.T) {
 	home := t.TempDir()
 	env := adapters.NewEnviron([]string{"HOME=" + home})
 	root := adaptertest.Project(t, "-- mvnw --\nmaven-wrapper.jar\n-- .mvn/wrapper/maven-wrapper.jar --\n-- .mvn/wrapper/maven-wrapper.properties --\n"+mavenProperties)
 	look := func() *Wrapper {
-		w, err := Maven(adapters.NewFiles(filepath.Join(root, "a")), env)
+		w, err := MavenWrapper(adapters.NewFiles(filepath.Join(root, "a")), env)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,13 +52,13 @@ func TestMaven(t *testing.T) {
 	}
 }
 
-func TestGradle(t *testing.T) {
+func TestGradleWrapper(t *testing.T) {
 	home := t.TempDir()
 	env := adapters.NewEnviron([]string{"GRADLE_USER_HOME=" + home})
 	root := adaptertest.Project(t, "-- gradlew --\ngradle-wrapper.jar\n-- gradle/wrapper/gradle-wrapper.jar --\n-- gradle/wrapper/gradle-wrapper.properties --\n"+
 		"distributionSha256Sum=abc\ndistributionUrl=https\\://services.gradle.org/distributions/gradle-8.10-bin.zip\n")
 	look := func() (*Wrapper, *adapters.Toolchain) {
-		w, pin, err := Gradle(adapters.NewFiles(root), env)
+		w, pin, err := GradleWrapper(adapters.NewFiles(root), env)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,8 +101,8 @@ func TestOwnKind(t *testing.T) {
 		}
 	}
 	f := adapters.NewFiles(filepath.Join(root, "x", "y"))
-	m, err := Maven(f, nil)
-	g, _, err2 := Gradle(f, nil)
+	m, err := MavenWrapper(f, nil)
+	g, _, err2 := GradleWrapper(f, nil)
 	if err != nil || err2 != nil || !m.There || !g.There || m.Text != "" {
 		t.Fatalf("%+v %+v", m, g)
 	}
@@ -116,7 +116,7 @@ func TestOwnKind(t *testing.T) {
 
 func TestFetch(t *testing.T) {
 	root := adaptertest.Project(t, "-- mvnw --\necho fetching $1\nexit $STATUS\n")
-	w, err := Maven(adapters.NewFiles(root), nil)
+	w, err := MavenWrapper(adapters.NewFiles(root), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,23 +1,22 @@
-// Package properties reads the properties files of Java
-// (https://docs.oracle.com/javase/8/docs/api/java/util/Properties.html#load-java.io.Reader-).
-package properties
+package jvm
 
 import (
 	"bytes"
 	"strings"
 )
 
-// Entry is one entry of a file.
-type Entry struct {
+// Property is one entry of a properties file.
+type Property struct {
 	Value string
 	Line  int
 }
 
-// Parse reads a file: comments, continued lines and the escapes that names and paths need.
-// Of a name that occurs twice, the last wins.
-func Parse(data []byte) map[string]Entry {
+// Properties reads a properties file of Java: comments, continued lines and the escapes that names and paths
+// need (https://docs.oracle.com/javase/8/docs/api/java/util/Properties.html#load-java.io.Reader-). Of a name
+// that occurs twice, the last wins.
+func Properties(data []byte) map[string]Property {
 	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
-	m := make(map[string]Entry)
+	m := make(map[string]Property)
 	var before []string // of a continued line
 	begun := 0
 	for i, line := range strings.Split(string(data), "\n") {
@@ -33,7 +32,7 @@ func Parse(data []byte) map[string]Entry {
 			continue
 		}
 		name, value := splitProperty(strings.Join(append(before, line), ""))
-		m[name] = Entry{value, begun}
+		m[name] = Property{value, begun}
 		before, begun = nil, 0
 	}
 	return m

@@ -1,11 +1,10 @@
-package jdk
+package jvm
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/jvm/properties"
 )
 
 // VersionFiles returns the version of Java that the nearest .java-version, .sdkmanrc or
@@ -40,7 +39,7 @@ func sdkman(f *adapters.Files) (*adapters.Toolchain, error) {
 	if err != nil {
 		return nil, err
 	}
-	if java := properties.Parse(data)["java"]; java.Value != "" {
+	if java := Properties(data)["java"]; java.Value != "" {
 		return readable(&adapters.Toolchain{Tool: "java", Version: java.Value, File: path, Line: java.Line}, nil)
 	}
 	return nil, nil

@@ -1,7 +1,4 @@
-// Package wrapper finds the scripts by which projects bring their own Maven
-// (https://maven.apache.org/wrapper) or Gradle
-// (https://docs.gradle.org/current/userguide/gradle_wrapper.html).
-package wrapper
+package jvm
 
 import (
 	"context"
@@ -13,14 +10,12 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/jvm/jdk"
-	"github.com/bentobuild/bento/adapters/jvm/properties"
 	"github.com/bentobuild/bento/internal/pattern"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// Wrapper is a script of the project that starts a fixed version of the tool, and fetches
-// it first if it is missing.
+// Wrapper is a script of the project that starts a fixed version of Maven (https://maven.apache.org/wrapper) or
+// Gradle (https://docs.gradle.org/current/userguide/gradle_wrapper.html), and fetches it first if it is missing.
 type Wrapper struct {
 	Script string // absolute
 	// Version is the version of the tool, "" when it is unknown.
@@ -37,7 +32,7 @@ type Wrapper struct {
 var distribution = pattern.New(`^(?:apache-maven|gradle)-(\d[\w.+-]*?)(?:-(?:bin|all|src))?\.(?:zip|tar\.gz)$`)
 
 // describe reads the properties of a wrapper.
-func (w *Wrapper) describe(said map[string]properties.Entry) (url string) {
+func (w *Wrapper) describe(said map[string]Property) (url string) {
 	url = said["distributionUrl"].Value
 	w.Text = strings.TrimSpace(url + " " + said["distributionSha256Sum"].Value)
 	if m := distribution.FindStringSubmatch(path.Base(url)); m != nil {
@@ -46,8 +41,8 @@ func (w *Wrapper) describe(said map[string]properties.Entry) (url string) {
 	return url
 }
 
-// Maven returns the nearest ./mvnw in f's directory or above, or nil.
-func Maven(f *adapters.Files, env adapters.Environ) (*Wrapper, error) {
+// MavenWrapper returns the nearest ./mvnw in f's directory or above, or nil.
+func MavenWrapper(f *adapters.Files, env adapters.Environ) (*Wrapper, error) {
 	script, ok := f.Up("mvnw")
 	if !ok {
 		return nil, nil
@@ -59,7 +54,7 @@ func Maven(f *adapters.Files, env adapters.Environ) (*Wrapper, error) {
 	if data == nil || err != nil {
 		return w, err // a script of another kind
 	}
-	said := properties.Parse(data)
+	said := Properties(data)
 	if w.describe(said); w.Version == "" {
 		return w, nil
 	}
@@ -77,7 +72,7 @@ func Maven(f *adapters.Files, env adapters.Environ) (*Wrapper, error) {
 func mavenIsThere(f *adapters.Files, env adapters.Environ, version string) bool {
 	homes := []string{env.Get("MAVEN_USER_HOME")}
 	if homes[0] == "" {
-		homes = []string{filepath.Join(env.Get("HOME"), ".m2"), filepath.Join(jdk.UserHome(env), ".m2")}
+		homes = []string{filepath.Join(env.Get("HOME"), ".m2"), filepath.Join(UserHome(env), ".m2")}
 	}
 	for _, home := range homes {
 		dists := f.Beyond().Whole(filepath.Join(home, "wrapper", "dists"))
@@ -90,10 +85,10 @@ func mavenIsThere(f *adapters.Files, env adapters.Environ, version string) bool 
 	return false
 }
 
-// Gradle returns the nearest ./gradlew in f's directory or above, or nil. Without its jar,
-// which source archives leave out, the script cannot run: Gradle then returns only its
+// GradleWrapper returns the nearest ./gradlew in f's directory or above, or nil. Without its jar,
+// which source archives leave out, the script cannot run: GradleWrapper then returns only its
 // version, as a pin.
-func Gradle(f *adapters.Files, env adapters.Environ) (w *Wrapper, pin *adapters.Toolchain, err error) {
+func GradleWrapper(f *adapters.Files, env adapters.Environ) (w *Wrapper, pin *adapters.Toolchain, err error) {
 	script, ok := f.Up("gradlew")
 	if !ok {
 		return nil, nil, nil
@@ -105,7 +100,7 @@ func Gradle(f *adapters.Files, env adapters.Environ) (w *Wrapper, pin *adapters.
 	if err != nil {
 		return nil, nil, err
 	}
-	said := properties.Parse(data)
+	said := Properties(data)
 	url := w.describe(said)
 	if !f.IsFile(filepath.Join(dir, "gradle-wrapper.jar")) {
 		if text, err := f.Read(script); err == nil && strings.Contains(string(text), "gradle-wrapper.jar") {
@@ -127,13 +122,18 @@ func GradleHome(env adapters.Environ) string {
 	if home := env.Get("GRADLE_USER_HOME"); home != "" {
 		return home
 	}
-	return filepath.Join(jdk.UserHome(env), ".gradle")
+	return filepath.Join(UserHome(env), ".gradle")
 }
 
 // urlHash returns the name that the wrapper uses for the directory of a distribution.
 func urlHash(url string) string {
 	sum := md5.Sum([]byte(url))
 	return new(big.Int).SetBytes(sum[:]).Text(36)
+}
+
+// Own returns the error of a wrapper whose version only the wrapper knows.
+func (w *Wrapper) Own() error {
+	return &adapters.KnownAtRun{Why: w.Script + " is the project's own program"}
 }
 
 // Missing returns the error of a wrapper that would have to fetch its tool and may not.

@@ -1,4 +1,4 @@
-package properties
+package jvm
 
 import (
 	"strings"
@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestParse(t *testing.T) {
-	got := Parse([]byte("\ufeff# c\r\n! c\r\na=1\r\nb : 2 \n  c\t3\nurl=https\\://x/a\\=b\nlong = one, \\\n   two\nempty\nodd\\ name=x\na=4\ndir=C\\\\x\\\\\n"))
-	want := map[string]Entry{
+func TestProperties(t *testing.T) {
+	got := Properties([]byte("\ufeff# c\r\n! c\r\na=1\r\nb : 2 \n  c\t3\nurl=https\\://x/a\\=b\nlong = one, \\\n   two\nempty\nodd\\ name=x\na=4\ndir=C\\\\x\\\\\n"))
+	want := map[string]Property{
 		"a": {"4", 11}, "b": {"2", 4}, "c": {"3", 5}, "url": {"https://x/a=b", 6}, "long": {"one, two", 7},
 		"empty": {"", 9}, "odd name": {"x", 10}, "dir": {`C\x\`, 12},
 	}
@@ -19,10 +19,10 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzProperties(f *testing.F) {
 	f.Add([]byte("a=b\\\n c\n\\\\=\\"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for name, e := range Parse(data) {
+		for name, e := range Properties(data) {
 			if e.Line < 1 {
 				t.Errorf("%q: %+v", name, e)
 			}
@@ -34,7 +34,7 @@ func FuzzParse(f *testing.F) {
 func TestLongLine(t *testing.T) {
 	const lines = 1 << 20
 	begin := time.Now()
-	m := Parse([]byte("a=" + strings.Repeat("b\\\n", lines) + "c"))
+	m := Properties([]byte("a=" + strings.Repeat("b\\\n", lines) + "c"))
 	if got := m["a"]; len(got.Value) != lines+1 || got.Line != 1 {
 		t.Errorf("%d bytes on line %d", len(got.Value), got.Line)
 	}
