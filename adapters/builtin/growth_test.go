@@ -19,12 +19,9 @@ import (
 	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/adapters/jvm/pom"
 	"github.com/bentobuild/bento/adapters/jvm/script"
-	"github.com/bentobuild/bento/adapters/node/bunlock"
-	"github.com/bentobuild/bento/adapters/node/npmlock"
+	"github.com/bentobuild/bento/adapters/node/lockfile"
 	"github.com/bentobuild/bento/adapters/node/packagejson"
-	"github.com/bentobuild/bento/adapters/node/pnpmlock"
 	"github.com/bentobuild/bento/adapters/node/yamldoc"
-	"github.com/bentobuild/bento/adapters/node/yarnlock"
 	"github.com/bentobuild/bento/adapters/php/composer"
 	pylock "github.com/bentobuild/bento/adapters/python/lockfile"
 	"github.com/bentobuild/bento/adapters/ruby/gemlock"
@@ -51,14 +48,14 @@ func readers() map[string]growth.Reader {
 		"jvm/script.ParseCatalog":        growth.Of(growth.By(script.ParseCatalog), growth.List("[libraries]\n", "l%d = \"g:a%d:1\"\n", "", "")),
 		"jvm/script.ParseSettings":       growth.Of(growth.By(script.ParseSettings), growth.List("", "include ':a:b:p%d'\n", "", "")),
 		"jvm/script.ParseBuild":          growth.Of(growth.By(script.ParseBuild), growth.List("dependencies {\n", "  implementation(project(':p%d'))\n", "", "}\n")),
-		"node/bunlock.Parse":             growth.Of(growth.By(bunlock.Parse), growth.List(`{"lockfileVersion": 1, "workspaces": {"": {"name": "r"}}, "packages": {`, `"p%d": ["p%d@1.0.0", "", {}, "sha512-%d"]`, ",", "}}")),
-		"node/npmlock.Parse":             growth.Of(growth.By(npmlock.Parse), growth.List(`{"lockfileVersion": 3, "packages": {`, `"node_modules/p%d": {"version": "1.0.0"}`, ",", "}}")),
+		"node/lockfile.ParseBun":         growth.Of(growth.By(lockfile.ParseBun), growth.List(`{"lockfileVersion": 1, "workspaces": {"": {"name": "r"}}, "packages": {`, `"p%d": ["p%d@1.0.0", "", {}, "sha512-%d"]`, ",", "}}")),
+		"node/lockfile.ParseNPM":         growth.Of(growth.By(lockfile.ParseNPM), growth.List(`{"lockfileVersion": 3, "packages": {`, `"node_modules/p%d": {"version": "1.0.0"}`, ",", "}}")),
 		"node/packagejson.ParseManifest": growth.Of(growth.By(packagejson.ParseManifest), growth.List(`{"name": "x", "scripts": {`, `"s%d": "echo %d"`, ",", "}}")),
-		"node/pnpmlock.Parse":            growth.Of(growth.By(pnpmlock.Parse), growth.List("lockfileVersion: '9.0'\npackages:\n", "  p%d@1.0.0:\n    resolution: {integrity: sha512-%d}\n", "", "")),
+		"node/lockfile.ParsePNPM":        growth.Of(growth.By(lockfile.ParsePNPM), growth.List("lockfileVersion: '9.0'\npackages:\n", "  p%d@1.0.0:\n    resolution: {integrity: sha512-%d}\n", "", "")),
 		"node/yamldoc.ParsePlaced":       growth.Of(growth.By(yamldoc.ParsePlaced), growth.List("packages:\n", "  - 'p%d/**'\n", "", "")),
 		"node/yamldoc.Parse":             growth.Of(growth.By(yamldoc.Parse), growth.List("packages:\n", "  - 'p%d/**'\n", "", "")),
-		"node/yarnlock.ParseClassic":     growth.Of(func(data []byte) any { v, err := yarnlock.ParseClassic(data); return []any{v, err} }, growth.List("# yarn lockfile v1\n\n", "p%d@^1.0.0:\n  version \"1.0.0\"\n\n", "", "")),
-		"node/yarnlock.Parse":            growth.Of(growth.By(yarnlock.Parse), growth.List("__metadata:\n  version: 8\n\n", "\"p%d@npm:1.0.0\":\n  version: 1.0.0\n  resolution: \"p%d@npm:1.0.0\"\n  languageName: node\n  linkType: hard\n\n", "", "")),
+		"node/lockfile.ParseClassic":     growth.Of(func(data []byte) any { v, err := lockfile.ParseClassic(data); return []any{v, err} }, growth.List("# yarn lockfile v1\n\n", "p%d@^1.0.0:\n  version \"1.0.0\"\n\n", "", "")),
+		"node/lockfile.ParseYarn":        growth.Of(growth.By(lockfile.ParseYarn), growth.List("__metadata:\n  version: 8\n\n", "\"p%d@npm:1.0.0\":\n  version: 1.0.0\n  resolution: \"p%d@npm:1.0.0\"\n  languageName: node\n  linkType: hard\n\n", "", "")),
 		"php/composer.ParseLock":         growth.Of(growth.By(composer.ParseLock), growth.List(`{"packages": [`, `{"name": "v/p%d", "version": "1.0.0"}`, ",", "]}")),
 		"php/composer.ParseManifest":     growth.Of(growth.By(composer.ParseManifest), growth.List(`{"name": "a/b", "require": {`, `"v/p%d": "^1"`, ",", "}}")),
 		"python/lockfile.ParseUV":        growth.Of(growth.By(pylock.ParseUV), growth.List("version = 1\n", "[[package]]\nname = \"p%d\"\nversion = \"1.0.0\"\nsource = { registry = \"r\" }\n", "", "")),

@@ -8,20 +8,16 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/node/bunlock"
 	"github.com/bentobuild/bento/adapters/node/lockfile"
-	"github.com/bentobuild/bento/adapters/node/npmlock"
 	"github.com/bentobuild/bento/adapters/node/packagejson"
-	"github.com/bentobuild/bento/adapters/node/pnpmlock"
 	"github.com/bentobuild/bento/adapters/node/project"
-	"github.com/bentobuild/bento/adapters/node/yarnlock"
 	"github.com/bentobuild/bento/internal/lockgraph"
 )
 
 // lockReader is a parsed lockfile in one of two forms.
 type lockReader struct {
 	lock    *lockfile.Lock    // with the members
-	classic *yarnlock.Classic // does not
+	classic *lockfile.Classic // does not
 	whole   string            // why it cannot be read
 }
 
@@ -56,15 +52,15 @@ func readLock(f *adapters.Files, path string) (l lockReader) {
 	if err == nil {
 		switch {
 		case name == "bun.lock":
-			l.lock, err = bunlock.Parse(path, data)
+			l.lock, err = lockfile.ParseBun(path, data)
 		case name == "pnpm-lock.yaml":
-			l.lock, err = pnpmlock.Parse(path, data)
-		case name == "yarn.lock" && yarnlock.IsClassic(data):
-			l.classic, err = yarnlock.ParseClassic(data)
+			l.lock, err = lockfile.ParsePNPM(path, data)
+		case name == "yarn.lock" && lockfile.IsClassic(data):
+			l.classic, err = lockfile.ParseClassic(data)
 		case name == "yarn.lock":
-			l.lock, err = yarnlock.Parse(path, data)
+			l.lock, err = lockfile.ParseYarn(path, data)
 		default:
-			l.lock, err = npmlock.Parse(path, data)
+			l.lock, err = lockfile.ParseNPM(path, data)
 		}
 	}
 	if err != nil {
@@ -93,7 +89,7 @@ func (l *lockReader) of(a *Adapter, f *adapters.Files, p *project.Project, name 
 // classicDigest returns the digest of the requirements of a package and of the members that
 // it depends on: the lockfile of yarn 1 has no members. Every member also depends on the
 // root's requirements.
-func (a *Adapter) classicDigest(f *adapters.Files, p *project.Project, lock *yarnlock.Classic) string {
+func (a *Adapter) classicDigest(f *adapters.Files, p *project.Project, lock *lockfile.Classic) string {
 	c := &closure{adapter: a, files: f, project: p, lock: lock, seen: make(map[string]bool)}
 	c.add(p.Manifest)
 	if root := p.Root(); root != nil {
@@ -112,7 +108,7 @@ type closure struct {
 	adapter *Adapter
 	files   *adapters.Files
 	project *project.Project
-	lock    *yarnlock.Classic
+	lock    *lockfile.Classic
 	seen    map[string]bool // members that were seen, by directory
 	queue   []string        // members to read
 	sums    []lockgraph.Sum

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/node/noderange"
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/internal/semver"
 )
@@ -18,7 +17,7 @@ func Check(want adapters.Toolchain, fingerprint string) adapters.Verdict {
 		return adapters.Verdict{OK: true, Found: found}
 	}
 	verdict := adapters.Verdict{Found: v.String()}
-	r, err := noderange.Parse(want.Version)
+	r, err := ParseRange(want.Version)
 	if err != nil {
 		verdict.Hint = err.Error()
 		return verdict
@@ -30,7 +29,7 @@ func Check(want adapters.Toolchain, fingerprint string) adapters.Verdict {
 }
 
 func howToGet(want adapters.Toolchain) string {
-	first := noderange.First(want.Version)
+	first := firstVersion(want.Version)
 	switch tool := project.Manager(want.Tool); tool {
 	case project.NPM, project.PNPM, project.Bun:
 		return fmt.Sprintf("install it with %q, or change the pin", "npm install -g "+want.Tool+"@"+want.Version)

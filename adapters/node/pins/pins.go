@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/node/noderange"
 	"github.com/bentobuild/bento/adapters/node/packagejson"
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/settings"
@@ -98,7 +97,7 @@ func filePin(f *adapters.Files, tool, name string) (*adapters.Toolchain, error) 
 	if pin == nil || err != nil {
 		return nil, err
 	}
-	version, pins := noderange.Alias(pin.Version)
+	version, pins := alias(pin.Version)
 	if !pins {
 		return nil, nil
 	}
@@ -111,7 +110,7 @@ func checked(pin *adapters.Toolchain, name string, err error) (*adapters.Toolcha
 	if pin == nil || err != nil {
 		return nil, err
 	}
-	if _, err := noderange.Parse(pin.Version); err != nil {
+	if _, err := ParseRange(pin.Version); err != nil {
 		return nil, pin.Malformed(name, err, `write a version or a range, such as "20", "20.11.1", ">=18 <21" or "lts/iron"`)
 	}
 	return pin, nil

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/node/noderange"
 )
 
 func FuzzPin(f *testing.F) {
@@ -13,7 +12,7 @@ func FuzzPin(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		text := string(data)
-		_, err := noderange.Parse(text)
+		_, err := ParseRange(text)
 		v := Check(adapters.Toolchain{Tool: "node", Version: text}, "node=v20.1.0")
 		if err != nil && v.OK {
 			t.Fatalf("%q is no range and yet satisfied", text)

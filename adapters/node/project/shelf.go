@@ -9,7 +9,6 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/packagejson"
 	"github.com/bentobuild/bento/adapters/node/settings"
-	"github.com/bentobuild/bento/adapters/node/workspace"
 )
 
 // File is the name of the manifest.
@@ -45,7 +44,7 @@ type Level struct {
 	files    map[string]bool       // the names of the files in it
 	manifest *packagejson.Manifest // nil when it is missing or cannot be read
 	space    *Space                // nil unless it is the root of a workspace
-	others   workspace.Globs       // members that the files of other tools declare
+	others   memberGlobs           // members that the files of other tools declare
 	err      error                 // of its manifests
 }
 
@@ -57,13 +56,13 @@ type Space struct {
 	Manifest *packagejson.Manifest // nil when the root has no package.json
 	PNPM     *settings.PNPM        // nil unless it is a workspace of pnpm
 
-	globs workspace.Globs
+	globs memberGlobs
 }
 
 // has reports whether a directory is a member.
 func (s *Space) has(dir string) bool {
 	rel, err := filepath.Rel(s.Dir, dir)
-	return err == nil && s.globs.Match(filepath.ToSlash(rel))
+	return err == nil && s.globs.match(filepath.ToSlash(rel))
 }
 
 // Read returns the package.json in dir, or nil. The error is a diagnostics.Problems.
@@ -102,7 +101,7 @@ func (s *Shelf) SpaceAt(f *adapters.Files, dir string) (*Space, error) {
 		} else if manifest != nil {
 			globs = manifest.Workspaces
 		}
-		if out.globs = workspace.Compile(globs); len(globs) == 0 {
+		if out.globs = compileGlobs(globs); len(globs) == 0 {
 			return nil, nil
 		}
 		return out, nil
@@ -173,7 +172,7 @@ func (s *Shelf) Members(f *adapters.Files, sp *Space) []string {
 		if _, err := s.SpaceAt(f, sp.Dir); err != nil {
 			return nil, err
 		}
-		return sp.globs.Expand(f, sp.Dir), nil
+		return sp.globs.expand(f, sp.Dir), nil
 	})
 	return dirs
 }

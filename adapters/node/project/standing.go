@@ -7,7 +7,6 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/packagejson"
 	"github.com/bentobuild/bento/adapters/node/settings"
-	"github.com/bentobuild/bento/adapters/node/workspace"
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
@@ -37,7 +36,7 @@ func (s *Shelf) Stand(f *adapters.Files) (Standing, error) {
 		}
 		out.Root, out.By = l.Dir, l.declares()
 		rel, err := filepath.Rel(l.Dir, f.Dir())
-		out.Named = l.space != nil && l.space.has(f.Dir()) || err == nil && l.others.Match(filepath.ToSlash(rel))
+		out.Named = l.space != nil && l.space.has(f.Dir()) || err == nil && l.others.match(filepath.ToSlash(rel))
 		return out, nil
 	}
 	return out, malformed
@@ -72,7 +71,7 @@ func (s *Shelf) IsProject(f *adapters.Files) bool {
 // otherMembers returns the members that files of other tools declare in a directory: lerna,
 // and Deno. It returns nil when none does. A malformed file declares none: its own tool
 // reports it.
-func otherMembers(f *adapters.Files, dir string, isFile func(name string) bool) workspace.Globs {
+func otherMembers(f *adapters.Files, dir string, isFile func(name string) bool) memberGlobs {
 	read := func(name string) *jsonfile.Value {
 		if !isFile(name) {
 			return nil
@@ -99,5 +98,5 @@ func otherMembers(f *adapters.Files, dir string, isFile func(name string) bool) 
 		}
 	}
 	globs = globs[:min(len(globs), adapters.MaxMembers)]
-	return slices.Clip(workspace.Compile(globs))
+	return slices.Clip(compileGlobs(globs))
 }

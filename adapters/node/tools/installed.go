@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/node/noderange"
+	"github.com/bentobuild/bento/adapters/node/pins"
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/settings"
 	"github.com/bentobuild/bento/internal/jsonfile"
@@ -89,6 +89,6 @@ func runs(root *jsonfile.Value, node string) bool {
 		return false
 	}
 	wanted := root.Get("engines").Get("node").Text()
-	r, err := noderange.Parse(wanted)
+	r, err := pins.ParseRange(wanted)
 	return err == nil && wanted != "" && r.Has(version)
 }

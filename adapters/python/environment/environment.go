@@ -1,5 +1,5 @@
 // Package environment is shared by the adapters of Python projects: the virtual environment
-// of a project, the variables of its tools, and how they are run.
+// of a project, the variables of its tools and how they are run, and the files of a new project.
 package environment
 
 import (

@@ -9,7 +9,6 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/environment"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
-	"github.com/bentobuild/bento/adapters/python/starter"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -133,5 +132,5 @@ func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters
 
 // Scaffold implements adapters.Scaffolder: a package with a test, marked as managed by uv.
 func (a *Adapter) Scaffold(name string) ([]adapters.ScaffoldFile, error) {
-	return starter.Files(name, "\n[tool.uv]\nmanaged = true\n"), nil
+	return environment.ScaffoldFiles(name, "\n[tool.uv]\nmanaged = true\n"), nil
 }

@@ -1,25 +1,13 @@
-package yarnlock
+package lockfile
 
 import (
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters/node/lockfile"
-	"github.com/bentobuild/bento/adapters/node/locktest"
 	"github.com/bentobuild/bento/internal/lockgraph"
 )
 
-func read(t testing.TB, name string) []byte {
-	t.Helper()
-	data, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
-func TestWhoSeesAChange(t *testing.T) {
+func TestYarnEdits(t *testing.T) {
 	data := read(t, "berry.lock")
 	checksum := func(pkg string) string {
 		_, rest, _ := strings.Cut(string(data), `"`+pkg+`"`+"\n")
@@ -27,7 +15,7 @@ func TestWhoSeesAChange(t *testing.T) {
 		line, _, _ := strings.Cut(rest, "\n")
 		return line
 	}
-	locktest.Run(t, Parse, data, []locktest.Edit{
+	checkEdits(t, ParseYarn, data, []edit{
 		{Name: "of the library", Old: checksum("is-number@npm:7.0.0"), New: "x", Changed: "packages/app packages/lib"},
 		{Name: "for its development", Old: checksum("is-odd@npm:3.0.1"), New: "x", Changed: "packages/app packages/lib"},
 		{Name: "far down", Old: checksum("kind-of@npm:3.2.2"), New: "x", Changed: "packages/app"},
@@ -76,17 +64,13 @@ func TestClassic(t *testing.T) {
 	}
 }
 
-func TestRefuses(t *testing.T) {
-	for text, want := range map[string]string{
+func TestYarnRefuses(t *testing.T) {
+	refuses(t, ParseYarn, "/w/yarn.lock", map[string]string{
 		"":                              "holds 0 documents",
 		"__metadata:\n  version: 99\n":  `yarn lockfile version "99" is not known`,
 		"__metadata:\n  version: &a 9a": `yarn lockfile version "9a" is not known`,
 		"a: [":                          "not valid YAML",
-	} {
-		if _, err := Parse("/w/yarn.lock", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q gave %v, want %s", text, err, want)
-		}
-	}
+	})
 	for text, want := range map[string]string{
 		"  version \"1\"\n":                      "line 1 is not in the layout of yarn: \"version \\\"1\\\"\" belongs to no entry",
 		"a@1:\n    b \"1\"\n":                    "line 2 is not",
@@ -104,17 +88,17 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzYarn(f *testing.F) {
 	f.Add(read(f, "berry.lock"))
 	f.Add(read(f, "classic.lock"))
 	f.Add([]byte("\"@s/a@^1, @s/a@npm:2\":\n  resolution: x@workspace:.\n  dependencies:\n    b: 1\n__metadata:\n  version: 8\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		lock, err := Parse("f", data)
+		lock, err := ParseYarn("f", data)
 		if (lock == nil) == (err == nil) {
 			t.Fatalf("%v and %v", lock, err)
 		}
 		if err == nil {
-			lock.Digest(lockfile.Root)
+			lock.Digest(Root)
 		}
 		if c, err := ParseClassic(data); err == nil {
 			c.Find("a", "1")

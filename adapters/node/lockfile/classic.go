@@ -1,6 +1,4 @@
-// Package yarnlock reads yarn.lock: that of yarn 1, which has its own format, and that of
-// the later versions, which is YAML.
-package yarnlock
+package lockfile
 
 import (
 	"bytes"
@@ -31,7 +29,7 @@ func IsClassic(data []byte) bool {
 	return bytes.Contains(head, []byte("yarn lockfile v1")) || !bytes.Contains(data, []byte("__metadata:"))
 }
 
-// ParseClassic reads the lockfile of yarn 1. The error says why it cannot.
+// ParseClassic reads the lockfile of yarn 1, in its own format. The error says why it cannot.
 func ParseClassic(data []byte) (*Classic, error) {
 	p := &classicParser{}
 	for line := range strings.Lines(string(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))) {
@@ -48,7 +46,7 @@ func newClassic(entries []*entry) *Classic {
 	nodes := make([]lockgraph.Node, len(entries))
 	for i, e := range entries {
 		name, _ := splitDescriptor(e.patterns[0])
-		nodes[i] = c.graph.Add("package", name, e.fields["version"], source(e.fields))
+		nodes[i] = c.graph.Add("package", name, e.fields["version"], source(e.fields["integrity"], e.fields["resolved"]))
 		for _, pattern := range e.patterns {
 			c.patterns[pattern] = nodes[i]
 		}
@@ -64,15 +62,6 @@ func newClassic(entries []*entry) *Classic {
 	}
 	c.graph.Seal()
 	return c
-}
-
-// source returns the identity of the fetched package. The origin is not hashed if the digest is
-// known.
-func source(fields map[string]string) string {
-	if integrity := fields["integrity"]; integrity != "" {
-		return integrity
-	}
-	return fields["resolved"]
 }
 
 // Find returns the digest of what a dependency of a member resolves to; ok is false when

@@ -1,25 +1,12 @@
-package bunlock
+package lockfile
 
 import (
-	"os"
 	"strings"
 	"testing"
-
-	"github.com/bentobuild/bento/adapters/node/lockfile"
-	"github.com/bentobuild/bento/adapters/node/locktest"
 )
 
-func read(t testing.TB) []byte {
-	t.Helper()
-	data, err := os.ReadFile("testdata/bun.lock")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
-func TestWhoSeesAChange(t *testing.T) {
-	locktest.Run(t, Parse, read(t), []locktest.Edit{
+func TestBunEdits(t *testing.T) {
+	checkEdits(t, ParseBun, read(t, "bun.lock"), []edit{
 		{Name: "of the library", Old: "sha512-41Cifkg6", New: "sha512-X", Changed: "packages/app packages/lib"},
 		{Name: "for its development", Old: "sha512-CQpnWPrD", New: "sha512-X", Changed: "packages/app packages/lib"},
 		{Name: "far down", Old: "sha512-NOW9QQXM", New: "sha512-X", Changed: "packages/app"},
@@ -35,7 +22,7 @@ func TestWhoSeesAChange(t *testing.T) {
 	})
 }
 
-func TestKeys(t *testing.T) {
+func TestBunKeys(t *testing.T) {
 	for key, want := range map[string]string{"a": "", "a/b": "a", "@s/a": "", "@s/a/b": "@s/a", "a/@s/b": "a", "@s/a/@s/b": "@s/a", "/": "", "": "", "@/": ""} {
 		if got := withoutLast(key); got != want {
 			t.Errorf("%q without its last name is %q, want %q", key, got, want)
@@ -43,34 +30,22 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-func TestRefuses(t *testing.T) {
+func TestBunRefuses(t *testing.T) {
 	var deps strings.Builder
 	for i := range 60_000 {
 		deps.WriteString(`"d` + strings.Repeat("x", i%50) + string(rune('a'+i%26)) + `": "1",`)
 	}
-	for text, want := range map[string]string{
+	refuses(t, ParseBun, "bun.lock", map[string]string{
 		"":                        "not valid JSON",
 		`{"lockfileVersion": 99}`: `bun lockfile version "99" is not known`,
 		"#!/usr/bin/env bun\nbun-lockfile-format-v0\n\x00":                                                                                    "not valid JSON",
 		`{"lockfileVersion": 1, "packages": {"` + strings.Repeat("a/", 2100) + `a": ["a@1"]}}`:                                                "a path of 4201 bytes",
 		`{"lockfileVersion": 1, "packages": {"` + strings.Repeat("a/", 2000) + `a": ["a@1", "", {"dependencies": {` + deps.String() + `}}]}}`: "its paths are nested too deep",
-	} {
-		if _, err := Parse("bun.lock", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.60q gave %v, want %s", text, err, want)
-		}
-	}
+	})
 }
 
-func FuzzParse(f *testing.F) {
-	f.Add(read(f))
+func FuzzBun(f *testing.F) {
+	f.Add(read(f, "bun.lock"))
 	f.Add([]byte(`{"lockfileVersion": 0, "packages": {"a": [], "b": [1, {}], "c": "d", "e": [{"dependencies": {"/": 1}}]}}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		lock, err := Parse("f", data)
-		if (lock == nil) == (err == nil) {
-			t.Fatalf("%v and %v", lock, err)
-		}
-		if err == nil {
-			lock.Digest(lockfile.Root)
-		}
-	})
+	fuzz(f, ParseBun)
 }

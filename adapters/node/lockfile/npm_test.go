@@ -1,25 +1,12 @@
-package npmlock
+package lockfile
 
 import (
-	"os"
 	"strings"
 	"testing"
-
-	"github.com/bentobuild/bento/adapters/node/lockfile"
-	"github.com/bentobuild/bento/adapters/node/locktest"
 )
 
-func read(t *testing.T, name string) []byte {
-	t.Helper()
-	data, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
-func TestWhoSeesAChange(t *testing.T) {
-	locktest.Run(t, Parse, read(t, "v3.json"), []locktest.Edit{
+func TestNPMEdits(t *testing.T) {
+	checkEdits(t, ParseNPM, read(t, "npm-v3.json"), []edit{
 		{Name: "of the library", Old: "sha512-41Cifkg6", New: "sha512-X", Changed: "packages/app packages/lib"},
 		{Name: "for its development", Old: `"node_modules/is-odd": {
       "version": "3.0.1"`, New: `"node_modules/is-odd": {"version": "3.0.2"`, Changed: "packages/app packages/lib"},
@@ -36,14 +23,14 @@ func TestWhoSeesAChange(t *testing.T) {
 	})
 }
 
-func TestVersion1(t *testing.T) {
-	data := string(read(t, "v1.json"))
+func TestNPMVersion1(t *testing.T) {
+	data := string(read(t, "npm-v1.json"))
 	sum := func(text string) string {
-		lock, err := Parse("package-lock.json", []byte(text))
+		lock, err := ParseNPM("package-lock.json", []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		digest, ok := lock.Digest(lockfile.Root)
+		digest, ok := lock.Digest(Root)
 		if !ok {
 			t.Fatal("the package is not known")
 		}
@@ -57,41 +44,25 @@ func TestVersion1(t *testing.T) {
 	}
 }
 
-func TestRefuses(t *testing.T) {
+func TestNPMRefuses(t *testing.T) {
 	deep := strings.Repeat("node_modules/a/", 270) + "node_modules/a"
 	var deps strings.Builder
 	for i := range 60_000 {
 		deps.WriteString(`"d` + strings.Repeat("x", i%50) + string(rune('a'+i%26)) + `": "1",`)
 	}
-	for text, want := range map[string]string{
+	refuses(t, ParseNPM, "package-lock.json", map[string]string{
 		"":                       "not valid JSON",
 		"{}":                     `npm lockfile version "" is not known`,
 		`{"lockfileVersion": 4}`: `npm lockfile version "4" is not known`,
 		`{"lockfileVersion": 3, "packages": {"node_modules/` + strings.Repeat("a/", 2100) + `a": {}}}`:           "a path of 4214 bytes",
 		`{"lockfileVersion": 3, "packages": {"` + deep + `": {"dependencies": {` + deps.String() + `"e": ""}}}}`: "its paths are nested too deep",
-	} {
-		if _, err := Parse("package-lock.json", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.60q gave %v, want %s", text, err, want)
-		}
-	}
+	})
 }
 
-func FuzzParse(f *testing.F) {
-	for _, name := range []string{"v1.json", "v3.json"} {
-		data, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(data)
+func FuzzNPM(f *testing.F) {
+	for _, name := range []string{"npm-v1.json", "npm-v3.json"} {
+		f.Add(read(f, name))
 	}
 	f.Add([]byte(`{"lockfileVersion": 2, "packages": {"": {"dependencies": {"a": "1"}}, "node_modules/a": {"link": true, "resolved": "node_modules/a"}, "/": {}, "../x": {"devDependencies": {"..": ""}}}}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		lock, err := Parse("f", data)
-		if (lock == nil) == (err == nil) {
-			t.Fatalf("%v and %v", lock, err)
-		}
-		if err == nil {
-			lock.Digest(lockfile.Root)
-		}
-	})
+	fuzz(f, ParseNPM)
 }

@@ -1,4 +1,4 @@
-package workspace
+package project
 
 import (
 	"os"
@@ -27,14 +27,14 @@ func TestMatch(t *testing.T) {
 		{"!!a !b", "a", "b"},
 		{". ./ / *", "a", "."},
 	} {
-		list := Compile(strings.Fields(tt.globs))
+		list := compileGlobs(strings.Fields(tt.globs))
 		for _, rel := range strings.Fields(tt.yes) {
-			if !list.Match(rel) {
+			if !list.match(rel) {
 				t.Errorf("%s does not name %s", tt.globs, rel)
 			}
 		}
 		for _, rel := range strings.Fields(tt.no) {
-			if list.Match(rel) {
+			if list.match(rel) {
 				t.Errorf("%s names %s", tt.globs, rel)
 			}
 		}
@@ -66,15 +66,15 @@ func TestExpandAgreesWithMatch(t *testing.T) {
 		"apps/*", "apps/**", "**", "single", "single nothing apps/w*", "{apps,libs/{core,ui}}/*", "* !single",
 		"libs/*/* !libs/ui/*", "apps/*/plugins/*", "tools/*", "./apps/web/ apps/*", "",
 	} {
-		list := Compile(strings.Fields(globs))
+		list := compileGlobs(strings.Fields(globs))
 		want := []string{}
 		for _, rel := range dirs {
-			if list.Match(rel) {
+			if list.match(rel) {
 				want = append(want, rel)
 			}
 		}
 		got := []string{}
-		for _, path := range list.Expand(adapters.NewFiles(root), root) {
+		for _, path := range list.expand(adapters.NewFiles(root), root) {
 			rel, _ := filepath.Rel(root, path)
 			got = append(got, rel)
 		}
@@ -90,7 +90,7 @@ func TestExpandReadsOnlyWhatItNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := adapters.NewFiles(root)
-	Compile([]string{"packages/*"}).Expand(f, root)
+	compileGlobs([]string{"packages/*"}).expand(f, root)
 	reads := f.Reads()
 	if len(reads) != 1 || reads[filepath.Join(root, "packages")].Kind != adapters.Directory {
 		t.Errorf("reads %v", reads)
@@ -101,14 +101,14 @@ func FuzzMatch(f *testing.F) {
 	f.Add("packages/*", "packages/a")
 	f.Add("!{a,b}/**/c[!d]", "a/x/c")
 	f.Fuzz(func(t *testing.T, pattern, rel string) {
-		list := Compile([]string{pattern, "**", "!" + pattern})
-		if list.Match(rel) && !list.below(".") {
+		list := compileGlobs([]string{pattern, "**", "!" + pattern})
+		if list.match(rel) && !list.below(".") {
 			t.Fatal("a member that no walk would find")
 		}
 		// What is matched must be reachable.
-		if Compile([]string{pattern}).Match(rel) && filepath.IsLocal(rel) && filepath.Clean(rel) == rel {
+		if compileGlobs([]string{pattern}).match(rel) && filepath.IsLocal(rel) && filepath.Clean(rel) == rel {
 			for i, c := range rel {
-				if c == '/' && !Compile([]string{pattern}).below(rel[:i]) {
+				if c == '/' && !compileGlobs([]string{pattern}).below(rel[:i]) {
 					t.Fatalf("%q names %q but not below %q", pattern, rel, rel[:i])
 				}
 			}

@@ -1,5 +1,4 @@
-// Package starter makes new Python projects.
-package starter
+package environment
 
 import (
 	"slices"
@@ -8,9 +7,9 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// Files returns the smallest project that builds, tests and lints. name is that of the
+// ScaffoldFiles returns the smallest project that builds, tests and lints. name is that of the
 // dish: [A-Za-z0-9][A-Za-z0-9._-]*. more is appended to the manifest.
-func Files(name, more string) []adapters.ScaffoldFile {
+func ScaffoldFiles(name, more string) []adapters.ScaffoldFile {
 	module := moduleName(name)
 	return []adapters.ScaffoldFile{
 		{Path: "pyproject.toml", Data: []byte(`[build-system]

@@ -1,25 +1,16 @@
-// Package bunlock reads bun.lock (https://bun.com/docs/pm/lockfile).
-package bunlock
+package lockfile
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters/node/lockfile"
 	"github.com/bentobuild/bento/internal/jsonfile"
 	"github.com/bentobuild/bento/internal/lockgraph"
 )
 
-// Bounds of resolving names, in bytes of paths.
-const (
-	maxPath   = 4 << 10
-	maxLooked = 1 << 28
-)
-
-// Parse reads a lockfile. The error says why Parse cannot read it.
-func Parse(name string, data []byte) (*lockfile.Lock, error) {
+// ParseBun reads bun.lock (https://bun.com/docs/pm/lockfile). The error says why it cannot be read.
+func ParseBun(name string, data []byte) (*Lock, error) {
 	root, err := jsonfile.ParseLoose(name, data)
 	if err != nil {
 		return nil, err
@@ -29,7 +20,7 @@ func Parse(name string, data []byte) (*lockfile.Lock, error) {
 	default:
 		return nil, fmt.Errorf("bun lockfile version %q is not known", version)
 	}
-	r := &reader{lock: &lockfile.Lock{}, root: root}
+	r := &bunReader{tree: tree{lock: &Lock{}}, root: root}
 	if err := r.read(); err != nil {
 		return nil, err
 	}
@@ -37,16 +28,14 @@ func Parse(name string, data []byte) (*lockfile.Lock, error) {
 	return r.lock, nil
 }
 
-// reader builds a lock.
-type reader struct {
-	lock    *lockfile.Lock
+// bunReader builds a lock. The key of a package is the names that lead to it, with slashes.
+type bunReader struct {
+	tree
 	root    *jsonfile.Value
-	nodes   map[string]lockgraph.Node // by key: the names that lead to it, with slashes
-	patches map[string]string         // by "name@version"
-	looked  int
+	patches map[string]string // by "name@version"
 }
 
-func (r *reader) read() error {
+func (r *bunReader) read() error {
 	r.patches = make(map[string]string)
 	for _, m := range r.root.Get("patchedDependencies").Members() {
 		r.patches[m.Name] = m.Value.Text()
@@ -57,8 +46,8 @@ func (r *reader) read() error {
 	}
 	r.nodes = make(map[string]lockgraph.Node, len(packages))
 	for _, p := range packages {
-		if len(p.Name) > maxPath {
-			return fmt.Errorf("a path of %d bytes", len(p.Name))
+		if err := checkPath(p.Name); err != nil {
+			return err
 		}
 		r.nodes[p.Name] = r.add(p.Value)
 	}
@@ -68,10 +57,10 @@ func (r *reader) read() error {
 		}
 	}
 	for _, p := range packages {
-		if _, isMember := member(p.Value); isMember {
+		if _, isMember := bunMember(p.Value); isMember {
 			continue
 		}
-		if err := r.link(r.nodes[p.Name], p.Name, info(p.Value), false); err != nil {
+		if err := r.link(r.nodes[p.Name], p.Name, bunInfo(p.Value), false); err != nil {
 			return err
 		}
 	}
@@ -81,8 +70,8 @@ func (r *reader) read() error {
 
 // add adds a package: a list of its name with version, its origin, its dependencies and its
 // digest. The origin is not hashed.
-func (r *reader) add(v *jsonfile.Value) lockgraph.Node {
-	if dir, ok := member(v); ok {
+func (r *bunReader) add(v *jsonfile.Value) lockgraph.Node {
+	if dir, ok := bunMember(v); ok {
 		return r.lock.Member(dir)
 	}
 	parts := []string{"package"}
@@ -97,8 +86,8 @@ func (r *reader) add(v *jsonfile.Value) lockgraph.Node {
 	return r.lock.Graph.Add(parts...)
 }
 
-// member returns the directory of a package that is a member.
-func member(v *jsonfile.Value) (dir string, ok bool) {
+// bunMember returns the directory of a package that is a member.
+func bunMember(v *jsonfile.Value) (dir string, ok bool) {
 	if len(v.Items()) == 0 {
 		return "", false
 	}
@@ -106,8 +95,8 @@ func member(v *jsonfile.Value) (dir string, ok bool) {
 	return dir, ok
 }
 
-// info returns the description of a package.
-func info(v *jsonfile.Value) *jsonfile.Value {
+// bunInfo returns the description of a package.
+func bunInfo(v *jsonfile.Value) *jsonfile.Value {
 	for _, item := range v.Items() {
 		if item.Kind() == jsonfile.Object {
 			return item
@@ -116,37 +105,16 @@ func info(v *jsonfile.Value) *jsonfile.Value {
 	return nil
 }
 
-func (r *reader) link(from lockgraph.Node, key string, v *jsonfile.Value, withDev bool) error {
-	groups := []string{"dependencies", "optionalDependencies", "peerDependencies"}
-	if withDev {
-		groups = append(groups, "devDependencies")
-	}
-	for _, group := range groups {
-		for _, d := range v.Get(group).Members() {
-			to, ok := r.find(key, d.Name)
-			if r.looked > maxLooked {
-				return errors.New("its paths are nested too deep")
+// link adds the dependencies of the package with a key.
+func (r *bunReader) link(from lockgraph.Node, key string, v *jsonfile.Value, withDev bool) error {
+	return r.depend(from, v, withDev, func(name string) (lockgraph.Node, bool) {
+		for at := key; at != ""; at = withoutLast(at) { // the longest path first
+			if n, ok := r.look(at + "/" + name); ok {
+				return n, true
 			}
-			if !ok {
-				to = r.lock.Graph.Add("absent", d.Name)
-			}
-			r.lock.Graph.Link(from, d.Name, to)
 		}
-	}
-	return nil
-}
-
-// find returns the package that name means for the package at from, the longest path first.
-func (r *reader) find(from, name string) (lockgraph.Node, bool) {
-	for ; from != "" && r.looked <= maxLooked; from = withoutLast(from) {
-		key := from + "/" + name
-		r.looked += len(key)
-		if n, ok := r.nodes[key]; ok {
-			return n, true
-		}
-	}
-	n, ok := r.nodes[name]
-	return n, ok
+		return r.look(name)
+	})
 }
 
 // withoutLast removes the last name, which contains a slash if it has a scope.
@@ -162,7 +130,7 @@ func withoutLast(key string) string {
 }
 
 // shareTrust adds the packages whose scripts the install runs.
-func (r *reader) shareTrust() {
+func (r *bunReader) shareTrust() {
 	var names []string
 	for _, item := range r.root.Get("trustedDependencies").Items() {
 		names = append(names, item.Text())

@@ -1,6 +1,4 @@
-// Package noderange reads the versions, ranges and names of versions that projects of
-// Node.js require.
-package noderange
+package pins
 
 import (
 	"fmt"
@@ -12,9 +10,9 @@ import (
 // maxText is the size limit of a range, in bytes.
 const maxText = 256
 
-// Alias resolves the names of version managers; pins is false for names of the newest
+// alias resolves the names of version managers; pins is false for names of the newest
 // version.
-func Alias(text string) (version string, pins bool) {
+func alias(text string) (version string, pins bool) {
 	switch low := strings.ToLower(text); low {
 	case "", "node", "latest", "stable", "current", "system", "default":
 		return "", false
@@ -39,15 +37,15 @@ func codenames() map[string]string {
 	}
 }
 
-// Range is a set of versions. The zero value holds all.
+// Range is a set of versions of Node.js. The zero value holds all.
 type Range struct {
 	lts  bool // any line with long-term support
 	semv semver.Range
 }
 
-// Parse reads a version, a range as npm writes it, or a name.
-func Parse(text string) (Range, error) {
-	version, pins := Alias(strings.TrimSpace(text))
+// ParseRange reads a version, a range as npm writes it, or a name.
+func ParseRange(text string) (Range, error) {
+	version, pins := alias(strings.TrimSpace(text))
 	if !pins {
 		return Range{}, nil
 	}
@@ -73,8 +71,8 @@ func (r Range) Has(v semver.Version) bool {
 	return r.semv.Has(v) || r.semv.Has(v.Release())
 }
 
-// First returns the first version that a range names, or "".
-func First(text string) string {
+// firstVersion returns the first version that a range names, or "".
+func firstVersion(text string) string {
 	start := strings.IndexAny(text, "0123456789")
 	if start < 0 {
 		return ""

@@ -1,6 +1,4 @@
-// Package pnpmlock reads pnpm-lock.yaml
-// (https://github.com/pnpm/spec/tree/master/lockfile).
-package pnpmlock
+package lockfile
 
 import (
 	"fmt"
@@ -8,20 +6,19 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters/node/lockfile"
 	"github.com/bentobuild/bento/adapters/node/yamldoc"
 	"github.com/bentobuild/bento/internal/jsonfile"
 	"github.com/bentobuild/bento/internal/lockgraph"
 )
 
-// reader builds a lock from one document.
-type reader struct {
-	lock     *lockfile.Lock
+// pnpmReader builds a lock from one document.
+type pnpmReader struct {
+	lock     *Lock
 	packages map[string]lockgraph.Node // by key
 	format   format
 }
 
-// format holds the differences between versions of the lockfile.
+// format holds the differences between versions of the
 type format struct {
 	prefix string // of the keys of packages
 	joint  string // between name and version in a key
@@ -40,8 +37,9 @@ func formatOf(version string) (format, bool) {
 	return format{}, false
 }
 
-// Parse reads a lockfile. The error says why Parse cannot read it.
-func Parse(name string, data []byte) (*lockfile.Lock, error) {
+// ParsePNPM reads pnpm-lock.yaml (https://github.com/pnpm/spec/tree/master/lockfile). The error says why it
+// cannot be read.
+func ParsePNPM(name string, data []byte) (*Lock, error) {
 	docs, err := yamldoc.Parse(name, data)
 	if err != nil {
 		return nil, err
@@ -49,14 +47,14 @@ func Parse(name string, data []byte) (*lockfile.Lock, error) {
 	if len(docs) == 0 {
 		return nil, fmt.Errorf("%s is empty", path.Base(name))
 	}
-	lock := &lockfile.Lock{}
+	lock := &Lock{}
 	for i, doc := range docs {
 		version := doc.Get("lockfileVersion").Text()
 		f, ok := formatOf(version)
 		if !ok {
 			return nil, fmt.Errorf("pnpm lockfile version %q is not known", version)
 		}
-		r := &reader{lock: lock, packages: make(map[string]lockgraph.Node), format: f}
+		r := &pnpmReader{lock: lock, packages: make(map[string]lockgraph.Node), format: f}
 		r.addPackages(doc)
 		if i == len(docs)-1 {
 			r.addImporters(doc)
@@ -68,12 +66,7 @@ func Parse(name string, data []byte) (*lockfile.Lock, error) {
 	return lock, nil
 }
 
-// groups returns the lists of dependencies of a package or an importer.
-func groups() []string {
-	return []string{"dependencies", "optionalDependencies", "devDependencies"}
-}
-
-func (r *reader) addPackages(doc *jsonfile.Value) {
+func (r *pnpmReader) addPackages(doc *jsonfile.Value) {
 	packages := doc.Get("packages")
 	resolved := make(map[string]string, len(packages.Members()))
 	for _, p := range packages.Members() {
@@ -84,7 +77,7 @@ func (r *reader) addPackages(doc *jsonfile.Value) {
 		r.packages[p.Name] = r.lock.Graph.Add("package", p.Name, resolved[withoutPeers(p.Name)])
 	}
 	for _, p := range snapshots {
-		r.link(r.packages[p.Name], lockfile.Root, p.Value)
+		r.link(r.packages[p.Name], Root, p.Value)
 	}
 }
 
@@ -111,11 +104,11 @@ func resolution(n *jsonfile.Value) string {
 	return strings.Join(parts, "\n")
 }
 
-func (r *reader) addImporters(doc *jsonfile.Value) {
+func (r *pnpmReader) addImporters(doc *jsonfile.Value) {
 	importers := doc.Get("importers").Members()
 	if len(importers) == 0 {
 		// Before version 9 the lockfile of a lone package is its only importer.
-		importers = []jsonfile.Member{{Name: lockfile.Root, Value: doc}}
+		importers = []jsonfile.Member{{Name: Root, Value: doc}}
 	}
 	for _, p := range importers {
 		r.lock.Member(p.Name)
@@ -132,24 +125,24 @@ func (r *reader) addImporters(doc *jsonfile.Value) {
 }
 
 // addTools adds the extensions of pnpm itself, which are in a separate document.
-func (r *reader) addTools(doc *jsonfile.Value) {
+func (r *pnpmReader) addTools(doc *jsonfile.Value) {
 	tools := r.lock.Graph.Add("tools")
-	for _, p := range doc.Get("importers", lockfile.Root, "configDependencies").Members() {
-		r.depend(tools, lockfile.Root, p)
+	for _, p := range doc.Get("importers", Root, "configDependencies").Members() {
+		r.depend(tools, Root, p)
 	}
 	r.lock.Share(tools)
 }
 
 // link adds the dependencies of a package or of the importer in dir.
-func (r *reader) link(from lockgraph.Node, dir string, n *jsonfile.Value) {
-	for _, group := range groups() {
+func (r *pnpmReader) link(from lockgraph.Node, dir string, n *jsonfile.Value) {
+	for _, group := range []string{"dependencies", "optionalDependencies", "devDependencies"} {
 		for _, p := range n.Get(group).Members() {
 			r.depend(from, dir, p)
 		}
 	}
 }
 
-func (r *reader) depend(from lockgraph.Node, dir string, p jsonfile.Member) {
+func (r *pnpmReader) depend(from lockgraph.Node, dir string, p jsonfile.Member) {
 	version := p.Value.Text()
 	if p.Value.Kind() == jsonfile.Object {
 		version = p.Value.Get("version").Text()
@@ -168,7 +161,7 @@ func (r *reader) depend(from lockgraph.Node, dir string, p jsonfile.Member) {
 	r.lock.Graph.Link(from, p.Name, r.lock.Graph.Add("unknown", p.Name, version))
 }
 
-func (r *reader) dependOnDir(from lockgraph.Node, name, dir string) {
+func (r *pnpmReader) dependOnDir(from lockgraph.Node, name, dir string) {
 	if r.lock.IsMember(dir) {
 		r.lock.Graph.Link(from, name, r.lock.Member(dir))
 		return

@@ -1,8 +1,9 @@
-// Package lockfile is shared by the readers of lockfiles of Node.js: packages, members, and their
-// resolved dependencies.
+// Package lockfile reads the lockfiles of npm, pnpm, yarn and bun: packages, members, and their resolved
+// dependencies.
 package lockfile
 
 import (
+	"cmp"
 	"path"
 
 	"github.com/bentobuild/bento/internal/lockgraph"
@@ -18,6 +19,9 @@ type Lock struct {
 	members map[string]lockgraph.Node
 	shared  []lockgraph.Node
 }
+
+// source returns the identity of a fetched package. The origin is not hashed if the digest is known.
+func source(integrity, origin string) string { return cmp.Or(integrity, origin) }
 
 // Member returns the node of a member, by its directory relative to the lockfile with
 // forward slashes. It adds a new member.

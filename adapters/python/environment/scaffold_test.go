@@ -1,13 +1,13 @@
-package starter
+package environment
 
 import (
 	"strings"
 	"testing"
 )
 
-func TestFiles(t *testing.T) {
+func TestScaffoldFiles(t *testing.T) {
 	for name, module := range map[string]string{"my-lib": "my_lib", "Web.App_": "web_app", "json": "app_json", "class": "app_class", "3d": "app_3d", "test": "app_test"} {
-		files := Files(name, "# more\n")
+		files := ScaffoldFiles(name, "# more\n")
 		found := false
 		for _, f := range files {
 			found = found || f.Path == "src/"+module+"/__init__.py"

@@ -1,4 +1,4 @@
-package yarnlock
+package lockfile
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters/node/lockfile"
 	"github.com/bentobuild/bento/adapters/node/yamldoc"
 	"github.com/bentobuild/bento/internal/jsonfile"
 	"github.com/bentobuild/bento/internal/lockgraph"
@@ -18,8 +17,8 @@ const (
 	newest = 10
 )
 
-// Parse reads the lockfile of yarn 2 or later. The error says why Parse cannot read it.
-func Parse(name string, data []byte) (*lockfile.Lock, error) {
+// ParseYarn reads the lockfile of yarn 2 or later, which is YAML. The error says why it cannot be read.
+func ParseYarn(name string, data []byte) (*Lock, error) {
 	docs, err := yamldoc.Parse(name, data)
 	if err != nil {
 		return nil, err
@@ -31,8 +30,8 @@ func Parse(name string, data []byte) (*lockfile.Lock, error) {
 	if v, err := strconv.Atoi(version); err != nil || v < oldest || v > newest {
 		return nil, fmt.Errorf("yarn lockfile version %q is not known", version)
 	}
-	r := &reader{
-		lock: &lockfile.Lock{}, byDescriptor: make(map[string]lockgraph.Node),
+	r := &yarnReader{
+		lock: &Lock{}, byDescriptor: make(map[string]lockgraph.Node),
 		named: make(map[string]lockgraph.Node), patched: make(map[string]lockgraph.Node),
 	}
 	r.read(docs[0])
@@ -40,16 +39,16 @@ func Parse(name string, data []byte) (*lockfile.Lock, error) {
 	return r.lock, nil
 }
 
-// reader builds a lock.
-type reader struct {
-	lock         *lockfile.Lock
+// yarnReader builds a lock.
+type yarnReader struct {
+	lock         *Lock
 	byDescriptor map[string]lockgraph.Node // "name@npm:^1.0.0"
 	named        map[string]lockgraph.Node // by name: all versions, whatever the range
 	patched      map[string]lockgraph.Node // by name: the replacement of the package
 }
 
 // join adds n to the group of a name.
-func (r *reader) join(groups map[string]lockgraph.Node, name string, n lockgraph.Node) {
+func (r *yarnReader) join(groups map[string]lockgraph.Node, name string, n lockgraph.Node) {
 	group, ok := groups[name]
 	if !ok {
 		group = r.lock.Graph.Add("all of", name)
@@ -58,7 +57,7 @@ func (r *reader) join(groups map[string]lockgraph.Node, name string, n lockgraph
 	r.lock.Graph.Link(group, name, n)
 }
 
-func (r *reader) read(doc *jsonfile.Value) {
+func (r *yarnReader) read(doc *jsonfile.Value) {
 	var nodes []lockgraph.Node
 	for _, p := range doc.Members() {
 		nodes = append(nodes, r.add(p))
@@ -73,7 +72,7 @@ func (r *reader) read(doc *jsonfile.Value) {
 }
 
 // add adds a package with the descriptors that its key lists.
-func (r *reader) add(p jsonfile.Member) lockgraph.Node {
+func (r *yarnReader) add(p jsonfile.Member) lockgraph.Node {
 	v := p.Value
 	resolution := v.Get("resolution").Text()
 	var n lockgraph.Node
@@ -108,7 +107,7 @@ func splitDescriptor(text string) (name, spec string) {
 // depend adds an edge to what a dependency resolves to. For a dependency that the root
 // replaces, the lockfile does not name the replacement: the edges lead to all packages of
 // that name.
-func (r *reader) depend(from lockgraph.Node, name, spec string) {
+func (r *yarnReader) depend(from lockgraph.Node, name, spec string) {
 	if patched, ok := r.patched[name]; ok {
 		r.lock.Graph.Link(from, name, patched)
 	}

@@ -1,5 +1,4 @@
-// Package workspace finds the members of a workspace of packages by the globs of its root.
-package workspace
+package project
 
 import (
 	"io/fs"
@@ -21,8 +20,8 @@ const (
 	maxMemberDir = 100_000 // directories read
 )
 
-// Globs are the patterns of a workspace; the last that matches wins.
-type Globs []glob
+// memberGlobs are the patterns of a workspace, which its root lists; the last that matches wins.
+type memberGlobs []glob
 
 type glob struct {
 	pattern string
@@ -30,10 +29,10 @@ type glob struct {
 	negated bool
 }
 
-// Compile leaves out patterns that can match no member: globs that lead out of the
+// compileGlobs leaves out patterns that can match no member: globs that lead out of the
 // workspace or match its root, and malformed ones.
-func Compile(patterns []string) Globs {
-	var list Globs
+func compileGlobs(patterns []string) memberGlobs {
+	var list memberGlobs
 	for _, p := range patterns {
 		g := glob{}
 		for strings.HasPrefix(p, "!") {
@@ -57,8 +56,8 @@ func bounded(p string) bool {
 		doublestar.ValidatePattern(p)
 }
 
-// Match reports whether rel, a directory relative to the root, is a member.
-func (list Globs) Match(rel string) bool {
+// match reports whether rel, a directory relative to the root, is a member.
+func (list memberGlobs) match(rel string) bool {
 	if rel == "." || hidden(rel) {
 		return false
 	}
@@ -71,10 +70,10 @@ func (list Globs) Match(rel string) bool {
 	return member
 }
 
-// Expand returns the directories below root that list matches, absolute and sorted, whether
+// expand returns the directories below root that list matches, absolute and sorted, whether
 // or not they hold a package. A link to a directory is a member where its own path matches; nothing
 // below it is.
-func (list Globs) Expand(f *adapters.Files, root string) []string {
+func (list memberGlobs) expand(f *adapters.Files, root string) []string {
 	w := &memberWalk{files: f, root: root, globs: list, seen: make(map[string]bool)}
 	for _, g := range list {
 		if !g.negated {
@@ -90,7 +89,7 @@ func (list Globs) Expand(f *adapters.Files, root string) []string {
 type memberWalk struct {
 	files *adapters.Files
 	root  string
-	globs Globs
+	globs memberGlobs
 	seen  map[string]bool
 	found []string // absolute
 }
@@ -101,7 +100,7 @@ func (w *memberWalk) visit(rel string, depth int) {
 	}
 	w.seen[rel] = true
 	path := filepath.Join(w.root, filepath.FromSlash(rel))
-	if rel != "." && w.globs.Match(rel) && (depth > 0 || w.files.IsDir(path)) {
+	if rel != "." && w.globs.match(rel) && (depth > 0 || w.files.IsDir(path)) {
 		w.found = append(w.found, path)
 	}
 	if !w.globs.below(rel) {
@@ -112,7 +111,7 @@ func (w *memberWalk) visit(rel string, depth int) {
 		switch {
 		case e.IsDir():
 			w.visit(at, depth+1)
-		case e.Type()&fs.ModeSymlink != 0 && !w.seen[at] && w.globs.Match(at) && w.files.IsDir(filepath.Join(path, e.Name())):
+		case e.Type()&fs.ModeSymlink != 0 && !w.seen[at] && w.globs.match(at) && w.files.IsDir(filepath.Join(path, e.Name())):
 			w.seen[at] = true
 			w.found = append(w.found, filepath.Join(path, e.Name()))
 		}
@@ -137,7 +136,7 @@ func hidden(rel string) bool {
 }
 
 // below reports whether a member can lie below rel.
-func (list Globs) below(rel string) bool {
+func (list memberGlobs) below(rel string) bool {
 	return !hidden(rel) && slices.ContainsFunc(list, func(g glob) bool { return !g.negated && g.below(rel) })
 }
 

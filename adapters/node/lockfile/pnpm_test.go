@@ -1,26 +1,13 @@
-package pnpmlock
+package lockfile
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
-
-	"github.com/bentobuild/bento/adapters/node/lockfile"
-	"github.com/bentobuild/bento/adapters/node/locktest"
 )
 
-func read(t testing.TB, name string) []byte {
-	t.Helper()
-	data, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
-func TestWhoSeesAChange(t *testing.T) {
-	edits := []locktest.Edit{
+func TestPNPMEdits(t *testing.T) {
+	edits := []edit{
 		{Name: "of the library", Old: "sha512-41Cifkg6", New: "sha512-X", Changed: "packages/app packages/lib"},
 		{Name: "for its development", Old: "sha512-CQpnWPrD", New: "sha512-X", Changed: "packages/app packages/lib"},
 		{Name: "far down", Old: "sha512-NOW9QQXM", New: "sha512-X", Changed: "packages/app"},
@@ -33,9 +20,9 @@ func TestWhoSeesAChange(t *testing.T) {
 		{Name: "blank lines", Old: "\n\n", New: "\n"},
 	}
 	for _, version := range []string{"v5", "v6", "v9"} {
-		t.Run(version, func(t *testing.T) { locktest.Run(t, Parse, read(t, version+".yaml"), edits) })
+		t.Run(version, func(t *testing.T) { checkEdits(t, ParsePNPM, read(t, "pnpm-"+version+".yaml"), edits) })
 	}
-	locktest.Run(t, Parse, read(t, "v9.yaml"), []locktest.Edit{
+	checkEdits(t, ParsePNPM, read(t, "pnpm-v9.yaml"), []edit{
 		{Name: "another version", Old: "is-number: 6.0.0", New: "is-number: 7.0.0", Changed: "packages/app packages/lib"},
 		{Name: "from another importer", Old: "link:../lib", New: "link:../other", Changed: "packages/app"},
 		{Name: "to outside", Old: "link:../lib", New: "link:../../../x", Changed: "packages/app"},
@@ -50,13 +37,13 @@ lockfileVersion`, Changed: "all"},
 	})
 }
 
-func TestALonePackage(t *testing.T) {
+func TestPNPMLonePackage(t *testing.T) {
 	parse := func(text string) string {
-		lock, err := Parse("pnpm-lock.yaml", []byte(text))
+		lock, err := ParsePNPM("pnpm-lock.yaml", []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		digest, ok := lock.Digest(lockfile.Root)
+		digest, ok := lock.Digest(Root)
 		if !ok {
 			t.Fatal("the package is not known")
 		}
@@ -68,37 +55,25 @@ func TestALonePackage(t *testing.T) {
 	}
 }
 
-func TestRefuses(t *testing.T) {
-	for text, want := range map[string]string{
+func TestPNPMRefuses(t *testing.T) {
+	refuses(t, ParsePNPM, "/w/x.yaml", map[string]string{
 		"":                          "x.yaml is empty",
 		"a: [":                      "not valid YAML",
 		"a: b":                      `pnpm lockfile version "" is not known`,
 		"lockfileVersion: '12.0'\n": `pnpm lockfile version "12.0" is not known`,
 		"lockfileVersion: 5.4\n<<<<<<< HEAD\nx: y\n": "not valid YAML",
-	} {
-		if _, err := Parse("/w/x.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q gave %v, want %s", text, err, want)
-		}
-	}
-}
-
-func FuzzParse(f *testing.F) {
-	for _, name := range []string{"v5.yaml", "v6.yaml", "v9.yaml"} {
-		f.Add(read(f, name))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		lock, err := Parse("f", data)
-		if (lock == nil) == (err == nil) {
-			t.Fatalf("%v and %v", lock, err)
-		}
-		if err == nil {
-			lock.Digest(lockfile.Root)
-		}
 	})
 }
 
-// BenchmarkParse reads the lockfile of 1,000 members that use 1,500 packages.
-func BenchmarkParse(b *testing.B) {
+func FuzzPNPM(f *testing.F) {
+	for _, name := range []string{"pnpm-v5.yaml", "pnpm-v6.yaml", "pnpm-v9.yaml"} {
+		f.Add(read(f, name))
+	}
+	fuzz(f, ParsePNPM)
+}
+
+// BenchmarkPNPM reads the lockfile of 1,000 members that use 1,500 packages.
+func BenchmarkPNPM(b *testing.B) {
 	var t strings.Builder
 	t.WriteString("lockfileVersion: '9.0'\n\nimporters:\n\n  .: {}\n\n")
 	for i := range 1000 {
@@ -118,7 +93,7 @@ func BenchmarkParse(b *testing.B) {
 	data := []byte(t.String())
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		if _, err := Parse("pnpm-lock.yaml", data); err != nil {
+		if _, err := ParsePNPM("pnpm-lock.yaml", data); err != nil {
 			b.Fatal(err)
 		}
 	}
