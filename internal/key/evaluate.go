@@ -104,6 +104,15 @@ type visible struct {
 // View returns the last evaluation of a task, nil before the first.
 type View func(*plan.Task) *Evaluation
 
+// IsMissing reports whether the store lacks the result of the key, which may be found elsewhere.
+func (ev *Evaluation) IsMissing() bool {
+	switch ev.Reason {
+	case MissNeverCached, MissChanged, MissEvicted, MissNotStored:
+		return ev.Status == Miss && ev.Known
+	}
+	return false
+}
+
 // Evaluator makes keys. It has no state of a task: it reads the evaluations of dependencies through
 // the View of its caller. It is for one goroutine, except for the methods whose comments say
 // otherwise.

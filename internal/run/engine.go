@@ -129,6 +129,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	if err := e.evaluate(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
+	e.fetchAll(ctx)
 	if err := e.refuse(e.keys.Preflight(ctx)); err != nil {
 		return nil, err
 	}
@@ -201,6 +202,7 @@ func (e *engine) startReady(ctx context.Context) (again <-chan time.Time) {
 
 // enqueue moves the free tasks into the queue. Tasks that need no worker end here.
 func (e *engine) enqueue(ctx context.Context) {
+	e.fetchFree(ctx)
 	for len(e.free) > 0 {
 		n := e.free[0]
 		e.free = e.free[1:]

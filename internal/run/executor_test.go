@@ -131,9 +131,10 @@ run = "exit 0 # nowhere"
 // bench is a workspace whose commands are executed afar.
 type bench struct {
 	*testing.T
-	root string
-	env  adapters.Environ
-	stop context.CancelFunc // called at the first output of a task; nil for none
+	root  string
+	env   adapters.Environ
+	stop  context.CancelFunc // called at the first output of a task; nil for none
+	fetch func(context.Context, []cache.Key) []cache.Key
 }
 
 func newBench(t *testing.T) *bench {
@@ -179,7 +180,7 @@ func (b *bench) run(task string) (results map[string]*run.Result, log string) {
 	}
 	env := &run.Env{
 		Root: b.root, Tree: ws.Tree, Environ: b.env, Program: "test", Reporter: b, State: ws.State, Store: ws.Store, Snapshot: ws.Snapshot, History: ws.History,
-		Toolchains: key.OpenToolchains(ws.State, state.OpenShared("")), Executor: afar{b.root},
+		Toolchains: key.OpenToolchains(ws.State, state.OpenShared("")), Executor: afar{b.root}, Fetch: b.fetch,
 	}
 	report, err := run.Run(ctx, env, p, run.Options{Workers: 2, Output: true})
 	if err != nil {

@@ -18,6 +18,7 @@ type node struct {
 	ev     *key.Evaluation // the last one; nil before the first
 	result *Result         // of a task that is done
 
+	fetched cache.Key          // the last key whose result was asked for, see fetch
 	inPlace bool               // the outputs of ev, a hit, were in place before anything ran
 	cancel  context.CancelFunc // while it is executed
 	unsure  string             // why its outputs may not match its key, "" if they do
