@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -41,18 +40,6 @@ func boxCommand(s *session) *cobra.Command {
 	return cmd
 }
 
-// boxList is the document of `bento box list`.
-type boxList struct {
-	Schema  string   `json:"schema"`
-	Entries []boxRow `json:"entries"`
-}
-
-type boxRow struct {
-	Name   string   `json:"name"`
-	File   string   `json:"file"`
-	Dishes []string `json:"dishes"` // names
-}
-
 func (s *session) boxList(ctx context.Context) error {
 	w, err := s.open(ctx, s.lines())
 	if err != nil {
@@ -60,24 +47,15 @@ func (s *session) boxList(ctx context.Context) error {
 	}
 	defer w.close()
 	report.WriteProblems(s.err, s.style, w.Problems)
-	doc := boxList{Schema: report.Schema("box.list"), Entries: []boxRow{}}
+	doc := report.BentoList{Schema: report.Schema("box.list"), Entries: []report.BentoRow{}}
 	for _, b := range w.Bentos {
-		doc.Entries = append(doc.Entries, boxRow{b.Name, b.Pos.File, slices.Concat([]string{}, b.Dishes)})
+		doc.Entries = append(doc.Entries, report.BentoRow{Name: b.Name, File: b.Pos.File, Dishes: slices.Concat([]string{}, b.Dishes)})
 	}
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
-	doc.write(s.out, s.style)
+	report.WriteBentoList(s.out, s.style, doc)
 	return nil
-}
-
-func (doc boxList) write(w io.Writer, style report.Style) {
-	if len(doc.Entries) == 0 {
-		fmt.Fprintln(w, "no bentos; bento box add NAME DISH… makes one")
-	}
-	for _, b := range doc.Entries {
-		fmt.Fprintf(w, "%s  %s\n  %s\n", style.Bold(report.PrintableLine(b.Name)), style.Dim(report.PrintableLine(b.File)), report.PrintableLine(strings.Join(b.Dishes, ", ")))
-	}
 }
 
 // addedBox is the document of `bento box add`.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -36,57 +35,15 @@ func doctorCommand(s *session) *cobra.Command {
 	}
 }
 
-// diagnosis is the document of `bento doctor`.
-type diagnosis struct {
-	Schema  string        `json:"schema"`
-	Version string        `json:"version"`
-	Root    string        `json:"root,omitempty"`
-	Checks  []check       `json:"checks"`
-	Summary checksSummary `json:"summary"`
-}
-
-type checksSummary struct {
-	Total   int `json:"total"`
-	OK      int `json:"ok"`
-	Warn    int `json:"warn"`
-	Fail    int `json:"fail"`
-	Skipped int `json:"skipped"`
-}
-
-// check is the result of one check.
-type check struct {
-	Name   string   `json:"name"`
-	Status string   `json:"status" enum:"ok,warn,fail,skipped"`
-	Detail string   `json:"detail"`
-	Hint   string   `json:"hint,omitempty"`
-	Dishes []string `json:"dishes,omitempty"` // the dishes that it concerns
-
-	problem *diagnostics.Diagnostic // the reported problem, if any
-	where   string                  // file:line at the end of Detail
-}
+// diagnosis collects the checks of `bento doctor`.
+type diagnosis struct{ report.Diagnosis }
 
 func (doc *diagnosis) add(name, status, detail, hint string) {
-	doc.put(check{Name: name, Status: status, Detail: detail, Hint: hint})
-}
-
-func (doc *diagnosis) put(c check) {
-	doc.Checks = append(doc.Checks, c)
-	sum := &doc.Summary
-	sum.Total++
-	switch c.Status {
-	case "ok":
-		sum.OK++
-	case "warn":
-		sum.Warn++
-	case "fail":
-		sum.Fail++
-	default:
-		sum.Skipped++
-	}
+	doc.Add(report.Check{Name: name, Status: status, Detail: detail, Hint: hint})
 }
 
 func (s *session) doctor(ctx context.Context) error {
-	doc := &diagnosis{Schema: report.Schema("doctor"), Version: version(), Checks: []check{}}
+	doc := &diagnosis{report.Diagnosis{Schema: report.Schema("doctor"), Version: version(), Checks: []report.Check{}}}
 	w, err := s.open(ctx, s.lines())
 	switch {
 	case ctx.Err() != nil:
@@ -122,9 +79,9 @@ func (s *session) doctor(ctx context.Context) error {
 		s.outcome = exitInput
 	}
 	if s.flags.json {
-		return report.Write(s.out, doc)
+		return report.Write(s.out, doc.Diagnosis)
 	}
-	doc.write(s.out, s.style)
+	report.WriteDiagnosis(s.out, s.style, doc.Diagnosis)
 	return nil
 }
 
@@ -147,7 +104,7 @@ func (doc *diagnosis) checkProblems(problems []diagnostics.Diagnostic) {
 		if p.Severity == diagnostics.Error {
 			status = "fail"
 		}
-		doc.put(check{Name: "config", Status: status, Detail: p.String(), Hint: p.Hint, problem: &p})
+		doc.Add(report.Check{Name: "config", Status: status, Detail: p.String(), Hint: p.Hint, Problem: &p})
 	}
 }
 
@@ -168,9 +125,9 @@ func (doc *diagnosis) checkOwn(s *session, cfg *config.Workspace, problems []dia
 // checkTools checks the tools of the dishes. Dishes with the same required and found version
 // share one check.
 func (doc *diagnosis) checkTools(ctx context.Context, w *opened) {
-	at := make(map[toolRow]int)
+	at := make(map[key.ToolStatus]int)
 	for _, d := range w.Dishes {
-		for _, r := range w.tools(ctx, d) {
+		for _, r := range w.env.Toolchains.Compare(ctx, w.Root, d) {
 			same := r
 			same.Dish, same.Where, same.Adapter = "", "", ""
 			if i, ok := at[same]; ok {
@@ -178,7 +135,7 @@ func (doc *diagnosis) checkTools(ctx context.Context, w *opened) {
 				continue
 			}
 			at[same] = len(doc.Checks)
-			doc.put(toolCheck(r))
+			doc.Add(toolCheck(r))
 		}
 	}
 	if len(at) == 0 {
@@ -199,18 +156,19 @@ func (doc *diagnosis) checkPrograms(list []key.Lacking) {
 			byStatus[status] = append(byStatus[status], d.Name)
 		}
 		for _, status := range slices.Sorted(maps.Keys(byStatus)) {
-			doc.put(check{Name: "program." + l.Tool, Status: status, Detail: l.Tool + " is not installed", Hint: l.Hint, Dishes: byStatus[status]})
+			doc.Add(report.Check{Name: "program." + l.Tool, Status: status, Detail: l.Tool + " is not installed", Hint: l.Hint, Dishes: byStatus[status]})
 		}
 	}
 }
 
-func toolCheck(r toolRow) check {
-	c := check{Name: "toolchain." + r.short(), Status: "ok", Hint: r.Hint, Dishes: []string{r.Dish}, Detail: r.Found}
+func toolCheck(r key.ToolStatus) report.Check {
+	c := report.Check{Name: "toolchain." + r.Short(), Status: "ok", Hint: r.Hint, Dishes: []string{r.Dish}, Detail: r.Found}
 	switch r.Status {
 	case "missing":
 		c.Status, c.Detail = "fail", r.Tool+" is not installed"
 	case "failed":
-		c.Status, c.Detail = "fail", firstLine(r.Hint)
+		c.Status = "fail"
+		c.Detail, _, _ = strings.Cut(strings.TrimSpace(r.Hint), "\n")
 		c.Hint = strings.TrimSpace(strings.TrimPrefix(r.Hint, c.Detail))
 	case "known_at_run":
 		c.Status, c.Detail = "skipped", "known when the task runs"
@@ -223,7 +181,7 @@ func toolCheck(r toolRow) check {
 	}
 	if r.Wanted != "" {
 		c.Detail += fmt.Sprintf(", wanted %s (%s)", r.Wanted, r.Where)
-		c.where = r.Where
+		c.Place = r.Where
 	}
 	return c
 }
@@ -276,7 +234,7 @@ func (doc *diagnosis) checkGit(ctx context.Context, root string) {
 
 func (doc *diagnosis) checkPlugins(w *opened) {
 	for _, p := range w.Plugins.Status() {
-		c := check{Name: "plugin." + p.ID, Status: "ok", Detail: p.Path + ", " + p.Status}
+		c := report.Check{Name: "plugin." + p.ID, Status: "ok", Detail: p.Path + ", " + p.Status}
 		if p.Status == "failed" {
 			c.Status, c.Detail, c.Hint = "warn", p.Message, cmp.Or(p.Hint, "bento explain "+string(p.Code))
 		}
@@ -285,7 +243,7 @@ func (doc *diagnosis) checkPlugins(w *opened) {
 				c.Dishes = append(c.Dishes, d.Name)
 			}
 		}
-		doc.put(c)
+		doc.Add(c)
 	}
 }
 
@@ -298,7 +256,7 @@ func (doc *diagnosis) checkCallable(s *session, w *opened) {
 	defer tools.Close()
 	for i := range tools.List {
 		row := rowOfTool(&tools.List[i])
-		c := check{Name: "tool." + row.ID, Status: "ok", Detail: row.Path + ", " + row.Status}
+		c := report.Check{Name: "tool." + row.ID, Status: "ok", Detail: row.Path + ", " + row.Status}
 		if row.Status == "failed" {
 			c.Status, c.Detail, c.Hint = "warn", row.Message, "bento tool info "+row.ID
 		} else if f := tools.List[i]; row.Status == report.ToolReady {
@@ -306,10 +264,10 @@ func (doc *diagnosis) checkCallable(s *session, w *opened) {
 				c.Status, c.Detail = "warn", err.Error()
 			}
 		}
-		doc.put(c)
+		doc.Add(c)
 	}
 	for _, p := range problems {
-		doc.put(check{Name: "tools", Status: "warn", Detail: p.Message, Hint: p.Hint})
+		doc.Add(report.Check{Name: "tools", Status: "warn", Detail: p.Message, Hint: p.Hint})
 	}
 }
 
@@ -320,34 +278,4 @@ func (doc *diagnosis) checkSandbox() {
 		return
 	}
 	doc.add("sandbox", "ok", fmt.Sprintf("Landlock %d and seccomp", offer.Landlock), "")
-}
-
-// shown returns the detail with places relative to the current directory.
-func (c *check) shown(style report.Style) string {
-	if c.problem != nil {
-		p := *c.problem
-		p.File = placeShown(style, p.File)
-		return p.String()
-	}
-	if rest, ok := strings.CutSuffix(c.Detail, "("+c.where+")"); ok && c.where != "" {
-		return rest + "(" + placeShown(style, c.where) + ")"
-	}
-	return c.Detail
-}
-
-func (doc *diagnosis) write(w io.Writer, style report.Style) {
-	paint := map[string]string{"ok": style.Green("ok  "), "warn": style.Yellow("warn"), "fail": style.Red("FAIL"), "skipped": style.Dim("-   ")}
-	for _, c := range doc.Checks {
-		line := fmt.Sprintf("%s  %-18s %s", paint[c.Status], report.PrintableLine(c.Name), report.PrintableLine(c.shown(style)))
-		if len(c.Dishes) > 0 {
-			slices.Sort(c.Dishes)
-			line += style.Dim("  (" + report.PrintableLine(among(slices.Compact(c.Dishes))) + ")")
-		}
-		fmt.Fprintln(w, line)
-		if c.Hint != "" && c.Status != "ok" {
-			fmt.Fprintf(w, "      %s\n", report.Indent(report.Printable(c.Hint)))
-		}
-	}
-	sum := doc.Summary
-	fmt.Fprintf(w, "%s: %d ok, %s, %d failed\n", report.Count(sum.Total, "check"), sum.OK, report.Count(sum.Warn, "warning"), sum.Fail)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +20,7 @@ func explainCommand(s *session) *cobra.Command {
 		Args:              atMost(1, "bento explain takes one code"),
 		ValidArgsFunction: once(codeNames),
 		RunE: func(_ *cobra.Command, args []string) error {
-			doc := explained{report.Schema("explain"), report.Codes()}
+			doc := report.Explained{Schema: report.Schema("explain"), Entries: report.Codes()}
 			if len(args) == 1 {
 				e, ok := report.FindCode(args[0])
 				if c, is := docs.FindClause(args[0]); !ok && is {
@@ -35,7 +34,7 @@ func explainCommand(s *session) *cobra.Command {
 			if s.flags.json {
 				return report.Write(s.out, doc)
 			}
-			doc.write(s.out, s.style, len(args) == 1)
+			report.WriteExplained(s.out, s.style, doc, len(args) == 1)
 			return nil
 		},
 	}
@@ -46,22 +45,6 @@ func ofClause(c docs.Clause) report.Code {
 	return report.Code{
 		Code: c.Number, Meaning: c.Text, Cause: fmt.Sprintf("the contract, %s (%s)", c.Page, c.Binds),
 		Fix: "bento plugin test, or bento tool test, shows the messages of the test that failed",
-	}
-}
-
-// explained is the document of `bento explain`.
-type explained struct {
-	Schema  string        `json:"schema"`
-	Entries []report.Code `json:"entries"`
-}
-
-func (doc explained) write(w io.Writer, style report.Style, whole bool) {
-	for _, e := range doc.Entries {
-		if !whole {
-			fmt.Fprintf(w, "%-26s %s\n", e.Code, e.Meaning)
-			continue
-		}
-		fmt.Fprintf(w, "%s\n  %s\n  cause  %s\n  fix    %s\n", style.Bold(e.Code), e.Meaning, e.Cause, e.Fix)
 	}
 }
 

@@ -2,12 +2,13 @@ package main
 
 import (
 	"github.com/bentobuild/bento/internal/companion"
+	"github.com/bentobuild/bento/internal/report"
 )
 
 // checkExtensions reports the extensions of the workspace, without starting one.
 func (doc *diagnosis) checkExtensions(s *session, w *opened) {
 	for _, e := range companion.Find(w.Config, companion.PlacesOf(w.Root, s.environ.Get)) {
-		c := check{Name: "extension." + e.ID, Status: "ok", Detail: e.Dir + ", " + e.Status}
+		c := report.Check{Name: "extension." + e.ID, Status: "ok", Detail: e.Dir + ", " + e.Status}
 		switch {
 		case e.Status == companion.Disabled:
 			c.Status = "skipped"
@@ -16,6 +17,6 @@ func (doc *diagnosis) checkExtensions(s *session, w *opened) {
 		case len(e.Notes) > 0:
 			c.Status, c.Detail, c.Hint = "warn", e.Notes[0].String(), "bento ext info "+e.ID
 		}
-		doc.put(c)
+		doc.Add(c)
 	}
 }

@@ -97,7 +97,7 @@ type initialised struct {
 	Root         string                   `json:"root"`
 	DryRun       bool                     `json:"dry_run"`
 	FilesWritten []string                 `json:"files_written"`
-	Dishes       []dishRow                `json:"dishes_detected"`
+	Dishes       []report.DishRow         `json:"dishes_detected"`
 	Excluded     []excluded               `json:"excluded"`
 	LeftOut      []dish.LeftOut           `json:"left_out,omitempty"`
 	RootTasks    []report.RootTask        `json:"root_tasks"` // scripts of the root with the name of a lifecycle task
@@ -128,7 +128,7 @@ func (s *session) initialise(ctx context.Context, o initOptions) error {
 		return err
 	}
 	doc := &initialised{
-		Schema: report.Schema("init"), Root: root, DryRun: o.dry, FilesWritten: []string{}, Dishes: []dishRow{}, Foreign: []foreign.Entries{}, Unmapped: []foreign.Gap{},
+		Schema: report.Schema("init"), Root: root, DryRun: o.dry, FilesWritten: []string{}, Dishes: []report.DishRow{}, Foreign: []foreign.Entries{}, Unmapped: []foreign.Gap{},
 		Excluded: []excluded{}, Unignored: []string{}, Problems: []diagnostics.Diagnostic{}, RootTasks: []report.RootTask{}, Files: []foreign.NewFile{}, exists: exists, from: o.from,
 		src: foreign.Source{Files: clone.At(root)},
 	}
@@ -220,7 +220,7 @@ func (doc *initialised) note(w *opened) (more bool) {
 	}
 	doc.Problems = append(doc.Problems, problems...)
 	for _, d := range w.Dishes {
-		doc.Dishes = append(doc.Dishes, w.dishRow(d))
+		doc.Dishes = append(doc.Dishes, report.NewDishRow(d))
 		if p != nil && d.Path == "." {
 			doc.RootTasks = append(doc.RootTasks, report.RootTasks(p, d)...)
 		}

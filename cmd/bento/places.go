@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/internal/clone"
-	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -78,12 +77,4 @@ func (p *places) read(file string) []byte {
 		return nil
 	}
 	return data
-}
-
-// placeShown converts where, file:line in the workspace, to a place relative to the current directory.
-func placeShown(style report.Style, where string) string {
-	if style.Places == nil {
-		return where
-	}
-	return style.Places.Shown(where)
 }

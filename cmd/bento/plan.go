@@ -62,7 +62,7 @@ func (s *session) printPlan(ctx context.Context, sel selection) error {
 	}
 	ev.Save()
 	found := ev.Preflight(ctx)
-	problems = diagnostics.Sorted(slices.Concat(problems, found.Problems, wholeLocks(w.Workspace.Workspace)))
+	problems = diagnostics.Sorted(slices.Concat(problems, found.Problems, w.WholeLocks()))
 	if s.flags.verbose || s.flags.json {
 		problems = diagnostics.Sorted(slices.Concat(problems, run.UnmatchedInputs(p, w.Tree)))
 	}

@@ -107,7 +107,7 @@ func matchesAny(name string, list []string) bool {
 func (w *opened) allTasks() []string {
 	var names []string
 	for _, d := range w.Dishes {
-		names = append(names, taskNames(d)...)
+		names = append(names, d.TaskNames()...)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -263,7 +263,7 @@ func (s *session) plan(ctx context.Context, w *opened, sel selection) (*plan.Pla
 	}
 	report.WriteProblems(s.err, s.style, w.Problems)
 	if s.flags.verbose {
-		report.WriteProblems(s.err, s.style, wholeLocks(w.Workspace.Workspace))
+		report.WriteProblems(s.err, s.style, w.WholeLocks())
 	}
 	return p, nil
 }

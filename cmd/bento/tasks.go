@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -29,21 +28,6 @@ func tasksCommand(s *session) *cobra.Command {
 	}
 }
 
-// taskList is the document of `bento tasks`.
-type taskList struct {
-	Schema  string    `json:"schema"`
-	Entries []taskRow `json:"entries"`
-}
-
-type taskRow struct {
-	ID          string `json:"id"` // "dish:task"
-	Dish        string `json:"dish"`
-	Name        string `json:"name"`
-	Run         string `json:"run"`
-	Persistent  bool   `json:"persistent,omitempty"`
-	Interactive bool   `json:"interactive,omitempty"`
-}
-
 func (s *session) listTasks(ctx context.Context, targets []string) error {
 	w, err := s.open(ctx, s.lines())
 	if err != nil {
@@ -60,34 +44,18 @@ func (s *session) listTasks(ctx context.Context, targets []string) error {
 		return diagnostics.AsError(problems)
 	}
 	report.WriteProblems(s.err, s.style, problems)
-	doc := taskList{Schema: report.Schema("tasks"), Entries: []taskRow{}}
+	doc := report.TaskList{Schema: report.Schema("tasks"), Entries: []report.TaskRow{}}
 	for _, d := range p.Dishes {
 		for _, t := range p.TasksOf(d) {
-			doc.Entries = append(doc.Entries, taskRow{t.ID(), d.Name, t.Name, t.Run, t.Persistent, t.Interactive})
+			doc.Entries = append(doc.Entries, report.TaskRow{ID: t.ID(), Dish: d.Name, Name: t.Name, Run: t.Run, Persistent: t.Persistent, Interactive: t.Interactive})
 		}
 	}
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
-	doc.write(s.out, s.style)
+	report.WriteTaskList(s.out, s.style, doc)
 	if len(w.Dishes) == 0 {
 		_, err = fmt.Fprintln(s.out, report.Printable(w.lookedFor()))
 	}
 	return err
-}
-
-func (doc taskList) write(w io.Writer, style report.Style) {
-	if len(doc.Entries) == 0 {
-		fmt.Fprintln(w, "no tasks")
-	}
-	for _, t := range doc.Entries {
-		line := style.Bold(fmt.Sprintf("%-20s", report.PrintableLine(t.ID))) + "  " + report.PrintableLine(firstLine(t.Run))
-		switch {
-		case t.Persistent:
-			line += style.Dim("  (persistent)")
-		case t.Interactive:
-			line += style.Dim("  (interactive)")
-		}
-		fmt.Fprintln(w, line)
-	}
 }

@@ -87,7 +87,7 @@ func (s *session) toolchainPin(ctx context.Context, name string, args []string) 
 func (w *opened) versions(ctx context.Context, dishes []*dish.Dish) (map[string]string, error) {
 	there := make(map[string]string)
 	for _, d := range dishes {
-		for _, r := range w.tools(ctx, d) {
+		for _, r := range w.env.Toolchains.Compare(ctx, w.Root, d) {
 			if r.Tool != d.Adapter.Manifest().RuntimeName() || !isVersion.MatchString(r.Found) {
 				continue
 			}

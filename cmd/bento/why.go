@@ -59,7 +59,7 @@ func (s *session) why(ctx context.Context, target, diff string) (report.Why, err
 	if _, _, ok := splitTask(target); !ok {
 		if i := slices.IndexFunc(w.Dishes, func(d *dish.Dish) bool { return d.Name == target }); i >= 0 {
 			return report.Why{}, notFound("why_invalid_target", fmt.Sprintf("%q is a dish", target),
-				"name one of its tasks, as in bento why "+target+":TASK; they are "+strings.Join(taskNames(w.Dishes[i]), ", "))
+				"name one of its tasks, as in bento why "+target+":TASK; they are "+strings.Join(w.Dishes[i].TaskNames(), ", "))
 		}
 		recorded, err := findKey(ctx, w.env.Store, target)
 		if err != nil {

@@ -4,6 +4,10 @@
 package dish
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 )
@@ -115,6 +119,30 @@ func (d *Dish) Options() string {
 		return ""
 	}
 	return d.Config.Options[d.Adapter.Manifest().AdapterID].JSON
+}
+
+// TaskNames returns the sorted names of the tasks of d, those of its adapter included.
+func (d *Dish) TaskNames() []string {
+	names := []string{}
+	for _, t := range d.Tasks {
+		names = append(names, t.Name)
+	}
+	if d.Config != nil {
+		for _, t := range d.Config.Tasks {
+			names = append(names, t.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Few lists the first few names of dishes, and says how many follow.
+func Few(names []string) string {
+	const most = 5
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more dishes", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
 }
 
 // Bento is a selection of dishes.

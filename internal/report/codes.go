@@ -2,6 +2,8 @@ package report
 
 import (
 	_ "embed"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 )
@@ -67,4 +69,21 @@ func FindCode(name string) (Code, bool) {
 		return Code{}, false
 	}
 	return all[i], true
+}
+
+// Explained is the document of `bento explain`.
+type Explained struct {
+	Schema  string `json:"schema"`
+	Entries []Code `json:"entries"`
+}
+
+// WriteExplained prints codes for people: with whole all of each, else a line.
+func WriteExplained(w io.Writer, style Style, doc Explained, whole bool) {
+	for _, e := range doc.Entries {
+		if !whole {
+			fmt.Fprintf(w, "%-26s %s\n", e.Code, e.Meaning)
+			continue
+		}
+		fmt.Fprintf(w, "%s\n  %s\n  cause  %s\n  fix    %s\n", style.Bold(e.Code), e.Meaning, e.Cause, e.Fix)
+	}
 }

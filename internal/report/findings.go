@@ -85,13 +85,16 @@ func worstOf(list []diagnostics.Diagnostic) []diagnostics.Diagnostic {
 	return diagnostics.Sorted(worst[:maxShownFindings])
 }
 
-// place returns a path as the user sees it.
-func (s Style) place(file string) string {
-	if s.Places != nil {
-		file = s.Places.Shown(file)
+// shown returns a path as the user sees it.
+func (s Style) shown(file string) string {
+	if s.Places == nil {
+		return file
 	}
-	return PrintableLine(file)
+	return s.Places.Shown(file)
 }
+
+// place is shown on one line.
+func (s Style) place(file string) string { return PrintableLine(s.shown(file)) }
 
 func (s Style) writeFinding(w io.Writer, front string, d diagnostics.Diagnostic) {
 	at := ""

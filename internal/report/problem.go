@@ -117,10 +117,7 @@ func joined(group []diagnostics.Diagnostic) []diagnostics.Diagnostic {
 // writeProblem writes one diagnostic, and its hint on a separate line.
 func writeProblem(w io.Writer, style Style, d diagnostics.Diagnostic) {
 	lines := style.excerptOf(d)
-	if style.Places != nil {
-		d.File = style.Places.Shown(d.File)
-	}
-	d.File = PrintableLine(d.File) // a message may have more lines, a place has one
+	d.File = style.place(d.File) // a message may have more lines, a place has one
 	severity := string(d.Severity) + ": "
 	if d.Severity == diagnostics.Error {
 		severity = style.Red(severity)

@@ -1,4 +1,4 @@
-package main
+package dish
 
 import (
 	"testing"
@@ -6,19 +6,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/dish"
 )
 
 func TestWholeLocksAreToldOnceForEachFile(t *testing.T) {
 	whole := adapters.LockAnswer{File: "/w/all.lock", Whole: "format 9 is not known"}
-	ws := &dish.Workspace{Root: "/w", Dishes: []*dish.Dish{
+	ws := &Workspace{Root: "/w", Dishes: []*Dish{
 		{Name: "b", Lock: whole}, {Name: "a", Lock: whole},
 		{Name: "c", Lock: adapters.LockAnswer{File: "/w/all.lock", Digest: "1"}},
 		{Name: "d", Lock: adapters.LockAnswer{File: "/w/d/d.lock", Whole: "it is too deep"}},
 		{Name: "e"},
 	}}
 	var got []string
-	for _, d := range wholeLocks(ws) {
+	for _, d := range ws.WholeLocks() {
 		got = append(got, d.File+": "+d.Message)
 	}
 	want := []string{

@@ -1,20 +1,18 @@
-package main
+package dish
 
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/dish"
 )
 
 // ruleWholeLock is the rule of a lockfile that is in keys as a whole.
 const ruleWholeLock = "whole_lockfile"
 
-// wholeLocks returns warnings of lockfiles that are in keys as a whole because an adapter cannot select
+// WholeLocks returns warnings of lockfiles that are in keys as a whole because an adapter cannot select
 // the part of a dish: one for each file and reason.
-func wholeLocks(w *dish.Workspace) []diagnostics.Diagnostic {
+func (w *Workspace) WholeLocks() []diagnostics.Diagnostic {
 	type about struct{ file, why string }
 	var order []about
 	dishes := make(map[about][]string)
@@ -37,17 +35,8 @@ func wholeLocks(w *dish.Workspace) []diagnostics.Diagnostic {
 		slices.Sort(names)
 		list = append(list, diagnostics.Diagnostic{
 			File: a.file, Severity: diagnostics.Warning, Rule: ruleWholeLock, Source: diagnostics.Source,
-			Message: fmt.Sprintf("every change of this lockfile changes the keys of %s: %s", among(names), a.why),
+			Message: fmt.Sprintf("every change of this lockfile changes the keys of %s: %s", Few(names), a.why),
 		})
 	}
 	return list
-}
-
-// among lists the first few of names.
-func among(names []string) string {
-	const most = 5
-	if len(names) > most {
-		return fmt.Sprintf("%s and %d more dishes", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return strings.Join(names, ", ")
 }
