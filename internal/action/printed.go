@@ -93,9 +93,9 @@ func (o *Findings) parseByTool(ctx context.Context, t *plan.Task, root string) (
 	ctx, cancel := context.WithTimeout(ctx, parseTimeout)
 	defer cancel()
 	input := jsonText(parsedInput{Output: text, Exit: o.Exit, Dish: t.Dish.Path})
-	said, err := t.Parser.Call.Call(ctx, adapters.ToolCall{Function: t.Parser.Function, Input: json.RawMessage(input), Root: root})
+	answer, err := t.Parser.Call.Call(ctx, adapters.ToolCall{Function: t.Parser.Function, Input: json.RawMessage(input), Root: root})
 	if err != nil {
 		return nil, err
 	}
-	return t.Parser.Findings(said.Output, root)
+	return t.Parser.Findings(answer.Output, root)
 }

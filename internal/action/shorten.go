@@ -18,11 +18,11 @@ func (l *Log) shorten(rest int64) error {
 	tail = tail[cut:]
 	gone := l.size - int64(len(tail))
 	segments := lastSegments(l.segments, int64(len(tail)))
-	said := int64(0)
+	counted := int64(0)
 	if l.dropped > 0 { // the removed part includes the line of the last time
-		said = int64(len(missingLine(l.dropped)))
+		counted = int64(len(missingLine(l.dropped)))
 	}
-	l.dropped += gone - said
+	l.dropped += gone - counted
 	head := missingLine(l.dropped)
 	if err := l.file.Truncate(0); err != nil {
 		return err

@@ -128,7 +128,7 @@ var table = []row{
 	{"internal/key", []string{"adapters", "cache", "diagnostics", "internal/dish", "internal/pack", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
 
 	// 7
-	{"internal/record", []string{"cache", "cache/outputs", "internal/dish", "internal/action", "internal/key", "internal/pack", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
+	{"internal/record", []string{"adapters", "cache", "cache/outputs", "internal/dish", "internal/action", "internal/key", "internal/pack", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
 	// Logs end in the cache.
 	{"internal/action", []string{"adapters", "cache", "diagnostics", "diagnostics/parse", "internal/clone", "internal/dish", "internal/key", "internal/killpoint", "internal/pack", "internal/pattern", "internal/plan", "internal/proc", "internal/state", "internal/tree"}},
 

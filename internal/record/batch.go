@@ -147,7 +147,7 @@ func (b *Batch) recheckOutputs() {
 		}
 		if d := cmp.Or(w.x.outputChanged(seen), w.x.sharedChanged(held)); d.path != "" {
 			w.bad = true
-			w.x.sayChanged(d)
+			w.x.warnChanged(d)
 		}
 	}
 }
@@ -237,7 +237,7 @@ func (b *Batch) refuse(written map[sourcesID][]difference) {
 			found = cmp.Or(found, b.outsideChanged(w))
 		}
 		if w.bad = found.path != ""; w.bad {
-			w.x.sayChanged(found)
+			w.x.warnChanged(found)
 		}
 	}
 }

@@ -168,7 +168,7 @@ func (x *Execution) newStray(u *Upstream, now *listing) difference {
 	return difference{}
 }
 
-func (x *Execution) sayChanged(d difference) {
+func (x *Execution) warnChanged(d difference) {
 	switch {
 	case len(x.tracked) > 0 && x.tracked[0] == d.path:
 		x.notStored("input_changed", fmt.Sprintf("it wrote %q, an output that git tracks", d.path),

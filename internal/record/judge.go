@@ -44,12 +44,9 @@ func (x *Execution) judge(a Access) error {
 	if err := x.checkMade(a); err != nil {
 		return err
 	}
-	leaves, err := tree.CompileSet(x.Ev.Task.Dish.Path, x.Ev.Task.Leaves)
+	covered, err := x.covered()
 	if err != nil {
 		return err
-	}
-	covered := func(p string) bool {
-		return x.set != nil && x.set.Match(p) || leaves.Match(p) || x.Elsewhere != nil && x.Elsewhere(p)
 	}
 	for i := range a.Written {
 		switch f := &a.Written[i]; f.At {
@@ -227,35 +224,6 @@ func (x *Execution) judgeUpToDate(a Access, covered func(string) bool) {
 			x.UpToDate = append(x.UpToDate, f.Path)
 		}
 	}
-}
-
-// UndeclaredGlobs returns globs of outputs, relative to the dish of the task, that cover undeclared files: the
-// ignored directories that they are in, else the files.
-func (x *Execution) UndeclaredGlobs(paths []string) []string {
-	var globs []string
-	for _, p := range paths {
-		if g := x.globOf(x.ignoredAt(p)); !slices.Contains(globs, g) {
-			globs = append(globs, g)
-		}
-	}
-	return globs
-}
-
-// ignoredAt returns the glob of the outermost ignored directory around p, or p if there is none.
-func (x *Execution) ignoredAt(p string) string {
-	for i := range len(p) {
-		if p[i] == '/' && x.isOfTask(p[:i]) && x.Tree.Ignored(p[:i], true) {
-			return p[:i] + "/**"
-		}
-	}
-	return p
-}
-
-// isOfTask reports whether the directory dir lies in the dish of the task, or is, or lies in, a directory
-// that its command names.
-func (x *Execution) isOfTask(dir string) bool {
-	t := x.Ev.Task
-	return key.Inside(dir, t.Dish.Path) || slices.ContainsFunc(t.Near, func(near string) bool { return key.Inside(dir, near) })
 }
 
 // AllFound returns the files among the outputs that the task has not made: Found and the strays.

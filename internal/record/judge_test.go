@@ -68,7 +68,7 @@ func TestJudge(t *testing.T) {
 				Outputs: []plan.Output{{Glob: "out/**"}, {Glob: "out/new"}},
 			}
 			x := &Execution{
-				Recorder: &Recorder{Root: root, Tree: files, Warn: func(code, message, _ string) { t.Errorf("%s: %s", code, message) }},
+				Recorder: &Recorder{Root: root, Tree: files, Plan: &plan.Plan{Workspace: &dish.Workspace{}}, History: func() *key.History { return new(key.History) }, Warn: func(code, message, _ string) { t.Errorf("%s: %s", code, message) }},
 				Ev:       &key.Evaluation{Task: task}, Last: &key.LastRun{Undeclared: []string{"d/old"}},
 				Others: func(string) bool { return false },
 			}

@@ -65,7 +65,7 @@ func (r *Recorder) at(t *plan.Task) (l *listing, shared bool, err error) {
 		return l, false, nil // a command may have written there since
 	}
 	if s.last == nil {
-		s.last, s.around = make(map[string]map[*plan.Task]*listing), allAround(r.Dishes)
+		s.last, s.around = make(map[string]map[*plan.Task]*listing), allAround(r.Plan.Workspace.Dishes)
 	}
 	if l.quiet = l.quiet && !s.around[t.Dish.Path]; l.dirs != nil { // tasks of dishes inside write there too
 		s.keep(t, l)
@@ -263,8 +263,8 @@ func (r *Recorder) held(t *plan.Task, l *listing) bool {
 	return l.verdict() // after Writing closed it, its directories may have changed, which is no fault
 }
 
-// Spoilt reports whether a listing that the execution shared is known to be invalid.
-func (x *Execution) Spoilt() bool {
+// IsInvalid reports whether a listing that the execution shared is known to be invalid.
+func (x *Execution) IsInvalid() bool {
 	return x.listings.failed.Load() && slices.ContainsFunc(x.before.shared, func(l *listing) bool {
 		return l != nil && x.isClosed(l) && !l.verdict()
 	})

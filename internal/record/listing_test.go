@@ -20,7 +20,7 @@ type listed struct {
 
 func newListed(t *testing.T, ignored string) *listed {
 	l := &listed{T: t}
-	l.Root = t.TempDir()
+	l.Root, l.Plan = t.TempDir(), &plan.Plan{Workspace: &dish.Workspace{}}
 	l.write(".gitignore", ignored)
 	l.write("a/dist/out", "")
 	l.write("b/src", "")
@@ -30,7 +30,7 @@ func newListed(t *testing.T, ignored string) *listed {
 	}
 	for at, p := range map[string]**plan.Task{"a": &l.a, "b": &l.b, ".": &l.root} {
 		d := &dish.Dish{Path: at}
-		l.Dishes = append(l.Dishes, d)
+		l.Plan.Workspace.Dishes = append(l.Plan.Workspace.Dishes, d)
 		*p = &plan.Task{Name: "build", Dish: d}
 	}
 	l.a.Outputs = []plan.Output{{Glob: "dist/**"}}
@@ -79,7 +79,7 @@ func TestSharedListing(t *testing.T) {
 		t.Error("it is checked for every execution")
 	}
 	x := &Execution{Recorder: &l.Recorder, before: looks{shared: []*listing{list}}}
-	if x.Spoilt() || l.held(l.a, list) || !x.Spoilt() {
+	if x.IsInvalid() || l.held(l.a, list) || !x.IsInvalid() {
 		t.Error("it holds")
 	}
 	if list, _, err := l.at(l.a); err != nil || len(list.entries) != 2 {

@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/internal/action"
@@ -31,7 +32,9 @@ type Recorder struct {
 	Root    string // of the workspace
 	Store   cache.Store
 	Tree    *tree.Tree
-	Dishes  []*dish.Dish // of the workspace
+	Plan    *plan.Plan
+	Environ adapters.Environ    // the environment that bento was started with
+	History func() *key.History // of the tasks
 	Journal *journal
 	Warn    func(code, message, hint string)
 
@@ -61,9 +64,6 @@ type Execution struct {
 	// Linked are the dishes whose sources are in the key.
 	Linked []*dish.Dish
 
-	// Elsewhere reports whether a path is an output of any task, or made by the tools of another
-	// dish; nil for none.
-	Elsewhere func(path string) bool
 	// Later keeps the outputs of the last good run until Clear, which the caller calls before it
 	// writes the first new output.
 	Later bool
@@ -197,7 +197,7 @@ func (x *Execution) Storable() bool {
 	}
 	d := x.inputChanged()
 	if x.Changed = d.path; d.path != "" {
-		x.sayChanged(d)
+		x.warnChanged(d)
 	}
 	return d.path == ""
 }

@@ -154,8 +154,8 @@ func (x *Execution) outputChanged(seen map[*plan.Task][]difference) (found diffe
 			again := d.equal && u.Task.Mutex != ""
 			// In the dish of the task, where tasks run one after another, the task itself has removed
 			// it.
-			taken := d.gone && u.Task.Dish == x.Ev.Task.Dish
-			if !again && !taken && !x.owned(u, d.path) {
+			removed := d.gone && u.Task.Dish == x.Ev.Task.Dish
+			if !again && !removed && !x.owned(u, d.path) {
 				found = cmp.Or(found, d)
 			}
 		}

@@ -118,7 +118,10 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	if err != nil {
 		return nil, err
 	}
-	e.recorder = &record.Recorder{Root: env.Root, Store: env.Store, Tree: e.tree, Dishes: p.Workspace.Dishes, Journal: record.NewJournal(env.State), Warn: env.warn, Moves: env.Moves}
+	e.recorder = &record.Recorder{
+		Root: env.Root, Store: env.Store, Tree: e.tree, Plan: p, Environ: env.Environ, History: e.keys.History,
+		Journal: record.NewJournal(env.State), Warn: env.warn, Moves: env.Moves,
+	}
 	e.batch = record.NewBatch(e.keys, e.recorder)
 	stage, unstage := env.State.LazyTemp()
 	outDir, removeOuts := env.State.LazyDirs()
@@ -380,7 +383,7 @@ func (e *engine) end(r *Result) {
 func (e *engine) unsureDependency(t *plan.Task) string {
 	for _, d := range t.Deps {
 		n := e.node(d.Task)
-		if n.storing != nil && n.storing.Spoilt() {
+		if n.storing != nil && n.storing.IsInvalid() {
 			n.invalidate()
 		}
 		if n.unsure != "" && d.Via != plan.ViaNothing {

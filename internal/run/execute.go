@@ -55,7 +55,7 @@ func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string)
 		stamp: e.stampOf(t),
 		kept: &record.Execution{
 			Recorder: e.recorder, Ev: ev, Last: e.keys.History().Of(t), Others: e.others(t), Before: e.before(t), Unsure: unsure,
-			Upstream: e.upstream(t), Linked: e.keys.Linked(t), Elsewhere: e.elsewhere(t), LeftByOthers: e.keys.LeftByOthers(t), Later: usesOut(t),
+			Upstream: e.upstream(t), Linked: e.keys.Linked(t), LeftByOthers: e.keys.LeftByOthers(t), Later: usesOut(t),
 		},
 	}
 	running, cancel := context.WithCancel(ctx)

@@ -8,11 +8,11 @@ import (
 
 // memory shares out the memory of the machine among tasks that declare what they need.
 type memory struct {
-	size    int64 // bytes; 0: unknown, so nothing waits for memory
-	held    int64 // bytes that running tasks have taken, without those of lasting
-	lasting int64 // bytes that ready servers have taken: other tasks must not wait for these
-	taken   map[*plan.Task]int64
-	servers map[*plan.Task]bool // the servers whose memory is in lasting
+	size    int64                // bytes; 0: unknown, so nothing waits for memory
+	held    int64                // bytes that running tasks have taken, without those of lasting
+	lasting int64                // bytes that ready servers have taken: other tasks must not wait for these
+	of      map[*plan.Task]int64 // bytes, by the tasks that have taken them
+	servers map[*plan.Task]bool  // the servers whose memory is in lasting
 }
 
 // share sets the size to the result of known, if a task declares its memory.
@@ -34,13 +34,13 @@ func (m *memory) take(t *plan.Task) {
 	if m.size > 0 && t.Memory > 0 {
 		n := m.need(t)
 		m.held += n
-		m.taken[t] = n
+		m.of[t] = n
 	}
 }
 
 // last moves the memory of t from held to lasting: t is a server that other tasks may need.
 func (m *memory) last(t *plan.Task) {
-	if n := m.taken[t]; n > 0 && !m.servers[t] {
+	if n := m.of[t]; n > 0 && !m.servers[t] {
 		if m.servers == nil {
 			m.servers = make(map[*plan.Task]bool)
 		}
@@ -52,10 +52,10 @@ func (m *memory) last(t *plan.Task) {
 
 func (m *memory) release(t *plan.Task) {
 	if m.servers[t] {
-		m.lasting -= m.taken[t]
+		m.lasting -= m.of[t]
 	} else {
-		m.held -= m.taken[t]
+		m.held -= m.of[t]
 	}
-	delete(m.taken, t)
+	delete(m.of, t)
 	delete(m.servers, t)
 }

@@ -15,11 +15,11 @@ type readyQueue struct {
 	ready    taskHeap
 	held     map[string]bool         // the mutexes of running tasks
 	blocked  map[string][]*plan.Task // ready, but their mutex is held
-	taken    map[*plan.Task]int      // workers, by the tasks that have them
+	workers  map[*plan.Task]int      // workers, by the tasks that have them
 	ended    map[*plan.Task]bool     // their outputs are being collected
 	memory   memory
 	rivals   [][]int              // by task: the tasks that must not run at the same time; nil for none
-	running  map[int]bool         // the indices of the tasks in taken, if there are rivals
+	running  map[int]bool         // the indices of the tasks in workers, if there are rivals
 	barred   map[int][]*plan.Task // ready, but a rival runs
 }
 
@@ -29,8 +29,8 @@ func newReadyQueue(capacity int, path []int64) *readyQueue {
 	return &readyQueue{
 		free: capacity, capacity: capacity, path: path,
 		ready:  taskHeap{path: path},
-		memory: memory{taken: make(map[*plan.Task]int64)},
-		held:   make(map[string]bool), blocked: make(map[string][]*plan.Task), taken: make(map[*plan.Task]int),
+		memory: memory{of: make(map[*plan.Task]int64)},
+		held:   make(map[string]bool), blocked: make(map[string][]*plan.Task), workers: make(map[*plan.Task]int),
 		ended: make(map[*plan.Task]bool), running: make(map[int]bool), barred: make(map[int][]*plan.Task),
 	}
 }
@@ -80,7 +80,7 @@ func (q *readyQueue) Next() *plan.Task {
 			q.held[t.Mutex] = true
 		}
 		q.free -= weight
-		q.taken[t] = weight
+		q.workers[t] = weight
 		q.memory.take(t)
 		if q.rivals != nil {
 			q.running[t.Index] = true
@@ -93,8 +93,8 @@ func (q *readyQueue) Next() *plan.Task {
 // Free releases the workers of t, which continues to run. Its mutex and its memory stay taken until
 // it is released.
 func (q *readyQueue) Free(t *plan.Task) {
-	q.free += q.taken[t]
-	q.taken[t] = 0
+	q.free += q.workers[t]
+	q.workers[t] = 0
 	q.memory.last(t)
 }
 
@@ -109,11 +109,11 @@ func (q *readyQueue) Ended(t *plan.Task) {
 
 // Release frees everything that t has taken.
 func (q *readyQueue) Release(t *plan.Task) {
-	weight, had := q.taken[t]
+	weight, had := q.workers[t]
 	if !had {
 		return
 	}
-	delete(q.taken, t)
+	delete(q.workers, t)
 	delete(q.ended, t)
 	q.memory.release(t)
 	delete(q.running, t.Index)

@@ -14,11 +14,11 @@ const ruleUnmatched = "input_matches_nothing"
 // UnmatchedInputs returns a warning for each glob by which dish.toml names inputs of tasks of p and that
 // matches nothing, neither a file nor an output of a task of p.
 func UnmatchedInputs(p *plan.Plan, files *tree.Tree) (list []diagnostics.Diagnostic) {
-	said := make(map[string]bool) // by place: tasks share the globs of their dish
+	warned := make(map[string]bool) // by place: tasks share the globs of their dish
 	for _, t := range p.Tasks {
 		for _, d := range unmatched(p, files, t) {
-			if !said[d.Where()] {
-				said[d.Where()] = true
+			if !warned[d.Where()] {
+				warned[d.Where()] = true
 				list = append(list, d)
 			}
 		}

@@ -21,10 +21,10 @@ const ruleDamaged = "cache_damaged"
 
 // warningList holds the warnings of a run. Its zero value is empty. It is safe for concurrent use.
 type warningList struct {
-	mu   sync.Mutex
-	all  []diagnostics.Diagnostic
-	said map[string]bool
-	like map[string]int // by kind: the number of warnings
+	mu     sync.Mutex
+	all    []diagnostics.Diagnostic
+	warned map[string]bool
+	like   map[string]int // by kind: the number of warnings
 }
 
 // kindOf returns the kind of the warnings of a rule. once is true for a kind that is about the
@@ -44,17 +44,17 @@ func (l *warningList) Note(d diagnostics.Diagnostic) bool {
 	id := d.String()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.said == nil {
-		l.said, l.like = make(map[string]bool), make(map[string]int)
+	if l.warned == nil {
+		l.warned, l.like = make(map[string]bool), make(map[string]int)
 	}
 	kind, once := kindOf(d.Rule)
 	if d.Alike != "" { // people read it once for all dishes
 		kind = ""
 	}
-	if l.said[id] || once && l.like[kind] > 0 || len(l.all) >= maxWarnings {
+	if l.warned[id] || once && l.like[kind] > 0 || len(l.all) >= maxWarnings {
 		return false
 	}
-	l.said[id] = true
+	l.warned[id] = true
 	l.like[kind]++
 	l.all = append(l.all, d)
 	return kind == "" || l.like[kind] <= maxLike
