@@ -6,28 +6,26 @@ import (
 	"fmt"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/companion"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/export"
-	"github.com/bentobuild/bento/internal/state"
 )
 
 // companionsOf returns a function that starts the extensions of a configuration once, concurrently
 // with discovery.
-func (s *session) companionsOf(ctx context.Context, t *telling, root string) func(*config.Workspace) {
+func (s *session) companionsOf(ctx context.Context, t *telling) func(*config.Workspace) {
 	return func(cfg *config.Workspace) {
 		if t.companions == nil && len(cfg.Extensions) > 0 {
-			t.companions = companion.Open(ctx, cfg, s.companionOptions(root))
+			t.companions = kit.StartExtensions(ctx, s.host(), cfg, s.hearing())
 			t.output = t.output || t.companions.HearsOutput()
 		}
 	}
 }
 
-// companionOptions returns the options for the extensions of the workspace at root.
-func (s *session) companionOptions(root string) companion.Options {
-	return companion.Options{
-		Places: companion.PlacesOf(root, s.environ.Get), State: state.Open(root), Environ: s.environ, Version: version(),
+// hearing returns the receivers of what extensions cause.
+func (s *session) hearing() kit.Hearing {
+	return kit.Hearing{
 		Guard: func() { guard(nil) }, Toast: s.toast,
 		Warn: func(d diagnostics.Diagnostic) {
 			s.writeOnce(func(b *bytes.Buffer) { report.WriteProblems(b, s.style, []diagnostics.Diagnostic{d}) })
@@ -43,7 +41,7 @@ func (s *session) writeOnce(write func(*bytes.Buffer)) {
 }
 
 // toast prints a message of an extension, above the block of a live run.
-func (s *session) toast(t companion.Toast) {
+func (s *session) toast(t kit.Toast) {
 	if s.github() {
 		s.out.Write(export.Notice(t.Level, t.Extension, t.Message)) //nolint:errcheck // as above
 		return

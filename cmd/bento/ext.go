@@ -2,17 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/bentobuild/bento/internal/companion"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/state"
-	"github.com/bentobuild/bento/plugin/ainb/manifest"
 )
 
 func extCommand(s *session) *cobra.Command {
@@ -35,71 +31,39 @@ func extCommand(s *session) *cobra.Command {
 	return cmd
 }
 
-// extensionPlaces returns the directories in which the extensions of the workspace are found.
-func (s *session) extensionPlaces() (companion.Places, error) {
+// extensions returns the extensions of the workspace. It starts none.
+func (s *session) extensions(ctx context.Context) (*kit.Extensions, *state.Dir, error) {
 	root, _, err := s.root()
-	return companion.PlacesOf(root, s.environ.Get), err
-}
-
-// extensions returns the extensions of the workspace; outside of a workspace, the user's own. It starts none.
-func (s *session) extensions(ctx context.Context) ([]companion.Extension, companion.Places, error) {
-	p, err := s.extensionPlaces()
 	if err != nil {
-		return nil, p, err
+		return nil, nil, err
 	}
-	if err := state.Open(p.Root).Check(ctx); err != nil {
-		return nil, p, err
+	st := state.Open(root)
+	if err := st.Check(ctx); err != nil {
+		return nil, nil, err
 	}
-	cfg, problems := config.Load(p.Root, s.host().OwnConfig())
-	report.WriteProblems(s.err, s.style, problems)
-	return companion.Find(cfg, p), p, nil
+	cfg, problems := config.Load(root, s.host().OwnConfig())
+	s.writeProblems(problems)
+	return kit.FindExtensions(s.host(), cfg), st, nil
 }
 
 // extensionIDs returns the ids of the extensions, for completion.
 func (s *session) extensionIDs() []string {
-	p, err := s.extensionPlaces()
+	root, _, err := s.root()
 	if err != nil {
 		return nil
 	}
-	cfg, _ := config.Load(p.Root, s.host().OwnConfig())
+	cfg, _ := config.Load(root, s.host().OwnConfig())
 	return cfg.ExtensionIDs()
 }
 
 // extensionNamed returns the extension with an id.
-func (s *session) extensionNamed(ctx context.Context, id string) (*companion.Extension, companion.Places, error) {
-	list, p, err := s.extensions(ctx)
+func (s *session) extensionNamed(ctx context.Context, id string) (*kit.Extension, *state.Dir, error) {
+	all, st, err := s.extensions(ctx)
 	if err != nil {
-		return nil, p, err
+		return nil, nil, err
 	}
-	if i := slices.IndexFunc(list, func(e companion.Extension) bool { return e.ID == id }); i >= 0 {
-		return &list[i], p, nil
-	}
-	var ids []string
-	for _, e := range list {
-		ids = append(ids, e.ID)
-	}
-	return nil, p, notFound("extension_not_found", fmt.Sprintf("no extension %q is in [extensions]", id), orList(id, ids, "bento ext list lists the extensions"))
-}
-
-// rowOfExtension returns the row of an extension of a workspace.
-func rowOfExtension(e *companion.Extension, p companion.Places) report.ExtensionRow {
-	row := report.ExtensionRow{
-		ID: e.ID, Path: e.Dir, Contract: e.Contract, Version: e.Version, Declared: e.Settings.Pos.String(), Own: e.Settings.Own, Status: e.Status,
-		Eager: e.Eager, Namespaces: append([]string{}, e.Namespaces()...),
-	}
-	if e.Ainb != nil {
-		row.Screens = e.Ainb.Manifest.Provides.Screens
-	}
-	for _, p := range e.Panels() {
-		row.Panels = append(row.Panels, report.Panel{ID: p.ID, Title: p.Title, Slot: p.Slot})
-	}
-	if e.SEP != nil {
-		row.Counters = &companion.LoadJournal(state.Open(p.Root), e.ID).Counters
-	}
-	if p := e.Problem; p != nil {
-		row.Code, row.Message, row.Hint = p.Rule, p.String(), p.Hint
-	}
-	return row
+	e, err := all.Named(id)
+	return e, st, err
 }
 
 func extListCommand(s *session) *cobra.Command {
@@ -108,13 +72,13 @@ func extListCommand(s *session) *cobra.Command {
 		Annotations: traits{Reads: true}.annotations(),
 		Args:        cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, places, err := s.extensions(cmd.Context())
+			all, st, err := s.extensions(cmd.Context())
 			if err != nil {
 				return err
 			}
 			rows := []report.ExtensionRow{}
-			for i := range list {
-				rows = append(rows, rowOfExtension(&list[i], places))
+			for i := range all.List {
+				rows = append(rows, all.List[i].Row(st))
 			}
 			doc := report.NewExtensionList(rows)
 			if s.flags.json {
@@ -132,11 +96,11 @@ func extInfoCommand(s *session) *cobra.Command {
 		Annotations: traits{Reads: true}.annotations(),
 		Args:        exactly(1, "bento ext info requires the id of one extension"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			e, places, err := s.extensionNamed(cmd.Context(), args[0])
+			e, st, err := s.extensionNamed(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			doc := report.NewExtensionInfo(infoOfExtension(e, places))
+			doc := report.NewExtensionInfo(e.Info(st))
 			if s.flags.json {
 				return report.Write(s.out, doc)
 			}
@@ -146,38 +110,6 @@ func extInfoCommand(s *session) *cobra.Command {
 	}
 }
 
-func infoOfExtension(e *companion.Extension, p companion.Places) report.ExtensionInfo {
-	doc := report.ExtensionInfo{
-		ExtensionRow: rowOfExtension(e, p), Digest: e.Digest, Approved: e.Record.Approved, Output: e.Settings.Output, Topics: append([]string{}, e.Topics()...),
-	}
-	doc.Permissions, doc.AskedOnly = grantsOf(e.Asked())
-	doc.Granted, doc.GrantedOnly = grantsOf(e.Granted())
-	doc.Variables = slices.Clone(e.Settings.Env)
-	for name := range e.Settings.SetEnv {
-		doc.Variables = append(doc.Variables, name)
-	}
-	slices.Sort(doc.Variables)
-	for _, d := range e.Notes {
-		doc.Warnings = append(doc.Warnings, d.String())
-	}
-	return doc
-}
-
-// grantsOf returns the sorted names of permissions, and the lists of those permissions that have one.
-func grantsOf(all map[string]manifest.Grant) (names []string, only map[string][]string) {
-	names = []string{}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		names = append(names, name)
-		if list := all[name].Only; len(list) > 0 {
-			if only == nil {
-				only = make(map[string][]string)
-			}
-			only[name] = list
-		}
-	}
-	return names, only
-}
-
 func extLogsCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "logs ID", Short: "Print what an extension has logged", Example: "  bento ext logs acme.notify",
@@ -185,10 +117,11 @@ func extLogsCommand(s *session) *cobra.Command {
 		Long:        "Print the end of what an extension has logged in this workspace: its own messages, what it\nwrote to stderr, and why it was ended.",
 		Args:        exactly(1, "bento ext logs requires the id of one extension"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			j, err := s.journal(cmd.Context(), args[0])
+			e, st, err := s.extensionNamed(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
+			j := kit.JournalOf(e, st)
 			doc := report.NewExtensionLog(args[0], append([]report.ExtensionLine{}, j.Lines...))
 			if s.flags.json {
 				return report.Write(s.out, doc)
@@ -205,10 +138,11 @@ func extAuditCommand(s *session) *cobra.Command {
 		Annotations: traits{Reads: true}.annotations(),
 		Args:        exactly(1, "bento ext audit requires the id of one extension"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			j, err := s.journal(cmd.Context(), args[0])
+			e, st, err := s.extensionNamed(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
+			j := kit.JournalOf(e, st)
 			doc := report.NewExtensionAudit(args[0], append([]report.ExtensionDecision{}, j.Decisions...))
 			if s.flags.json {
 				return report.Write(s.out, doc)
@@ -217,13 +151,4 @@ func extAuditCommand(s *session) *cobra.Command {
 			return nil
 		},
 	}
-}
-
-// journal returns the journal of an extension.
-func (s *session) journal(ctx context.Context, id string) (*companion.Journal, error) {
-	_, p, err := s.extensionNamed(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return companion.LoadJournal(state.Open(p.Root), id), nil
 }

@@ -10,8 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/companion"
+	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/plugin/plugintest"
 )
 
@@ -44,7 +43,7 @@ func (s *session) extTest(ctx context.Context, target string, within time.Durati
 		return err
 	}
 	defer os.RemoveAll(data)
-	set := map[string]string{companion.BytecodeVariable: "1", companion.DataVariable: data}
+	set := kit.ExtensionVariables(data)
 	env := s.host().PluginEnv(root).Strict(e.Settings.Env...).With(e.Settings.SetEnv)
 	stderr := io.Discard
 	if s.flags.verbose {
@@ -62,31 +61,21 @@ func (s *session) extTest(ctx context.Context, target string, within time.Durati
 	return s.writeTests(ctx, r)
 }
 
-// extensionAt returns the extension in a directory, or the extension with an id if it may start.
-func (s *session) extensionAt(ctx context.Context, target string) (*companion.Extension, string, error) {
+// extensionAt returns the extension in a directory, or the extension with an id, if it may start.
+func (s *session) extensionAt(ctx context.Context, target string) (e *kit.Extension, root string, err error) {
 	root, cwd, err := s.root()
 	if err != nil {
 		root = cwd
 	}
 	if !strings.ContainsRune(target, filepath.Separator) && target != "." && target != ".." {
-		e, _, err := s.extensionNamed(ctx, target)
-		if err != nil {
-			return nil, root, err
+		if e, _, err = s.extensionNamed(ctx, target); err == nil {
+			err = e.Unready()
 		}
-		if e.Status != companion.Ready {
-			d := *e.Problem
-			d.Severity = diagnostics.Error
-			return nil, root, diagnostics.Problems{d}
-		}
-		return e, root, nil
+		return e, root, err
 	}
 	dir, err := filepath.Abs(target)
-	if err != nil {
-		return nil, root, err
+	if err == nil {
+		e, err = kit.ReadExtension(dir)
 	}
-	e := companion.Read(dir)
-	if e.Status != companion.Ready {
-		return nil, root, diagnostics.Problems{*e.Problem}
-	}
-	return e, root, nil
+	return e, root, err
 }

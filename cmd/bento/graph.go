@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/companion"
+	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/page"
@@ -83,8 +83,8 @@ func (s *session) graphPage(ctx context.Context, w *opened, p *plan.Plan) error 
 
 // panels returns the tool panels of the extensions of a workspace. It starts none.
 func (s *session) panels(w *opened) (list []page.Panel) {
-	for _, e := range companion.Find(w.Config, companion.PlacesOf(w.Root, s.environ.Get)) {
-		if e.Status != companion.Ready {
+	for _, e := range kit.FindExtensions(s.host(), w.Config).List {
+		if e.Unready() != nil {
 			continue
 		}
 		for _, p := range e.Panels() {

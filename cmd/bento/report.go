@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/internal/companion"
+	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/export"
 	"github.com/bentobuild/bento/internal/report/terminal"
@@ -70,7 +70,7 @@ type telling struct {
 	people   terminal.Reporter
 	live     *terminal.Live // people if a terminal shows a block, else nil
 
-	companions *companion.Set  // nil without extensions
+	companions *kit.Companions // nil without extensions
 	lost       map[string]bool // plugins whose failure was published
 	output     bool            // a reporter needs run.TaskOutput events
 	close      func()

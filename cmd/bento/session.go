@@ -247,7 +247,7 @@ func (s *session) openRun(ctx context.Context, t *telling, all bool) (*opened, e
 	if err != nil {
 		return nil, err
 	}
-	return s.openAt(ctx, place{root: root, cwd: cwd, all: all, configured: s.companionsOf(ctx, t, root)}, t)
+	return s.openAt(ctx, place{root: root, cwd: cwd, all: all, configured: s.companionsOf(ctx, t)}, t)
 }
 
 // place has the directories of a workspace and of the user.

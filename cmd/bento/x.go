@@ -5,15 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/companion"
+	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/plugin/wire"
@@ -50,48 +48,21 @@ func xCommand(s *session) *cobra.Command {
 
 // namespaces returns the namespaces of all extensions, for completion.
 func (s *session) namespaces() (names []string) {
-	list, _, err := s.extensions(context.Background())
+	all, _, err := s.extensions(context.Background())
 	if err != nil {
 		return nil
 	}
-	for i := range list {
-		names = append(names, list[i].Namespaces()...)
-	}
-	slices.Sort(names)
-	return names
+	return all.Namespaces()
 }
 
-// serving returns the extension that serves a namespace, and may start, and a function that opens it.
-func (s *session) serving(ctx context.Context, namespace string) (*companion.Extension, func() *companion.Set, error) {
-	list, p, err := s.extensions(ctx)
+// serving returns the extension that serves a namespace, and may start, and a function that starts it.
+func (s *session) serving(ctx context.Context, namespace string) (*kit.Extension, func() *kit.Companions, error) {
+	all, _, err := s.extensions(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	var names, owners []string // owners: of panels with this id
-	hint := "bento ext list lists them"
-	for i := range list {
-		e := &list[i]
-		if !e.Serves(namespace) {
-			names = append(names, e.Namespaces()...)
-			if e.HasPanel(namespace) {
-				owners = append(owners, e.PanelName(namespace))
-			}
-			if e.Registers() {
-				hint = fmt.Sprintf("%s; %s registers panels as it runs: bento finds them after the next run", hint, e.ID)
-			}
-			continue
-		}
-		if e.Status != companion.Ready {
-			d := *e.Problem
-			d.Severity = diagnostics.Error
-			return nil, nil, diagnostics.Problems{d}
-		}
-		return e, func() *companion.Set { return companion.OpenOne(ctx, list, e.ID, s.companionOptions(p.Root)) }, nil
-	}
-	if len(owners) > 0 {
-		return nil, nil, notFound("namespace_not_found", fmt.Sprintf("%d extensions have a panel %q", len(owners), namespace), "write "+strings.Join(owners, " or "))
-	}
-	return nil, nil, notFound("namespace_not_found", fmt.Sprintf("no extension has the namespace %q", namespace), orList(namespace, names, hint))
+	e, err := all.Serving(namespace)
+	return e, func() *kit.Companions { return all.Start(ctx, e, s.hearing()) }, err
 }
 
 // callExtension runs a command of an extension.
@@ -117,11 +88,7 @@ func (s *session) callExtension(ctx context.Context, namespace string, args []st
 			Extension: e.ID, Namespace: namespace, ExitCode: out.ExitCode, Stdout: string(out.Stdout), Stderr: string(out.Stderr),
 		}))
 	}
-	return s.showOutput(out)
-}
-
-// showOutput prints the output of a command. On a terminal, the output can only show text.
-func (s *session) showOutput(out companion.Output) error {
+	// On a terminal, the output can only show text.
 	return errors.Join(showText(s.err, s.columns != nil, out.Stderr), showText(s.out, s.terminal, out.Stdout))
 }
 

@@ -32,7 +32,7 @@ func (s *Set) openAinb(ctx context.Context, list []*Extension) (host, error) {
 	var all []ainb.Extension
 	for _, e := range list {
 		all = append(all, ainb.Extension{
-			Found: *e.Ainb, Grants: e.Granted(), Config: e.Config(), Env: s.free().With(s.variables(e)), WorkDir: s.o.Places.Root, Check: s.before(e),
+			Found: *e.Ainb, Grants: e.granted, Config: e.Config(), Env: s.free().With(s.variables(e)), WorkDir: s.o.Places.Root, Check: s.before(e),
 			Earlier: e.earlier(), Lazy: s.one != "" && s.one != e.ID,
 		})
 		if !e.Settings.Output {

@@ -15,7 +15,7 @@ const RuleGrant = "extension_grant"
 // weigh sets the permissions of an extension: those that its manifest requests and its table grants. A table that
 // limits a permission in a way that bento cannot enforce is an error. A grant without effect is a warning.
 func (e *Extension) weigh() {
-	asked, granted := e.Asked(), make(map[string]manifest.Grant)
+	asked, granted := e.asked(), make(map[string]manifest.Grant)
 	for _, name := range e.Settings.Grant {
 		limits, limited := e.Settings.Only[name]
 		if limited && !e.limits(name) {
@@ -74,8 +74,8 @@ func list(g manifest.Grant) string {
 	return fmt.Sprintf("%q", g.Only)
 }
 
-// Asked returns the permissions that the manifest requests.
-func (e *Extension) Asked() map[string]manifest.Grant {
+// asked returns the permissions that the manifest requests.
+func (e *Extension) asked() map[string]manifest.Grant {
 	asked := make(map[string]manifest.Grant)
 	if e.Ainb != nil {
 		maps.Copy(asked, e.Ainb.Manifest.Capabilities)
@@ -106,6 +106,3 @@ func (e *Extension) Topics() []string {
 	slices.Sort(list)
 	return slices.Compact(list)
 }
-
-// Granted returns the permissions of the extension: those that its manifest requests and the configuration grants.
-func (e *Extension) Granted() map[string]manifest.Grant { return e.granted }

@@ -58,7 +58,7 @@ func TestGrants(t *testing.T) {
 		if e.Status == Failed {
 			said = append(said, e.Problem.Message)
 		}
-		if diff := cmp.Diff(c.want, e.Granted()); diff != "" || strings.Join(said, "|") != c.say || (c.want == nil) != (e.Status == Failed) {
+		if diff := cmp.Diff(c.want, e.granted); diff != "" || strings.Join(said, "|") != c.say || (c.want == nil) != (e.Status == Failed) {
 			t.Errorf("%s %v: %s, %q\n%s", c.grant, c.only, e.Status, said, diff)
 		}
 	}

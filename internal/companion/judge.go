@@ -108,9 +108,9 @@ func terms(t *config.Extension) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Approve changes a record so that it approves the present content of an extension. The extension must have a valid
+// approve changes a record so that it approves the present content of an extension. The extension must have a valid
 // manifest, and only the repository may name it.
-func (e *Extension) Approve(r *extension.Record) error {
+func (e *Extension) approve(r *extension.Record) error {
 	digest, err := e.approval()
 	if err == nil {
 		r.Approved, r.Terms, r.Panels, r.Failures = digest, terms(&e.Settings), "", ""

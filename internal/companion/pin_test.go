@@ -28,10 +28,8 @@ func write(t *testing.T, path, text string) {
 func approve(t *testing.T, cfg *config.Workspace, p Places) {
 	t.Helper()
 	for _, e := range Find(cfg, p) {
-		var refused error
-		err := p.Records.Change(p.Root, e.ID, func(r *extension.Record) { refused = e.Approve(r) })
-		if err != nil || refused != nil {
-			t.Fatal(err, refused)
+		if err := p.Decide(&e, "approve"); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
