@@ -41,17 +41,17 @@ func (s *session) writeOnce(write func(*bytes.Buffer)) {
 }
 
 // toast prints a message of an extension, above the block of a live run.
-func (s *session) toast(t kit.Toast) {
+func (s *session) toast(extension, level, message string) {
 	if s.github() {
-		s.out.Write(export.Notice(t.Level, t.Extension, t.Message)) //nolint:errcheck // as above
+		s.out.Write(export.Notice(level, extension, message)) //nolint:errcheck // as above
 		return
 	}
-	paint := map[string]func(string) string{"success": s.style.Green, "warning": s.style.Yellow, "error": s.style.Red}[t.Level]
+	paint := map[string]func(string) string{"success": s.style.Green, "warning": s.style.Yellow, "error": s.style.Red}[level]
 	if paint == nil {
 		paint = s.style.Bold
 	}
 	s.writeOnce(func(b *bytes.Buffer) {
-		fmt.Fprintf(b, "bento: %s: %s\n", paint(report.PrintableLine(t.Extension)), report.Indent(report.Printable(t.Message)))
+		fmt.Fprintf(b, "bento: %s: %s\n", paint(report.PrintableLine(extension)), report.Indent(report.Printable(message)))
 	})
 }
 

@@ -121,7 +121,7 @@ func extLogsCommand(s *session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			j := kit.JournalOf(e, st)
+			j := e.Journal(st)
 			doc := report.NewExtensionLog(args[0], append([]report.ExtensionLine{}, j.Lines...))
 			if s.flags.json {
 				return report.Write(s.out, doc)
@@ -142,7 +142,7 @@ func extAuditCommand(s *session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			j := kit.JournalOf(e, st)
+			j := e.Journal(st)
 			doc := report.NewExtensionAudit(args[0], append([]report.ExtensionDecision{}, j.Decisions...))
 			if s.flags.json {
 				return report.Write(s.out, doc)

@@ -43,7 +43,7 @@ func (s *session) extTest(ctx context.Context, target string, within time.Durati
 		return err
 	}
 	defer os.RemoveAll(data)
-	set := kit.ExtensionVariables(data)
+	set := e.OwnVariables(data)
 	env := s.host().PluginEnv(root).Strict(e.Settings.Env...).With(e.Settings.SetEnv)
 	stderr := io.Discard
 	if s.flags.verbose {

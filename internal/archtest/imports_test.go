@@ -103,8 +103,7 @@ var table = []row{
 	{"plugin/ainb/manifest", []string{"diagnostics", "internal/semver", "internal/tomlfile"}}, // a foreign format, with places
 	{"plugin/ainb/bus", nil}, // only topics and inboxes
 	{"plugin/bundle/*", []string{"diagnostics", "internal/jsonfile", "internal/pattern", "internal/semver"}},
-	{"internal/extension", []string{"internal/stat", "internal/owndir", "internal/owner", "internal/rawfile"}}, // which extensions the user has approved
-	{"plugin/sep/manifest", []string{"diagnostics", "internal/jsonfile", "internal/pattern"}},                  // a foreign format, with places
+	{"plugin/sep/manifest", []string{"diagnostics", "internal/jsonfile", "internal/pattern"}}, // a foreign format, with places
 	{"plugin/sep", []string{"adapters", "diagnostics", "internal/jsonfile", "internal/jsontext", "plugin/host", "plugin/sep/manifest", "plugin/wire", "plugin/wire/shape"}},
 	{"plugin/wasm/wasmtest", nil}, // modules written by hand, for tests
 	// Compiled modules are in a directory of bento's own.
@@ -150,7 +149,7 @@ var table = []row{
 	{"internal/report", []string{"internal/run", "internal/action", "internal/key", "internal/plan", "internal/tree", "internal/report/page",
 		"diagnostics", "adapters", "cache", "internal/dish"}},
 	// Extensions of a run: which may start, and the events that they receive.
-	{"internal/companion", []string{"internal/run", "internal/report", "internal/config", "internal/extension", "internal/state", "internal/bounds", "internal/owner", "adapters", "diagnostics",
+	{"internal/companion", []string{"internal/run", "internal/report", "internal/config", "internal/state", "internal/stat", "internal/owndir", "internal/rawfile", "internal/bounds", "internal/owner", "adapters", "diagnostics",
 		"plugin/ainb", "plugin/ainb/manifest", "plugin/sep", "plugin/sep/manifest", "plugin/host"}},
 	{"internal/screen", []string{"internal/proc", "internal/report", "plugin/ainb"}},                        // cells of extensions on a terminal
 	{"internal/update", []string{"internal/pattern"}},                                                       // the released versions, on request

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/extension"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/ainb/manifest"
@@ -38,7 +37,7 @@ func (e *Extension) Row(st *state.Dir) report.ExtensionRow {
 		row.Panels = append(row.Panels, report.Panel{ID: p.ID, Title: p.Title, Slot: p.Slot})
 	}
 	if e.SEP != nil {
-		row.Counters = &LoadJournal(st, e.ID).Counters
+		row.Counters = &loadJournal(st, e.ID).Counters
 	}
 	if p := e.Problem; p != nil {
 		row.Code, row.Message, row.Hint = p.Rule, p.String(), p.Hint
@@ -82,6 +81,14 @@ func namesOf(all map[string]manifest.Grant) (names []string, only map[string][]s
 	return names, only
 }
 
+// Journal returns the journal of the extension in a workspace with that state.
+func (e *Extension) Journal(st *state.Dir) *Journal { return loadJournal(st, e.ID) }
+
+// OwnVariables returns the variables that bento sets for every extension, with that data directory.
+func (e *Extension) OwnVariables(data string) map[string]string {
+	return map[string]string{bytecodeVariable: "1", dataVariable: data}
+}
+
 // Decide saves a decision of the user about an extension: "approve" allows its present content, "enable" and "disable"
 // allow and forbid its start, and "reload" forgets its failures.
 func (p Places) Decide(e *Extension, decision string) error {
@@ -89,7 +96,7 @@ func (p Places) Decide(e *Extension, decision string) error {
 		return diagnostics.Refuse("usage", "set HOME", "neither XDG_STATE_HOME nor HOME is set, so the decision cannot be saved")
 	}
 	var refused error
-	err := p.Records.Change(p.Root, e.ID, func(r *extension.Record) {
+	err := p.Records.Change(p.Root, e.ID, func(r *Record) {
 		switch decision {
 		case "approve":
 			refused = e.approve(r)

@@ -14,7 +14,6 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/dish"
-	"github.com/bentobuild/bento/internal/extension"
 	"github.com/bentobuild/bento/internal/state"
 	sdk "github.com/bentobuild/bento/plugin/extension"
 )
@@ -70,7 +69,7 @@ func BenchmarkFive(b *testing.B) {
 		cfg.Extensions[id] = config.Extension{Own: true, Path: dish.Text{Text: dir}, Grant: []string{"event_bus"}, SetEnv: map[string]string{kidVariable: id}, Wait: time.Minute}
 	}
 	o := Options{
-		Places: Places{Root: root, Records: &extension.Records{Dir: filepath.Join(root, "records")}},
+		Places: Places{Root: root, Records: &Records{Dir: filepath.Join(root, "records")}},
 		State:  state.Open(root), Environ: adapters.NewEnviron(os.Environ()), Guard: func() {},
 	}
 	const bursts, size = 20, 500

@@ -8,14 +8,13 @@ import (
 
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/dish"
-	"github.com/bentobuild/bento/internal/extension"
 )
 
 // TestApprovalCoversTheProgram: an extension is refused if its program is a file of the repository that an
 // approval does not cover.
 func TestApprovalCoversTheProgram(t *testing.T) {
 	t.Parallel()
-	p := Places{Root: t.TempDir(), Records: &extension.Records{Dir: filepath.Join(t.TempDir(), "records")}}
+	p := Places{Root: t.TempDir(), Records: &Records{Dir: filepath.Join(t.TempDir(), "records")}}
 	for _, path := range []string{"bin/run", "x.y/run"} {
 		write(t, filepath.Join(p.Root, path), "#!/bin/sh\n")
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
-	"github.com/bentobuild/bento/internal/extension"
 	"github.com/bentobuild/bento/internal/report"
 	ainb "github.com/bentobuild/bento/plugin/ainb/manifest"
 	sep "github.com/bentobuild/bento/plugin/sep/manifest"
@@ -61,7 +60,7 @@ type Extension struct {
 	registered []sep.Panel
 	// shared reports whether bento x means something else, too, by the id of a panel. It may be nil.
 	shared  func(panel string) bool
-	Record  extension.Record
+	Record  Record
 	Status  string
 	Problem *diagnostics.Diagnostic  // nil if it is ready
 	Notes   []diagnostics.Diagnostic // warnings about its manifest
@@ -74,14 +73,14 @@ type Places struct {
 	Root    string // of the workspace
 	Data    string // the user's own directory of extensions; "" if the environment names none
 	Config  string // the directory of the user's configuration; "" likewise
-	Records *extension.Records
+	Records *Records
 }
 
 // PlacesOf returns the places of a user.
 func PlacesOf(root string, getenv func(string) string) Places {
 	p := Places{Root: root}
-	if dir := extension.StateDir(getenv); dir != "" {
-		p.Records = &extension.Records{Dir: filepath.Join(dir, "extensions")}
+	if dir := stateDir(getenv); dir != "" {
+		p.Records = &Records{Dir: filepath.Join(dir, "extensions")}
 	}
 	dir := getenv("XDG_DATA_HOME")
 	if home := getenv("HOME"); !filepath.IsAbs(dir) && filepath.IsAbs(home) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/dish"
-	"github.com/bentobuild/bento/internal/extension"
 	ainb "github.com/bentobuild/bento/plugin/ainb/manifest"
 )
 
@@ -29,7 +28,7 @@ read_sessions = true
 // effect is a warning. An extension with a limit that bento cannot enforce does not start.
 func TestGrants(t *testing.T) {
 	t.Parallel()
-	p := Places{Root: t.TempDir(), Records: &extension.Records{Dir: filepath.Join(t.TempDir(), "records")}}
+	p := Places{Root: t.TempDir(), Records: &Records{Dir: filepath.Join(t.TempDir(), "records")}}
 	write(t, filepath.Join(p.Root, "x", "manifest.toml"), asking)
 	write(t, filepath.Join(p.Root, "x", "x"), "#!/bin/sh\n")
 	all := ainb.Grant{All: true}
@@ -67,7 +66,7 @@ func TestGrants(t *testing.T) {
 // TestApprovalIsOfTheTable: an approval applies only to the grants and variables of the table at that time.
 func TestApprovalIsOfTheTable(t *testing.T) {
 	t.Parallel()
-	p := Places{Root: t.TempDir(), Records: &extension.Records{Dir: filepath.Join(t.TempDir(), "records")}}
+	p := Places{Root: t.TempDir(), Records: &Records{Dir: filepath.Join(t.TempDir(), "records")}}
 	write(t, filepath.Join(p.Root, "x", "manifest.toml"), asking)
 	write(t, filepath.Join(p.Root, "x", "x"), "#!/bin/sh\n")
 	status := func(change func(*config.Extension)) (string, *config.Workspace) {

@@ -11,7 +11,6 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/dish"
-	"github.com/bentobuild/bento/internal/extension"
 	"github.com/bentobuild/bento/internal/state"
 )
 
@@ -36,7 +35,7 @@ func TestLazyStartsNothing(t *testing.T) {
 			}}
 			var guards, early atomic.Int64
 			o := Options{
-				Places: Places{Root: root, Records: &extension.Records{Dir: filepath.Join(root, "records")}}, State: state.Open(root),
+				Places: Places{Root: root, Records: &Records{Dir: filepath.Join(root, "records")}}, State: state.Open(root),
 				Environ: adapters.NewEnviron(os.Environ()),
 				Guard: func() {
 					guards.Add(1)

@@ -95,8 +95,8 @@ func sum(a, b report.ExtensionCounters) report.ExtensionCounters {
 
 func journalName(id string) string { return "extensions/" + id }
 
-// LoadJournal returns the saved journal of an extension, an empty one if none is saved.
-func LoadJournal(st *state.Dir, id string) *Journal {
+// loadJournal returns the saved journal of an extension, an empty one if none is saved.
+func loadJournal(st *state.Dir, id string) *Journal {
 	data, err := st.Load(journalName(id), journalVersion)
 	if err != nil {
 		return new(Journal)

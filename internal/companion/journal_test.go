@@ -27,7 +27,7 @@ func TestJournalIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := LoadJournal(st, "k")
+	got := loadJournal(st, "k")
 	if n := len(got.Lines); n == 0 || n > maxLines || got.Lines[n-1].Text != fmt.Sprintf("%d\n%d", runs-1, each-1) {
 		t.Errorf("%d lines", n)
 	}
@@ -51,7 +51,7 @@ func TestJournalIsBounded(t *testing.T) {
 	if err != nil || size < maxLogBytes/2 || size > maxLogBytes {
 		t.Fatalf("%d bytes of lines, %v", size, err)
 	}
-	if lines := LoadJournal(st, "k").Lines; len(lines) < 40 || len(lines) > maxLogBytes/maxLine {
+	if lines := loadJournal(st, "k").Lines; len(lines) < 40 || len(lines) > maxLogBytes/maxLine {
 		t.Errorf("%d lines", len(lines))
 	}
 	if j := readJournal(append([]byte("l{\nx\n\nd[]\n"), bytes.TrimSuffix(data, []byte("\n"))...)); len(j.Lines) < 40 || len(j.Decisions) != maxDecisions {
@@ -74,7 +74,7 @@ func TestJournalCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, want := LoadJournal(st, "k").Counters, (report.ExtensionCounters{Starts: 24, Restarts: 12, Denied: 36}); got != want {
+	if got, want := loadJournal(st, "k").Counters, (report.ExtensionCounters{Starts: 24, Restarts: 12, Denied: 36}); got != want {
 		t.Errorf("counters %+v, want %+v", got, want)
 	}
 	if j := readJournal([]byte("c{\nc[]\nc{\"starts\":1}\n")); j.Counters.Starts != 1 {

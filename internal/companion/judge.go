@@ -10,7 +10,6 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
-	"github.com/bentobuild/bento/internal/extension"
 )
 
 // judge decides whether an extension with a valid manifest may start.
@@ -31,16 +30,16 @@ func (p Places) judge(e *Extension) {
 
 // digest sets the digest of an extension. It reads the files only if their stats have changed since the last digest.
 func (p Places) digest(e *Extension) (err error) {
-	stamp := extension.Stamp(e.Dir)
+	stamp := stampOf(e.Dir)
 	e.stamp = stamp
 	if e.Digest = e.Record.Recall(stamp); e.Digest != "" {
 		return nil
 	}
-	if e.Digest, err = extension.Digest(e.Dir); err != nil || stamp == "" || p.Records == nil || e.Record.Approved == "" && !e.Settings.Own || extension.Stamp(e.Dir) != stamp {
+	if e.Digest, err = digestOf(e.Dir); err != nil || stamp == "" || p.Records == nil || e.Record.Approved == "" && !e.Settings.Own || stampOf(e.Dir) != stamp {
 		return err
 	}
 	digest := e.Digest
-	_ = p.Records.Change(p.Root, e.ID, func(r *extension.Record) { r.Stamp, r.Stamped = stamp, digest }) // else it is computed again
+	_ = p.Records.Change(p.Root, e.ID, func(r *Record) { r.Stamp, r.Stamped = stamp, digest }) // else it is computed again
 	return nil
 }
 
@@ -80,10 +79,10 @@ func (e *Extension) unchanged() func() error {
 	}
 	dir, stamp, want := e.Dir, e.stamp, e.Digest
 	return func() error {
-		if stamp != "" && extension.Stamp(dir) == stamp {
+		if stamp != "" && stampOf(dir) == stamp {
 			return nil
 		}
-		found, err := extension.Digest(dir)
+		found, err := digestOf(dir)
 		switch {
 		case err != nil:
 			return &adapters.Failure{Code: adapters.NotTrusted, Message: fmt.Sprintf("its files cannot be digested: %v", err)}
@@ -110,7 +109,7 @@ func terms(t *config.Extension) string {
 
 // approve changes a record so that it approves the present content of an extension. The extension must have a valid
 // manifest, and only the repository may name it.
-func (e *Extension) approve(r *extension.Record) error {
+func (e *Extension) approve(r *Record) error {
 	digest, err := e.approval()
 	if err == nil {
 		r.Approved, r.Terms, r.Panels, r.Failures = digest, terms(&e.Settings), "", ""
@@ -131,7 +130,7 @@ func (e *Extension) approval() (string, error) {
 	case e.Digest != "":
 		return e.Digest, nil
 	}
-	return extension.Digest(e.Dir)
+	return digestOf(e.Dir)
 }
 
 // conflicts marks an extension as failed if an earlier one has the same namespace. An id of a panel belongs to its

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/internal/extension"
 	sep "github.com/bentobuild/bento/plugin/sep/manifest"
 )
 
@@ -76,5 +75,5 @@ func (p Places) remember(e *Extension, all []sep.Panel) {
 	if len(list) == 0 || len(text) > maxPanels || p.Records == nil || string(text) == e.Record.Panels {
 		return
 	}
-	_ = p.Records.Change(p.Root, e.ID, func(r *extension.Record) { r.Panels = string(text) }) // after a failure, the next run stores them
+	_ = p.Records.Change(p.Root, e.ID, func(r *Record) { r.Panels = string(text) }) // after a failure, the next run stores them
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/dish"
-	"github.com/bentobuild/bento/internal/extension"
 	"github.com/bentobuild/bento/internal/state"
 )
 
@@ -59,7 +58,7 @@ func TestChangedBeforeTheStart(t *testing.T) {
 			for name, text := range files {
 				write(t, filepath.Join(dir, name), text)
 			}
-			p := Places{Root: root, Records: &extension.Records{Dir: filepath.Join(t.TempDir(), "records")}}
+			p := Places{Root: root, Records: &Records{Dir: filepath.Join(t.TempDir(), "records")}}
 			cfg := &config.Workspace{Extensions: map[string]config.Extension{"x.y": {Path: dish.Text{Text: "x.y"}, Grant: []string{"tools.register"}, Env: []string{"STARTED"}}}}
 			approve(t, cfg, p)
 			list := Find(cfg, p)

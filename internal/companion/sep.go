@@ -29,7 +29,7 @@ func (s *Set) openSEP(ctx context.Context, e *Extension) (host, error) {
 		Manifest: e.SEP, Dir: e.Dir, Version: s.o.Version, Env: s.free(), Set: s.variables(e), Lazy: !e.Eager, Provider: s.feed,
 		Entry: e.entry(), Check: s.before(e), Earlier: e.earlier(),
 		Log:   &sep.Log{Next: &lineWriter{log: func(line string) { j.Log("info", line) }}},
-		Toast: func(t sep.Toast) { s.toast(Toast{e.ID, string(t.Level), t.Message}) },
+		Toast: func(t sep.Toast) { s.toast(e.ID, string(t.Level), t.Message) },
 		Audit: func(d sep.Decision) {
 			j.Decide(report.ExtensionDecision{Time: d.Time, Method: d.Method, Permission: d.Permission, Decision: d.Decision, Reason: d.Reason})
 		},

@@ -40,17 +40,10 @@ type Options struct {
 	Version string // of bento
 	// Guard is called before a process is started.
 	Guard func()
-	// Toast receives a message for the user. Warn receives the reason why an extension does not run. Both may
-	// be nil.
-	Toast func(Toast)
+	// Toast receives a message for the user, whose text is not safe to print; its level is info, success, warning or
+	// error. Warn receives the reason why an extension does not run. Both may be nil.
+	Toast func(extension, level, message string)
 	Warn  func(diagnostics.Diagnostic)
-}
-
-// Toast is a message of an extension for the user. Its text is not safe to print.
-type Toast struct {
-	Extension string
-	Level     string // info, success, warning or error
-	Message   string
 }
 
 // Output is the output of a command of an extension. It is not safe to print to a terminal.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/dish"
-	"github.com/bentobuild/bento/internal/extension"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
@@ -52,7 +51,7 @@ func open(t *testing.T, f *fake) *Set {
 	t.Helper()
 	root := t.TempDir()
 	s := newSet(Options{
-		Places: Places{Root: root, Records: &extension.Records{Dir: filepath.Join(t.TempDir(), "records")}},
+		Places: Places{Root: root, Records: &Records{Dir: filepath.Join(t.TempDir(), "records")}},
 		State:  state.Open(root), Guard: func() {},
 	})
 	s.linger = 2 * time.Second
@@ -163,7 +162,7 @@ func TestFailures(t *testing.T) {
 	if r, err := s.o.Places.Records.Load(s.o.Places.Root, "x"); err != nil || r.Quarantined != "it exited" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if j := LoadJournal(s.o.State, "x"); len(j.Lines) != 2 || !strings.Contains(j.Lines[0].Text, "it exited") {
+	if j := loadJournal(s.o.State, "x"); len(j.Lines) != 2 || !strings.Contains(j.Lines[0].Text, "it exited") {
 		t.Errorf("%+v", j.Lines)
 	}
 }

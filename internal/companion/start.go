@@ -12,15 +12,14 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/bounds"
-	"github.com/bentobuild/bento/internal/extension"
 	plugin "github.com/bentobuild/bento/plugin/host"
 )
 
-// DataVariable is the variable with the data directory of an extension for this workspace.
-const DataVariable = "BENTO_EXTENSION_DATA"
+// dataVariable is the variable with the data directory of an extension for this workspace.
+const dataVariable = "BENTO_EXTENSION_DATA"
 
-// BytecodeVariable keeps Python from writing compiled files, which would change the approved content.
-const BytecodeVariable = "PYTHONDONTWRITEBYTECODE"
+// bytecodeVariable keeps Python from writing compiled files, which would change the approved content.
+const bytecodeVariable = "PYTHONDONTWRITEBYTECODE"
 
 // RuleFailed is the rule of an extension that failed during a run.
 const RuleFailed = "extension_failed"
@@ -121,7 +120,7 @@ func (s *Set) remember(id string, quarantined bool, f *adapters.Failure) {
 	if r == nil || f.Code == adapters.NotTrusted || s.answered.Load() {
 		return
 	}
-	_ = r.Change(s.o.Places.Root, id, func(r *extension.Record) { // if it cannot be saved, it counts in this invocation only
+	_ = r.Change(s.o.Places.Root, id, func(r *Record) { // if it cannot be saved, it counts in this invocation only
 		r.Fail(now())
 		if quarantined {
 			r.Quarantined, r.Failures = f.Message, ""
@@ -132,10 +131,10 @@ func (s *Set) remember(id string, quarantined bool, f *adapters.Failure) {
 // earlier returns the failures of earlier invocations that count.
 func (e *Extension) earlier() []time.Time { return e.Record.Failed(now(), plugin.Extension().Window) }
 
-func (s *Set) toast(t Toast) {
-	s.journal(t.Extension).Log(t.Level, t.Message)
+func (s *Set) toast(extension, level, message string) {
+	s.journal(extension).Log(level, message)
 	if s.o.Toast != nil {
-		s.o.Toast(t)
+		s.o.Toast(extension, level, message)
 	}
 }
 
@@ -147,7 +146,7 @@ func (s *Set) free() adapters.Environ {
 // variables returns the further variables of an extension: those that the configuration names, and its data
 // directory.
 func (s *Set) variables(e *Extension) map[string]string {
-	set := map[string]string{BytecodeVariable: "1"}
+	set := map[string]string{bytecodeVariable: "1"}
 	for _, name := range e.Settings.Env {
 		if value, ok := s.o.Environ.Lookup(name); ok {
 			set[name] = value
@@ -155,7 +154,7 @@ func (s *Set) variables(e *Extension) map[string]string {
 	}
 	maps.Copy(set, e.Settings.SetEnv)
 	if dir := s.dataDir(e); dir != "" {
-		set[DataVariable] = dir
+		set[dataVariable] = dir
 	}
 	return set
 }
@@ -166,7 +165,7 @@ func (s *Set) dataDir(e *Extension) string {
 	if r == nil {
 		return ""
 	}
-	dir := filepath.Join(filepath.Dir(r.Dir), "extension-data", extension.Key(s.o.Places.Root, e.ID))
+	dir := filepath.Join(filepath.Dir(r.Dir), "extension-data", recordKey(s.o.Places.Root, e.ID))
 	if os.MkdirAll(dir, 0o700) != nil {
 		return ""
 	}

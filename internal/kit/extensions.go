@@ -13,18 +13,17 @@ import (
 	"github.com/bentobuild/bento/internal/workspace"
 )
 
-// Extension is an extension that the configuration names, Companions those of an invocation, Toast a message of one.
+// Extension is an extension that the configuration names, and Companions are those of an invocation.
 type (
 	Extension  = companion.Extension
 	Companions = companion.Set
-	Toast      = companion.Toast
 )
 
 // Hearing receives what extensions cause, on several goroutines at once.
 type Hearing struct {
-	Guard func() // is called before a process is started
-	Toast func(Toast)
-	Warn  func(diagnostics.Diagnostic) // why an extension does not run
+	Guard func()                                 // is called before a process is started
+	Toast func(extension, level, message string) // a message for the user, which is not safe to print
+	Warn  func(diagnostics.Diagnostic)           // why an extension does not run
 }
 
 // StartExtensions starts the extensions of a configuration in the background, nil if it has none. The caller closes
@@ -104,18 +103,8 @@ func (x *Extensions) Start(ctx context.Context, e *Extension, o Hearing) *Compan
 	return companion.OpenOne(ctx, x.List, e.ID, optionsOf(x.host, x.places, o))
 }
 
-// JournalOf returns the journal of an extension in a workspace with that state.
-func JournalOf(e *Extension, st *state.Dir) *companion.Journal {
-	return companion.LoadJournal(st, e.ID)
-}
-
 // Decide saves a decision of the user about an extension: "approve", "enable", "disable" or "reload".
 func (x *Extensions) Decide(e *Extension, decision string) error { return x.places.Decide(e, decision) }
-
-// ExtensionVariables returns the variables that bento sets for an extension with that data directory.
-func ExtensionVariables(data string) map[string]string {
-	return map[string]string{companion.BytecodeVariable: "1", companion.DataVariable: data}
-}
 
 // near returns a hint: the candidates near to word, or else list, which names the command that lists all.
 func near(word string, candidates []string, list string) string {

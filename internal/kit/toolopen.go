@@ -42,8 +42,8 @@ func (t *toolFinder) open(f *FoundTool) {
 	}
 }
 
-// Launch describes the start of a one-shot tool.
-type Launch struct {
+// launch describes the start of a one-shot tool.
+type launch struct {
 	ID   string // the id that its manifest must have
 	Argv []string
 	Dir  string
@@ -62,7 +62,7 @@ type Launch struct {
 func (t *toolFinder) openOneshot(f *FoundTool) {
 	root, own := t.cfg.Root, f.Settings
 	// A tool on PATH belongs to the user, like a plugin.
-	p := Launch{ID: f.ID, SHA256: f.SHA256, Argv: []string{f.Path}, words: []string{filepath.Base(f.Path)}, Dir: root, Env: t.host.PluginEnv(root)}
+	p := launch{ID: f.ID, SHA256: f.SHA256, Argv: []string{f.Path}, words: []string{filepath.Base(f.Path)}, Dir: root, Env: t.host.PluginEnv(root)}
 	if own.Declares() { // it runs like a task
 		p.Env, p.words = t.host.Environ, nil
 		for _, w := range own.Command {
@@ -75,7 +75,7 @@ func (t *toolFinder) openOneshot(f *FoundTool) {
 	t.openProgram(f, p)
 }
 
-func (t *toolFinder) openProgram(f *FoundTool, p Launch) {
+func (t *toolFinder) openProgram(f *FoundTool, p launch) {
 	own := f.Settings
 	p.Env = p.Env.With(map[string]string{"PWD": p.Dir, state.Inside: state.ParseChain(t.host.Environ.Get(state.Inside)).With(t.cfg.Root, "the tool "+f.ID)})
 	box := t.confine(f, p.Dir)

@@ -44,7 +44,7 @@ func (t *toolFinder) openPackage(f *FoundTool) {
 		return
 	}
 	f.Path = t.programOf(p.WorkDir, p.Argv[0])
-	t.openProgram(f, Launch{
+	t.openProgram(f, launch{
 		ID: p.ID, Argv: append([]string{f.Path}, p.Argv[1:]...), words: append([]string{p.Process.Command}, p.Process.Args...), Dir: p.WorkDir, SHA256: p.ArgvSHA256, terms: terms,
 		Env: t.host.PluginEnv(t.cfg.Root).Strict(f.Settings.Env...).With(p.Process.Env).With(f.Settings.SetEnv),
 	})

@@ -27,7 +27,7 @@ type FoundTool struct {
 	Settings config.Tool     // the settings for the tool
 	Tool     *dish.Tool      // nil with Skip; set for the entry that bento uses for its id
 	Oneshot  *oneshot.Tool   // of a program
-	Launch   *Launch         // of a program: its start
+	Launch   *launch         // of a program: its start
 	Wasm     *wasm.Tool      // of a module
 	Module   *wasm.Options   // of a module: its options
 }

@@ -1,6 +1,4 @@
-// Package extension decides which extensions of a workspace may run. An extension that a repository
-// names runs after the user has approved the digest of all its files.
-package extension
+package companion
 
 import (
 	"crypto/sha256"
@@ -19,10 +17,10 @@ const (
 	maxBytes   = 256 << 20
 )
 
-// Digest returns the SHA-256, in hexadecimal, of the names, the permission to execute and the content
+// digestOf returns the SHA-256, in hexadecimal, of the names, the permission to execute and the content
 // of all files below dir. It returns an error for a directory with more than 10,000 entries or 256
 // MiB, a link that leads out of it, and any other entry whose content could change unnoticed.
-func Digest(dir string) (string, error) {
+func digestOf(dir string) (string, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return "", err

@@ -1,4 +1,4 @@
-package extension
+package companion
 
 import (
 	"crypto/sha256"
@@ -35,9 +35,9 @@ type Record struct {
 	Stamped string `json:"stamped,omitempty"`
 }
 
-// StateDir returns the directory of the files that bento keeps for a user: $XDG_STATE_HOME/bento, or
+// stateDir returns the directory of the files that bento keeps for a user: $XDG_STATE_HOME/bento, or
 // ~/.local/state/bento. It returns "" if neither variable is an absolute path.
-func StateDir(getenv func(string) string) string {
+func stateDir(getenv func(string) string) string {
 	dir := getenv("XDG_STATE_HOME")
 	if home := getenv("HOME"); !filepath.IsAbs(dir) {
 		if !filepath.IsAbs(home) {
@@ -121,10 +121,10 @@ func load(dir *owndir.Dir, root, id string) (Record, error) {
 	return found.Record, nil
 }
 
-func recordName(root, id string) string { return Key(root, id) + ".json" }
+func recordName(root, id string) string { return recordKey(root, id) + ".json" }
 
-// Key returns a name for an extension of the workspace at root that can be part of a path.
-func Key(root, id string) string {
+// recordKey returns a name for an extension of the workspace at root that can be part of a path.
+func recordKey(root, id string) string {
 	sum := sha256.Sum256([]byte(root + "\x00" + id)) // a path has no NUL byte
 	return hex.EncodeToString(sum[:])
 }

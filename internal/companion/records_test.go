@@ -1,4 +1,4 @@
-package extension
+package companion
 
 import (
 	"os"
@@ -21,7 +21,7 @@ func put(t *testing.T, path, text string, mode os.FileMode) {
 
 func digest(t *testing.T, dir string) string {
 	t.Helper()
-	d, err := Digest(dir)
+	d, err := digestOf(dir)
 	if err != nil || len(d) != 64 {
 		t.Fatalf("%q, %v", d, err)
 	}
@@ -77,7 +77,7 @@ func TestDigest(t *testing.T) {
 func TestStamp(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "a"), "a", 0o644)
-	if s := Stamp(dir); s != "" {
+	if s := stampOf(dir); s != "" {
 		t.Errorf("new files have the stamp %q", s)
 	}
 	later := time.Now().Add(2 * settled)
@@ -97,7 +97,7 @@ func TestStamp(t *testing.T) {
 	if stampAt(dir, later) == first {
 		t.Error("a changed file keeps the stamp")
 	}
-	if Stamp(filepath.Join(dir, "absent")) != "" {
+	if stampOf(filepath.Join(dir, "absent")) != "" {
 		t.Error("a missing directory has a stamp")
 	}
 }
@@ -122,7 +122,7 @@ func TestDigestRefuses(t *testing.T) {
 		if err := c.lay(dir); err != nil {
 			t.Fatal(err)
 		}
-		if d, err := Digest(dir); err == nil || !strings.Contains(err.Error(), c.want) {
+		if d, err := digestOf(dir); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %q, %v, want %q", name, d, err, c.want)
 		}
 	}
@@ -186,15 +186,15 @@ func TestStateDir(t *testing.T) {
 		{"/s", "/h", "/s/bento"}, {"", "/h", "/h/.local/state/bento"}, {"rel", "/h", "/h/.local/state/bento"}, {"rel", "rel", ""},
 	} {
 		get := func(name string) string { return map[string]string{"XDG_STATE_HOME": c.state, "HOME": c.home}[name] }
-		if got := StateDir(get); got != c.want {
+		if got := stateDir(get); got != c.want {
 			t.Errorf("%+v: got %q", c, got)
 		}
 	}
 }
 
-// TestFailures: a record has the last failures, and those of the last minute count. A clock that went back
+// TestRecordedFailures: a record has the last failures, and those of the last minute count. A clock that went back
 // makes none of them eternal.
-func TestFailures(t *testing.T) {
+func TestRecordedFailures(t *testing.T) {
 	var r Record
 	at := time.UnixMilli(1_700_000_000_000)
 	for i := range 20 {

@@ -1,4 +1,4 @@
-package extension
+package companion
 
 import (
 	"crypto/sha256"
@@ -14,10 +14,10 @@ import (
 // settled is the smallest age of the times of all files at which every later change changes them.
 const settled = 2 * time.Second
 
-// Stamp returns a text that changes whenever a file below dir changes, as far as the stats of the
-// files show. It returns "" if that is unreliable: for a directory that Digest refuses or that has
+// stampOf returns a text that changes whenever a file below dir changes, as far as the stats of the
+// files show. It returns "" if that is unreliable: for a directory that digestOf refuses or that has
 // just changed.
-func Stamp(dir string) string { return stampAt(dir, time.Now()) }
+func stampOf(dir string) string { return stampAt(dir, time.Now()) }
 
 func stampAt(dir string, now time.Time) string {
 	real, err := filepath.EvalSymlinks(dir)
