@@ -3,17 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/report"
@@ -88,14 +82,16 @@ func (s *session) boxAdd(ctx context.Context, args []string) error {
 	i := slices.IndexFunc(w.Bentos, func(b dish.Bento) bool { return b.Name == name })
 	if i >= 0 {
 		doc.File = w.Bentos[i].Pos.File
-		err = w.extendBox(&doc, w.Bentos[i].Dishes, paths)
+		paths = slices.DeleteFunc(paths, func(p string) bool { return slices.Contains(w.Bentos[i].Dishes, w.First(p).Name) })
+		paths, err = config.AddToBento(w.Root, doc.File, paths)
 	} else {
-		doc.Created, doc.File = true, path.Join(dish.BentosDir, name+".toml")
-		err = w.makeBox(&doc, paths)
+		doc.Created = true
+		doc.File, err = config.NewBento(w.Root, w.Config, name, paths)
 	}
 	if err != nil {
 		return err
 	}
+	doc.Added = append(doc.Added, paths...)
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
@@ -135,76 +131,4 @@ func (w *opened) dishPaths(args []string) ([]string, error) {
 		}
 	}
 	return paths, nil
-}
-
-// extendBox adds dishes to an existing bento.
-func (w *opened) extendBox(doc *addedBox, has, paths []string) error {
-	for _, p := range paths {
-		if slices.Contains(has, w.nameAt(p)) {
-			continue
-		}
-		f, err := readTOML(w.Root, doc.File)
-		if err != nil {
-			return err
-		}
-		data, err := f.Append(p, "dishes")
-		if err != nil {
-			return err
-		}
-		if err := writeTOML(w.Root, doc.File, data); err != nil {
-			return err
-		}
-		doc.Added = append(doc.Added, p)
-	}
-	return nil
-}
-
-func (w *opened) nameAt(path string) string {
-	for _, d := range w.Dishes {
-		if d.Path == path {
-			return d.Name
-		}
-	}
-	return ""
-}
-
-// makeBox writes a new bento. If bento discovers dishes only because bentos/ is missing,
-// makeBox sets discover in bento.toml.
-func (w *opened) makeBox(doc *addedBox, paths []string) error {
-	dir := filepath.Join(w.Root, dish.BentosDir)
-	name := filepath.Join(w.Root, filepath.FromSlash(doc.File))
-	if _, err := os.Lstat(name); err == nil {
-		return notFound("box_exists", fmt.Sprintf("%q exists already and does not hold a bento %q", doc.File, doc.Name), "edit it, or choose another name")
-	}
-	if _, err := os.Lstat(dir); err != nil && w.Config.Discover {
-		if err := w.keepDiscovery(); err != nil {
-			return err
-		}
-	}
-	if _, err := clone.At(w.Root).MkdirAll(dish.BentosDir); err != nil {
-		return notFound(clone.RuleLink, fmt.Sprintf("%s/ cannot be made: %v", dish.BentosDir, err), "replace the link by a directory")
-	}
-	f, err := readTOML(w.Root, doc.File)
-	if err != nil {
-		return err
-	}
-	data, err := f.Set(paths, "dishes")
-	if err != nil {
-		return err
-	}
-	doc.Added = paths
-	return writeTOML(w.Root, doc.File, append([]byte("name = "+strconv.Quote(doc.Name)+"\n"), data...))
-}
-
-func (w *opened) keepDiscovery() error {
-	f, err := readTOML(w.Root, dish.WorkspaceFile)
-	if err != nil || f.Lookup("workspace", "discover") != nil {
-		return err
-	}
-	data, err := f.Set(true, "workspace", "discover")
-	if err != nil {
-		return diagnostics.Problems{{File: dish.WorkspaceFile, Severity: diagnostics.Error, Rule: diagnostics.RuleInvalid, Source: diagnostics.Source,
-			Message: err.Error(), Hint: "write discover = true under [workspace] first, else no dish is found beside those with dish.toml"}}
-	}
-	return writeTOML(w.Root, dish.WorkspaceFile, data)
 }

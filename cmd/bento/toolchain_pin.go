@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/pattern"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
 func toolchainPinCommand(s *session) *cobra.Command {
@@ -68,11 +68,11 @@ func (s *session) toolchainPin(ctx context.Context, name string, args []string) 
 	}
 	doc := pinned{Schema: report.Schema("toolchain.pin"), File: file, Entries: []pinnedRow{}}
 	for _, tool := range slices.Sorted(maps.Keys(want)) {
-		row, err := setPin(w.Root, file, tool, want[tool])
+		previous, err := config.Pin(w.Root, file, tool, want[tool])
 		if err != nil {
 			return err
 		}
-		doc.Entries = append(doc.Entries, row)
+		doc.Entries = append(doc.Entries, pinnedRow{Tool: tool, Version: want[tool], Previous: previous, Changed: previous != want[tool]})
 	}
 	if s.flags.json {
 		return report.Write(s.out, doc)
@@ -125,24 +125,4 @@ func pinsOf(args []string, there map[string]string, known []string) (map[string]
 		want[tool] = version
 	}
 	return want, nil
-}
-
-// setPin writes a pin to a file of the workspace, and creates the file if it is missing.
-func setPin(root, file, tool, version string) (pinnedRow, error) {
-	row := pinnedRow{Tool: tool, Version: version}
-	f, err := readTOML(root, file)
-	if err != nil {
-		return row, err
-	}
-	if v := f.Lookup("toolchain", tool); v != nil {
-		row.Previous, _ = v.Text()
-	}
-	if row.Changed = row.Previous != version; !row.Changed {
-		return row, nil
-	}
-	data, err := f.Set(version, "toolchain", tool)
-	if err != nil {
-		return row, notFound(tomlfile.RuleWrongType, fmt.Sprintf("%s: %v", file, err), "write it by hand")
-	}
-	return row, writeTOML(root, file, data)
 }
