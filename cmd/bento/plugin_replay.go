@@ -55,7 +55,7 @@ func (s *session) pluginReplay(ctx context.Context, file, target string, f plugi
 	if err != nil {
 		return err
 	}
-	r, err := plugintest.RunReplay(ctx, p.Path, s.suiteOptions(&p, f.within), bytes.NewReader(text),
+	r, err := plugintest.RunReplay(ctx, p.Path, s.suiteOptions(p, f.within), bytes.NewReader(text),
 		plugintest.ReplayOptions{ID: p.ID, Replace: replace, Name: file})
 	if ctx.Err() != nil {
 		return ctx.Err()

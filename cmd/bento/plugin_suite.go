@@ -13,12 +13,11 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
-	"github.com/bentobuild/bento/internal/owner"
+	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/export"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/adapter"
-	"github.com/bentobuild/bento/plugin/host"
 	"github.com/bentobuild/bento/plugin/plugintest"
 )
 
@@ -71,7 +70,7 @@ func (s *session) pluginTest(ctx context.Context, target string, f pluginTests) 
 	if err != nil {
 		return err
 	}
-	o := s.suiteOptions(&p, f.within)
+	o := s.suiteOptions(p, f.within)
 	if trace := adapter.TraceOf(ctx); trace != nil {
 		o.Frame = func(clause string, sent bool, body []byte) {
 			trace(adapter.Frame{ID: strings.TrimSpace(p.ID + " " + clause), Path: p.Path, Time: time.Now(), Sent: sent, Body: body})
@@ -84,37 +83,20 @@ func (s *session) pluginTest(ctx context.Context, target string, f pluginTests) 
 	if err != nil {
 		return err
 	}
-	s.refuseFile(&p)
+	if why, hint := p.NamedOnly(); why != "" { // elsewhere, bento would refuse the plugin even if it passes
+		s.warn(discovery.RulePluginFile, fmt.Sprintf("bento does not start %s unless its file is named: %s", p.Path, why), hint)
+		s.outcome = exitTask
+	}
 	return s.writeTests(ctx, r)
 }
 
-// suiteOptions returns the options by which the suite starts a plugin in the same way as bento.
-func (s *session) suiteOptions(p *namedPlugin, within time.Duration) plugintest.Options {
-	o := plugintest.Options{
-		ID: p.ID, Env: s.host().PluginEnv(p.cfg.Root).Strict(p.cfg.Plugins.ByID[p.ID].PassEnv...), Within: within, Launcher: p.launcher(),
-	}
+// suiteOptions returns the options by which the suite starts a plugin.
+func (s *session) suiteOptions(p *kit.Plugin, within time.Duration) plugintest.Options {
+	o := p.Suite(within)
 	if s.flags.verbose {
 		o.Stderr = s.err
 	}
 	return o
-}
-
-// refuseFile warns of a file that bento starts only because the command names it: elsewhere bento would refuse
-// the plugin even if it passes. The warning leaves out a pinned plugin that other users may write to, as bento
-// starts a copy of it.
-func (s *session) refuseFile(p *namedPlugin) {
-	why, hint := "", ""
-	pin := p.cfg.Plugins.ByID[p.ID].SHA256
-	if e, err := owner.Of(p.cfg.Root).Ways().To(p.Path); err == nil && e != nil && p.SHA256 == "" {
-		why, hint = e.Why, e.Mend
-	}
-	if sum := (*host.Digests)(nil).Executable(p.Path); pin.Text != "" && p.adapter == nil && sum != pin.Text {
-		why, hint = fmt.Sprintf("its sha256 is %s, and %s pins %s", sum, pin.Pos, pin.Text), "if you trust its present content: bento plugin lock "+p.ID
-	}
-	if why != "" {
-		s.warn(discovery.RulePluginFile, fmt.Sprintf("bento does not start %s unless its file is named: %s", p.Path, why), hint)
-		s.outcome = exitTask
-	}
 }
 
 // openFixtures reads the fixtures; it returns nil if dir is "". Every problem of the file is an error.
