@@ -113,7 +113,7 @@ func (w *opened) dishPaths(args []string) ([]string, error) {
 		names = append(names, d.Name)
 	}
 	for _, arg := range args {
-		target, err := w.place(arg)
+		target, err := w.Place(arg, w.dir)
 		if err != nil {
 			return nil, err
 		}

@@ -1,21 +1,16 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"github.com/spf13/cobra"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/git"
 	"github.com/bentobuild/bento/internal/key"
@@ -68,49 +63,20 @@ func addRun(cmd *cobra.Command, sel *selection) {
 	cmd.Flags().BoolVar(&sel.AllowEmpty, "allow-empty", false, "succeed if no dish is selected")
 }
 
-// divide sorts the names of a selection into targets and tasks. A dish or bento has precedence over a task
-// of the same name, and a task over a directory; build, check, lint and test are tasks first, as for bento run.
-// ./NAME is always a directory.
+// divide sorts the names of a selection into targets and tasks.
 func (sel *selection) divide(w *opened) error {
-	for _, name := range sel.names {
-		bare := !strings.ContainsRune(name, filepath.Separator) && !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, "...")
-		tasks, targets := w.allTasks(), w.names()
-		switch {
-		case slices.Contains(adapters.Lifecycle(), name) && slices.Contains(tasks, name):
-			sel.Tasks = append(sel.Tasks, name)
-		case name == "", !bare && !strings.Contains(name, ":"), matchesAny(name, targets):
-			sel.Targets = append(sel.Targets, name)
-		case strings.Contains(name, ":"), matchesAny(name, tasks):
-			sel.Tasks = append(sel.Tasks, name)
-		default:
-			if _, err := os.Lstat(filepath.Join(w.Root, filepath.FromSlash(w.dir), name)); err != nil {
-				return notFound("target_not_found", fmt.Sprintf("no dish, bento, path or task is named %q", name),
-					cmp.Or(diagnostics.Suggest(name, slices.Concat(targets, tasks)), "bento dishes and bento tasks list them"))
-			}
-			sel.Targets = append(sel.Targets, name)
-		}
+	if sel.names == nil {
+		return nil
 	}
-	if sel.names != nil && len(sel.Tasks) == 0 && len(sel.Args) > 0 {
+	targets, tasks, err := w.Divide(sel.names, w.dir)
+	if err != nil {
+		return err
+	}
+	sel.Targets, sel.Tasks, sel.names = append(sel.Targets, targets...), append(sel.Tasks, tasks...), nil
+	if len(sel.Tasks) == 0 && len(sel.Args) > 0 {
 		return usageError("arguments after -- are for tasks, and no task is named", "name a task, as in bento plan test -- -v")
 	}
-	sel.names = nil
 	return nil
-}
-
-// matchesAny reports whether name is in list, or is a glob that matches one of list.
-func matchesAny(name string, list []string) bool {
-	return slices.Contains(list, name) || plan.IsGlob(name) &&
-		slices.ContainsFunc(list, func(one string) bool { return doublestar.MatchUnvalidated(name, one) })
-}
-
-// allTasks returns the names of the tasks of all dishes, each once.
-func (w *opened) allTasks() []string {
-	var names []string
-	for _, d := range w.Dishes {
-		names = append(names, d.TaskNames()...)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }
 
 // apply narrows a plan of w to the selected tasks. It returns the tasks that no change since
@@ -301,7 +267,8 @@ func (s *session) build(ctx context.Context, w *opened, sel selection) (p *plan.
 	if err := sel.divide(w); err != nil {
 		return nil, nil, nil, err
 	}
-	if err := w.locate(&sel.Request); err != nil {
+	sel.Dir = w.dir
+	if err := w.Locate(&sel.Request); err != nil {
 		return nil, nil, nil, err
 	}
 	if _, _, err := parseShard(sel.shard); sel.shard != "" && err != nil {

@@ -3,9 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,7 +19,6 @@ import (
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/kit"
-	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/record"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/export"
@@ -159,65 +156,6 @@ type opened struct {
 	*workspace.Workspace
 	env *run.Env
 	dir string // the current directory of the user, relative to the root
-}
-
-// locate converts the targets of a request that are paths to paths relative to the workspace.
-func (w *opened) locate(req *plan.Request) error {
-	req.Dir = w.dir
-	for _, list := range [][]string{req.Targets, req.Exclude} {
-		for i, target := range list {
-			if target == "" {
-				return usageError("a target is empty", "leave it out, or see whether a variable is not set")
-			}
-			path, err := w.place(plan.Center(target))
-			if err != nil {
-				return err
-			}
-			list[i] = strings.Replace(target, plan.Center(target), path, 1)
-		}
-	}
-	return nil
-}
-
-// place converts a target that is an existing path to a path from the root of the workspace, with "/" in
-// front. It converts a glob of paths to one relative to the user's directory, with "./" in front. It
-// returns all other names unchanged, such as names of dishes and bentos.
-func (w *opened) place(target string) (string, error) {
-	path := target
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(w.Root, filepath.FromSlash(w.dir), target)
-	}
-	if !strings.ContainsRune(target, filepath.Separator) && !strings.HasPrefix(target, ".") {
-		if _, err := os.Lstat(path); err != nil || slices.Contains(w.names(), target) {
-			return target, nil
-		}
-	}
-	real, err := filepath.EvalSymlinks(path)
-	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(target, "*?[{") {
-		rel, err := filepath.Rel(filepath.Join(w.Root, filepath.FromSlash(w.dir)), path)
-		return "./" + filepath.ToSlash(rel), err
-	}
-	if err != nil {
-		return "", notFound("target_not_found", fmt.Sprintf("no dish, bento or path with dishes is named %q", target),
-			cmp.Or(diagnostics.Suggest(filepath.Base(target), w.names()), "bento dishes lists the dishes"))
-	}
-	rel, err := filepath.Rel(w.Root, real)
-	if err != nil || !filepath.IsLocal(rel) {
-		return "", notFound("target_not_found", fmt.Sprintf("%q lies outside the workspace %q", target, w.Root), "use -C for another workspace")
-	}
-	return "/" + filepath.ToSlash(rel), nil
-}
-
-// names returns the names of all dishes and bentos.
-func (w *opened) names() []string {
-	names := make([]string, 0, len(w.Dishes)+len(w.Bentos))
-	for _, d := range w.Dishes {
-		names = append(names, d.Name)
-	}
-	for _, b := range w.Bentos {
-		names = append(names, b.Name)
-	}
-	return names
 }
 
 // close ends the plugins, and prints pending summaries.

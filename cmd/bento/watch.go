@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -139,7 +138,7 @@ func (w *watching) run(ctx context.Context, ws *opened, p *plan.Plan, o run.Opti
 func (w *watching) plan(ctx context.Context, ws *opened) (*plan.Plan, error) {
 	sel := w.sel
 	if n := len(sel.Tasks); n > 1 && len(sel.Targets) == 0 {
-		if ws.isTarget(sel.Tasks[n-1]) {
+		if ws.IsTarget(sel.Tasks[n-1], ws.dir) {
 			sel.Tasks, sel.Targets = sel.Tasks[:n-1], sel.Tasks[n-1:]
 		}
 	}
@@ -163,23 +162,6 @@ func (w *watching) plan(ctx context.Context, ws *opened) (*plan.Plan, error) {
 		report.WriteProblems(w.s.err, w.s.style, problems)
 	}
 	return p, nil
-}
-
-// isTarget reports whether name, the last argument, names dishes and not a task.
-func (w *opened) isTarget(name string) bool {
-	if strings.ContainsRune(name, ':') {
-		return false
-	}
-	_, problems := plan.Build(w.Workspace.Workspace, plan.Request{Tasks: []string{name}})
-	if len(diagnostics.Errors(problems)) == 0 {
-		return false
-	}
-	req := plan.Request{Targets: []string{name}}
-	if w.locate(&req) != nil {
-		return false
-	}
-	_, problems = plan.Build(w.Workspace.Workspace, req)
-	return len(diagnostics.Errors(problems)) == 0
 }
 
 // seen passes events to a function before it reports them, or not.

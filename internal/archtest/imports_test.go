@@ -134,7 +134,7 @@ var table = []row{
 	// The inputs of adapters are digested with the secret of package key. The findings of a tool, and
 	// the offers of an adapter of the workspace, are checked like the answer of a plugin.
 	{"internal/workspace", []string{"adapters", "adapters/declared", "cache", "diagnostics", "diagnostics/parse", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/dish", "internal/key", "internal/owndir",
-		"internal/pack", "internal/sandbox", "internal/semver", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/adapter/answer", "plugin/host"}},
+		"internal/pack", "internal/plan", "internal/sandbox", "internal/semver", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/adapter/answer", "plugin/host"}},
 
 	// 8
 	// run finds the critical path, in a graph of tasks and installs that no plan has.
