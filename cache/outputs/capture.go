@@ -1,4 +1,4 @@
-// Package outputs moves the outputs of tasks between a workspace and a cache: Capture reads them
+// Package outputs moves the outputs of tasks between a workspace and a cache: a Reader captures them
 // into a store, Restore writes them back.
 package outputs
 
@@ -22,11 +22,6 @@ const smallFile = 256 << 10
 
 // readAgain is how often Capture reads a file that changes meanwhile.
 const readAgain = 3
-
-// Capture calls Capture of a Reader that is used once.
-func Capture(stop <-chan struct{}, s cache.Store, root string, paths []string) ([]cache.Output, error) {
-	return new(Reader).Capture(stop, s, root, paths)
-}
 
 // Reader captures outputs with buffers that it keeps. The zero value is ready for use, also by several
 // goroutines.

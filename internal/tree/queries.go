@@ -139,9 +139,6 @@ func (t *Tree) SettledDir(dir string) bool {
 	return n != nil && (n.Unseen() || !n.Flawed) && (!n.Listed || t.index.clock.Lists(n.Stamp, n.Looked))
 }
 
-// ListsSettled is SettledDir for a directory that the walk did not read.
-func (t *Tree) ListsSettled(s Stamp, looked int64) bool { return t.index.clock.Lists(s, looked) }
-
 // dirNode returns the directory dir, nil when it was not walked.
 func (t *Tree) dirNode(dir string) *dirNode {
 	dir = clean(dir)
@@ -152,9 +149,6 @@ func (t *Tree) dirNode(dir string) *dirNode {
 	}
 	return nil
 }
-
-// WalkedAt returns when the walk began, in nanoseconds since 1970.
-func (t *Tree) WalkedAt() int64 { return t.walked }
 
 // maxFolded is the largest number of names in a directory that Lacks compares.
 const maxFolded = 256

@@ -76,15 +76,6 @@ func (c *canon) member(before, text string) {
 // Keys are the public Ed25519 keys that the user trusts, by their names.
 type Keys map[string]ed25519.PublicKey
 
-// ParseKey reads a public key: 64 hexadecimal digits.
-func ParseKey(text string) (ed25519.PublicKey, error) {
-	key, err := hex.DecodeString(text)
-	if err != nil || len(key) != ed25519.PublicKeySize {
-		return nil, fmt.Errorf("%.80q is no public Ed25519 key, expected %d hexadecimal digits", text, 2*ed25519.PublicKeySize)
-	}
-	return key, nil
-}
-
 // Sign signs the manifest with a private key of that name.
 func (m *Module) Sign(name string, key ed25519.PrivateKey) {
 	m.SigningKeyID = name

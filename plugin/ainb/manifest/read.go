@@ -12,39 +12,11 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// maxFound is the largest number of extensions of one directory.
-const maxFound = 1000
-
 // Found is an extension on disk. Both paths are absolute if the directory is.
 type Found struct {
 	Dir        string
 	Executable string
 	Manifest   *Manifest
-}
-
-// Discover returns the extensions whose directories are in dir, by name. A missing dir has none.
-// Files, links and directories without a manifest are skipped; so is an extension with a fault,
-// which is a problem.
-func Discover(dir string) (found []Found, problems []diagnostics.Diagnostic) {
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		problems = append(problems, diagnostics.Pos{File: dir}.Error(RuleExecutable, "the directory of extensions cannot be read: %v", err))
-	}
-	for _, e := range entries {
-		if !e.IsDir() {
-			continue
-		}
-		if len(found) == maxFound {
-			problems = append(problems, diagnostics.Pos{File: dir}.Error(RuleExecutable, "the directory has more than %d extensions; remove those that are not used", maxFound))
-			break
-		}
-		f, more := Read(filepath.Join(dir, e.Name()))
-		problems = append(problems, more...)
-		if f != nil {
-			found = append(found, *f)
-		}
-	}
-	return found, problems
 }
 
 // Read reads the extension in a directory. It returns nil if the manifest is missing or has an error.
