@@ -44,6 +44,14 @@ type Adapter interface {
 	ParseDiagnostics(ctx context.Context, req ParseRequest) ([]diagnostics.Diagnostic, error)
 }
 
+// NoParser is embedded in an adapter of which no hook names the parser "plugin".
+type NoParser struct{}
+
+// ParseDiagnostics implements Adapter.
+func (NoParser) ParseDiagnostics(context.Context, ParseRequest) ([]diagnostics.Diagnostic, error) {
+	return nil, nil
+}
+
 // ProtocolVersion is the version of the adapter protocol that bento speaks.
 const ProtocolVersion = 1
 

@@ -108,6 +108,14 @@ func (e Environ) Declared(manifests ...*Manifest) Environ {
 	return e.Strict(names...)
 }
 
+// Or returns e, or other if e is empty.
+func (e Environ) Or(other Environ) Environ {
+	if len(e) == 0 {
+		return other
+	}
+	return e
+}
+
 // With returns e with the variables of set added or replaced.
 func (e Environ) With(set map[string]string) Environ {
 	if len(set) == 0 {

@@ -13,7 +13,6 @@ import (
 	"github.com/bentobuild/bento/adapters/cargo/cargolock"
 	"github.com/bentobuild/bento/adapters/cargo/cargotoml"
 	"github.com/bentobuild/bento/adapters/cargo/rustup"
-	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -24,6 +23,7 @@ const identity = "builtin:2"
 // Adapter is the adapter "cargo".
 type Adapter struct {
 	adapters.Source
+	adapters.NoParser
 	env        adapters.Environ // of child processes
 	asker      *probe.Asker
 	download   bool // rustup may fetch toolchains
@@ -134,9 +134,4 @@ func (a *Adapter) Manifest() *adapters.Manifest { return a.manifest }
 // Detect implements adapters.Adapter.
 func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
 	return a.Files(dir).IsFile("Cargo.toml"), nil
-}
-
-// ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".
-func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
-	return nil, nil
 }

@@ -87,8 +87,6 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 
 // run runs cargo for its effects. Without an environment it runs in the adapter's own.
 func (a *Adapter) run(ctx context.Context, leave adapters.Leave, w probe.Work, log adapters.LogFunc) error {
-	if len(w.Env) == 0 {
-		w.Env = a.env
-	}
+	w.Env = w.Env.Or(a.env)
 	return a.missing(probe.Run(ctx, leave, w, log))
 }

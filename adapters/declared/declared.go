@@ -16,7 +16,6 @@ import (
 	"github.com/zeebo/blake3"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -39,6 +38,7 @@ type Definition struct {
 // Adapter is the adapter of a Definition. It is safe for concurrent use.
 type Adapter struct {
 	adapters.Source
+	adapters.NoParser
 	def      Definition
 	manifest *adapters.Manifest
 	env      adapters.Environ // of child processes
@@ -117,14 +117,6 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if a.def.Install == "" {
 		return nil
 	}
-	env := req.Env
-	if len(env) == 0 {
-		env = a.env
-	}
-	return probe.Run(ctx, req.Leave(), probe.Work{Argv: []string{"sh", "-c", a.def.Install}, Dir: req.DishDir, Env: env, Said: a.def.Install}, log)
-}
-
-// ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".
-func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
-	return nil, nil
+	w := probe.Work{Argv: []string{"sh", "-c", a.def.Install}, Dir: req.DishDir, Env: req.Env.Or(a.env), Said: a.def.Install}
+	return probe.Run(ctx, req.Leave(), w, log)
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/deno/denojson"
-	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -24,6 +23,8 @@ const (
 // Adapter is the adapter of Deno. It is safe for concurrent use.
 type Adapter struct {
 	adapters.Source
+	adapters.NoParser
+	probe.Versions
 	env      adapters.Environ // of child processes
 	asker    *probe.Asker
 	manifest adapters.Manifest
@@ -70,6 +71,7 @@ func New(o adapters.Options) *Adapter {
 	}}
 	m := &a.manifest
 	a.asker = probe.New(o.Source(), o.Env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...).With(m.SetEnv))
+	a.Versions = a.asked
 	return a
 }
 
@@ -91,9 +93,4 @@ func configNames() []string { return []string{"deno.json", "deno.jsonc"} }
 func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	f := a.Files(dir)
 	return slices.ContainsFunc(append(configNames(), "deno.lock"), f.IsFile) || a.isPackage(f), nil
-}
-
-// ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".
-func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
-	return nil, nil
 }

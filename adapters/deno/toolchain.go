@@ -89,16 +89,7 @@ func missing(err error, env adapters.Environ) error {
 	return adapters.Packages{Pacman: "deno", Apk: "deno", Brew: "deno", Else: `install it with "npm install -g deno"`}.Missing(err, env)
 }
 
-// ToolchainFingerprint returns "deno=… v8=… typescript=…" of the Deno that dir gets.
-func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
-	return a.asked(ctx, probe.At{Dir: dir})
-}
-
-// ToolchainAtRun implements adapters.LateTeller.
-func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (string, error) {
-	return a.asked(ctx, probe.At{Dir: req.Dir, Leave: req.Leave()})
-}
-
+// asked returns "deno=… v8=… typescript=…" of the Deno that dir gets.
 func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	path, err := find(a.env)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/golang/gomod"
-	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -20,6 +19,7 @@ const identity = "builtin:4"
 // Adapter is the adapter "go".
 type Adapter struct {
 	adapters.Source
+	adapters.NoParser
 	env      adapters.Environ // of child processes
 	asker    *probe.Asker
 	download bool // go may fetch the toolchain that a go.mod requires
@@ -111,9 +111,4 @@ func (a *Adapter) Manifest() *adapters.Manifest { return a.manifest }
 func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
 	f := a.Files(dir)
 	return f.IsFile("go.mod") || f.IsFile("go.work"), nil
-}
-
-// ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".
-func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
-	return nil, nil
 }

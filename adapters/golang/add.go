@@ -22,11 +22,7 @@ func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters
 	if req.Dev && log != nil {
 		log(adapters.Log{Level: "warn", Message: "go has no development dependencies: they are added like others"})
 	}
-	env := req.Env
-	if len(env) == 0 {
-		env = a.env
-	}
-	env = env.With(p.env())
+	env := req.Env.Or(a.env).With(p.env())
 	tool, err := env.LookPath("go")
 	if err != nil {
 		return a.missing(err)

@@ -83,11 +83,7 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if err != nil {
 		return err
 	}
-	env := req.Env
-	if len(env) == 0 {
-		env = a.env
-	}
-	env = env.With(p.env())
+	env := req.Env.Or(a.env).With(p.env())
 	tool, err := env.LookPath("go")
 	if err != nil {
 		return a.missing(err)

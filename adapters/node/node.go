@@ -15,13 +15,14 @@ import (
 	"github.com/bentobuild/bento/adapters/node/pins"
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/tools"
-	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
 // Adapter is the adapter of one package manager. It is safe for concurrent use.
 type Adapter struct {
 	*project.Shelf
+	adapters.NoParser
+	probe.Versions
 	dialect
 	env      adapters.Environ
 	manifest adapters.Manifest
@@ -75,6 +76,7 @@ func newAdapter(s *project.Shelf, o adapters.Options, d dialect) *Adapter {
 	asker := probe.New(o.Source(), o.Env.Strict(slices.Concat(a.manifest.PassEnv, a.manifest.SteeringEnv)...).With(a.manifest.SetEnv))
 	a.tools = tools.Tools{Shelf: s, Manager: d.manager, Env: o.Env, Asker: asker, Hint: d.hint, Follows: o.AllowDownload}
 	a.env, a.scripts = o.Env, o.Scripts
+	a.Versions = a.tools.Fingerprint
 	return a
 }
 
@@ -176,11 +178,6 @@ func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	return f.IsFile(project.File) && a.Decide(f) == a.manager && a.IsProject(f), nil
 }
 
-// ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".
-func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
-	return nil, nil
-}
-
 // RequiredToolchain implements adapters.Adapter: the version of Node.js that the project
 // requires (for bun that of bun), with that of the package manager as More.
 func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.Toolchain, error) {
@@ -202,16 +199,6 @@ func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.
 // CheckPin implements adapters.PinChecker.
 func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
 	return pins.Check(want, fingerprint)
-}
-
-// ToolchainFingerprint returns "node=<version> npm=<version>" of what dir gets.
-func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
-	return a.tools.Fingerprint(ctx, probe.At{Dir: dir})
-}
-
-// ToolchainAtRun implements adapters.LateTeller.
-func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (string, error) {
-	return a.tools.Fingerprint(ctx, probe.At{Dir: req.Dir, Leave: req.Leave()})
 }
 
 // ToolchainBasis implements adapters.Steerer.

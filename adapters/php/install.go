@@ -160,9 +160,7 @@ func stale(locked *composer.Package, m *composer.Manifest) string {
 // run runs composer with the arguments of w and logs its output. Without an environment it runs in
 // the adapter's own.
 func (a *Adapter) run(ctx context.Context, leave adapters.Leave, w probe.Work, log adapters.LogFunc) error {
-	if len(w.Env) == 0 {
-		w.Env = a.env
-	}
+	w.Env = w.Env.Or(a.env)
 	w.Said = "composer " + strings.Join(w.Argv, " ")
 	w.Argv = slices.Concat([]string{"composer", "--no-ansi", "--no-interaction"}, w.Argv)
 	return a.missing(probe.Run(ctx, leave, w, log))

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/php/composer"
-	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -25,6 +24,8 @@ const (
 // Adapter is the adapter "php". It is safe for concurrent use.
 type Adapter struct {
 	adapters.Source
+	adapters.NoParser
+	probe.Versions
 	env       adapters.Environ // of child processes
 	asker     *probe.Asker
 	manifest  *adapters.Manifest
@@ -46,6 +47,7 @@ func New(o adapters.Options) *Adapter {
 	pass := append(passEnv(), a.manifest.SteeringEnv...)
 	a.env = o.Env.Strict(pass...).With(a.manifest.SetEnv)
 	a.asker = probe.New(o.Source(), a.env)
+	a.Versions = a.asked
 	return a
 }
 
@@ -107,9 +109,4 @@ func (a *Adapter) Manifest() *adapters.Manifest { return a.manifest }
 // Detect implements adapters.Adapter.
 func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
 	return a.Files(dir).IsFile(manifestFile), nil
-}
-
-// ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".
-func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
-	return nil, nil
 }

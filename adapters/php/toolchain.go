@@ -59,17 +59,7 @@ func settings(php string) []string {
 	return list
 }
 
-// ToolchainFingerprint implements adapters.Adapter: the version of PHP with its
-// extensions, and that of Composer.
-func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
-	return a.asked(ctx, probe.At{Dir: dir})
-}
-
-// ToolchainAtRun implements adapters.LateTeller.
-func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (string, error) {
-	return a.asked(ctx, probe.At{Dir: req.Dir, Leave: req.Leave()})
-}
-
+// asked returns the version of PHP with its extensions, and that of Composer.
 func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	php, err := a.ask(ctx, probe.PHPVersion, at.Of("php"), "php ")
 	if err != nil {

@@ -17,13 +17,14 @@ import (
 	"github.com/bentobuild/bento/adapters/python/interpreter"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
 	"github.com/bentobuild/bento/adapters/python/uv"
-	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
 // Adapter is the adapter of pip and poetry, id python. It is safe for concurrent use.
 type Adapter struct {
 	adapters.Source
+	adapters.NoParser
+	probe.Versions
 	env      adapters.Environ
 	asker    *probe.Asker
 	manifest adapters.Manifest
@@ -56,6 +57,7 @@ func New(o adapters.Options) *Adapter {
 	m.SetEnv["POETRY_VIRTUALENVS_CREATE"] = "true"
 	m.SetEnv["POETRY_VIRTUALENVS_IN_PROJECT"] = "true"
 	a.asker = probe.New(o.Source(), o.Env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...).With(m.SetEnv))
+	a.Versions = a.asked
 	return a
 }
 
@@ -115,18 +117,8 @@ func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters
 	return interpreter.Check(want, fingerprint)
 }
 
-// ToolchainFingerprint implements adapters.Adapter: version, implementation, ABI and
-// platform of the interpreter in dir, behind shims, and the version of poetry where that
-// installs.
-func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
-	return a.asked(ctx, probe.At{Dir: dir})
-}
-
-// ToolchainAtRun implements adapters.LateTeller.
-func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (string, error) {
-	return a.asked(ctx, probe.At{Dir: req.Dir, Leave: req.Leave()})
-}
-
+// asked returns version, implementation, ABI and platform of the interpreter in dir, behind shims, and the
+// version of poetry where that installs.
 func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	path, err := interpreter.Find(a.env)
 	if err != nil {
@@ -160,11 +152,6 @@ func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error
 
 func usesPoetry(f *adapters.Files) bool {
 	return f.IsFile(poetryLock) && f.IsFile("pyproject.toml")
-}
-
-// ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".
-func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
-	return nil, nil
 }
 
 // Nested implements adapters.Nester.

@@ -20,6 +20,7 @@ import (
 // Adapter is the adapter of Bundler, id ruby. It is safe for concurrent use.
 type Adapter struct {
 	adapters.Source
+	probe.Versions
 	env      adapters.Environ
 	download bool
 	manifest adapters.Manifest
@@ -31,7 +32,7 @@ type Adapter struct {
 
 // New returns the adapter. It finds tools in o.Env and passes it to probes.
 func New(o adapters.Options) *Adapter {
-	return &Adapter{Source: o.Source(), env: o.Env, download: o.AllowDownload, scripts: o.Scripts, manifest: adapters.Manifest{
+	a := &Adapter{Source: o.Source(), env: o.Env, download: o.AllowDownload, scripts: o.Scripts, manifest: adapters.Manifest{
 		ProtocolVersion: adapters.ProtocolVersion,
 		AdapterID:       "ruby",
 		DisplayName:     "ruby",
@@ -57,6 +58,8 @@ func New(o adapters.Options) *Adapter {
 		SteeringEnv:  steeringEnv(),
 		SetEnv:       map[string]string{"BUNDLE_SILENCE_ROOT_WARNING": "1"},
 	}}
+	a.Versions = a.asked
+	return a
 }
 
 // passEnv returns homes, settings, indexes and version managers.

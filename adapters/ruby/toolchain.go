@@ -11,17 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// ToolchainFingerprint implements adapters.Adapter: version, patch level, engine, ABI and
-// platform of the Ruby in dir, behind shims.
-func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
-	return a.asked(ctx, probe.At{Dir: dir})
-}
-
-// ToolchainAtRun implements adapters.LateTeller.
-func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (string, error) {
-	return a.asked(ctx, probe.At{Dir: req.Dir, Leave: req.Leave()})
-}
-
+// asked returns version, patch level, engine, ABI and platform of the Ruby in dir, behind shims.
 func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	if _, err := findBundle(a.env); err != nil {
 		return "", err

@@ -45,6 +45,20 @@ func New(from adapters.Source, env adapters.Environ) *Asker {
 	return &Asker{env: env, from: from, area: bounds.Of(from.Root()), said: new(Memory)}
 }
 
+// Versions returns the fingerprint of a toolchain, which is made of the versions that its tools print. An adapter
+// that embeds it has the methods that return the fingerprint before a run and in it.
+type Versions func(ctx context.Context, at At) (string, error)
+
+// ToolchainFingerprint implements adapters.Adapter.
+func (v Versions) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
+	return v(ctx, At{Dir: dir})
+}
+
+// ToolchainAtRun implements adapters.LateTeller.
+func (v Versions) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (string, error) {
+	return v(ctx, At{Dir: req.Dir, Leave: req.Leave()})
+}
+
 // Sharing returns a with the answers of other Askers.
 func (a *Asker) Sharing(said *Memory) *Asker {
 	a.said = said

@@ -7,13 +7,13 @@ package gradle
 
 import (
 	"context"
+	"github.com/bentobuild/bento/internal/probe"
 	"path/filepath"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/adapters/jvm/script"
-	"github.com/bentobuild/bento/diagnostics"
 )
 
 // identity is an ingredient of every key. It changes when a change to a recipe or a reader
@@ -23,6 +23,8 @@ const identity = "builtin:2"
 // Adapter is the adapter "gradle".
 type Adapter struct {
 	adapters.Source
+	adapters.NoParser
+	probe.Versions
 	host     jvm.Host
 	download bool
 	manifest *adapters.Manifest
@@ -74,6 +76,7 @@ func New(o adapters.Options) *Adapter {
 		catalogs: adapters.NewParsed(script.ParseCatalog),
 	}
 	a.host.Use(o.Source(), o.Env.Strict(append(jvm.PassEnv(), m.SteeringEnv...)...))
+	a.Versions = a.asked
 	return a
 }
 
@@ -96,11 +99,6 @@ func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
 	p := &project{path: ":", dir: dir}
 	err := a.place(f, p)
 	return p.settings != nil, err
-}
-
-// ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".
-func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
-	return nil, nil
 }
 
 // Add implements adapters.Adder. Gradle has no command for it: the error shows the line to

@@ -110,18 +110,8 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 	return java + b.String(), nil
 }
 
-// ToolchainFingerprint implements adapters.Adapter: the version of java, that of gradle or
-// the wrapper's distribution, the JDKs that a toolchain may choose, and the user's settings
-// that change a build.
-func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
-	return a.asked(ctx, probe.At{Dir: dir})
-}
-
-// ToolchainAtRun implements adapters.LateTeller.
-func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (string, error) {
-	return a.asked(ctx, probe.At{Dir: req.Dir, Leave: req.Leave()})
-}
-
+// asked returns the version of java, that of gradle or the wrapper's distribution, the JDKs that a toolchain
+// may choose, and the user's settings that change a build.
 func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	t, err := a.tool(at.Dir)
 	if err != nil {
@@ -253,9 +243,5 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if err != nil || w == nil {
 		return err
 	}
-	env := req.Env
-	if len(env) == 0 {
-		env = a.host.Env
-	}
-	return w.Fetch(ctx, req.Leave(), env, log)
+	return w.Fetch(ctx, req.Leave(), req.Env.Or(a.host.Env), log)
 }

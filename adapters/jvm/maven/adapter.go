@@ -5,12 +5,12 @@ package maven
 
 import (
 	"context"
+	"github.com/bentobuild/bento/internal/probe"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/adapters/jvm/pom"
-	"github.com/bentobuild/bento/diagnostics"
 )
 
 // identity is an ingredient of every key. It changes when a change to a recipe or a reader
@@ -20,6 +20,8 @@ const identity = "builtin:2"
 // Adapter is the adapter "maven".
 type Adapter struct {
 	adapters.Source
+	adapters.NoParser
+	probe.Versions
 	host     jvm.Host
 	home     string // of the user, as Java sees it
 	download bool
@@ -64,6 +66,7 @@ func New(o adapters.Options) *Adapter {
 	}
 	a := &Adapter{Source: o.Source(), home: jvm.UserHome(o.Env), download: o.AllowDownload, manifest: m, poms: adapters.NewParsed(pom.Parse)}
 	a.host.Use(o.Source(), o.Env.Strict(append(jvm.PassEnv(), m.SteeringEnv...)...))
+	a.Versions = a.asked
 	return a
 }
 
@@ -86,11 +89,6 @@ func (a *Adapter) Manifest() *adapters.Manifest { return a.manifest }
 // Detect implements adapters.Adapter.
 func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
 	return a.Files(dir).IsFile("pom.xml"), nil
-}
-
-// ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".
-func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
-	return nil, nil
 }
 
 // Add implements adapters.Adder. Maven has no command for it: the error shows the element

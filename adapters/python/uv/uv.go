@@ -17,7 +17,6 @@ import (
 	"github.com/bentobuild/bento/adapters/python/lockfile"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
 	"github.com/bentobuild/bento/adapters/python/uvworkspace"
-	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -30,6 +29,8 @@ const (
 // Adapter is the adapter of uv, id python-uv. It is safe for concurrent use.
 type Adapter struct {
 	adapters.Source
+	adapters.NoParser
+	probe.Versions
 	env        adapters.Environ
 	download   bool
 	manifest   adapters.Manifest
@@ -59,16 +60,12 @@ func New(o adapters.Options) *Adapter {
 	if !a.download {
 		m.SetEnv["UV_PYTHON_DOWNLOADS"] = "never"
 	}
+	a.Versions = a.asked
 	return a
 }
 
 // Manifest implements adapters.Adapter.
 func (a *Adapter) Manifest() *adapters.Manifest { return &a.manifest }
-
-// ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".
-func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
-	return nil, nil
-}
 
 // Detect implements adapters.Adapter: a project of uv has a uv.lock, is the root or a
 // member of a workspace, or sets that uv manages it.
@@ -174,17 +171,8 @@ func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters
 	return v
 }
 
-// ToolchainFingerprint implements adapters.Adapter: the version of uv, and version,
-// implementation, ABI and platform of the interpreter that it takes for the workspace.
-func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
-	return a.asked(ctx, probe.At{Dir: dir})
-}
-
-// ToolchainAtRun implements adapters.LateTeller.
-func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (string, error) {
-	return a.asked(ctx, probe.At{Dir: req.Dir, Leave: req.Leave()})
-}
-
+// asked returns the version of uv, and version, implementation, ABI and platform of the interpreter that it
+// takes for the workspace.
 func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	p, err := a.open(a.Files(at.Dir))
 	if err != nil {
