@@ -70,7 +70,7 @@ func (s *session) graphPage(ctx context.Context, w *opened, p *plan.Plan) error 
 		return err
 	}
 	for _, t := range results {
-		ev.Load(ctx, t)
+		ev.Load(ctx, t, true)
 	}
 	last, err := s.loadLast()
 	if err != nil {

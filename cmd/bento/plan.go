@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/report"
@@ -53,14 +52,15 @@ func (s *session) printPlan(ctx context.Context, sel selection) error {
 	if p == nil {
 		return diagnostics.AsError(problems)
 	}
-	ev, results, err := key.DryRun(ctx, w.env.Store, func(store cache.Store) (*key.Evaluator, error) {
-		w.env.Store = store
-		return w.env.Evaluator(p, s.flags.noCache || sel.force, nil)
-	})
+	ev, err := w.env.Evaluator(p, s.flags.noCache || sel.force, nil)
 	if err != nil {
 		return err
 	}
-	ev.Save()
+	results, err := key.DryRun(ctx, ev)
+	if err != nil {
+		return err
+	}
+	ev.Save(nil)
 	found := ev.Preflight(ctx)
 	problems = diagnostics.Sorted(slices.Concat(problems, found.Problems, w.WholeLocks()))
 	if s.flags.verbose || s.flags.json {

@@ -87,9 +87,9 @@ func (s *session) why(ctx context.Context, target, diff string) (report.Why, err
 	if err != nil {
 		return report.Why{}, err
 	}
-	ev.Save()
+	ev.Save(nil)
 	t := results[task.Index]
-	if ev.Load(ctx, t); t.Err != nil {
+	if ev.Load(ctx, t, true); t.Err != nil {
 		return report.Why{}, t.Err
 	}
 	return report.NewWhy(t, ev.Why(t, other)), nil

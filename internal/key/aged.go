@@ -1,6 +1,7 @@
 package key
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -18,7 +19,8 @@ const editing = int64(2 * time.Second)
 
 // Aged returns the files among the inputs of ev, and among the sources of the dishes that its task is linked
 // to, that have got new content since the last execution, with a time before it. The files of ev were read.
-func (e *Evaluator) Aged(ctx context.Context, ev *Evaluation) (paths []string) {
+func (f Files) Aged(ctx context.Context, ev *Evaluation) (paths []string) {
+	e := f.e
 	last, latest := e.history.Of(ev.Task), e.history.Latest()
 	if latest == 0 || !ev.Known || ev.Task.Tool != nil { // a tool of bento keeps nothing that it could compare, and may be one of the files
 		return nil
@@ -49,28 +51,33 @@ func (e *Evaluator) Aged(ctx context.Context, ev *Evaluation) (paths []string) {
 	})
 }
 
-// Outworn returns the dishes, of the task of ev and those that it is linked to, whose compiled files may be
+// Outworn returns the compiled files, of the dish of ev's task and of those that it is linked to, that may be
 // made from other sources than those of now: their tool compares these files only with the sources of the
 // dish (adapters.Manifest.Compiled). It sets ev.Sources.
-func (e *Evaluator) Outworn(ev *Evaluation) (dishes []*dish.Dish) {
-	t := ev.Task
+func (f Files) Outworn(ev *Evaluation) (files []string, err error) {
+	e, t := f.e, ev.Task
 	if len(compiled(t.Dish)) == 0 || !ev.Known {
-		return nil
+		return nil, nil
 	}
-	for _, d := range append([]*dish.Dish{t.Dish}, e.Linked(t)...) {
-		if len(compiled(d)) == 0 || slices.Contains(dishes, d) {
+	dishes := e.linked(t)
+	if !slices.Contains(dishes, t.Dish) {
+		dishes = append(dishes, t.Dish)
+	}
+	for _, d := range dishes {
+		if len(compiled(d)) == 0 {
 			continue
 		}
 		s := e.sourcesOf(d, true)
-		e.ReadSources()
+		e.readUnread()
 		if d == t.Dish {
 			ev.Sources = s.digest
 		}
 		if last := e.lastExecuted(d); s.err != nil || last == nil || last.Sources != s.digest {
-			dishes = append(dishes, d)
+			more, failed := e.compiledFiles(d)
+			files, err = append(files, more...), cmp.Or(err, failed)
 		}
 	}
-	return dishes
+	return files, err
 }
 
 // lastExecuted returns the last run of the task of d that was executed last, nil for none.
@@ -90,8 +97,8 @@ func compiled(d *dish.Dish) []string {
 	return d.Adapter.Manifest().Compiled
 }
 
-// CompiledFiles returns the paths of the files that the tool of d has compiled.
-func (e *Evaluator) CompiledFiles(d *dish.Dish) (paths []string, err error) {
+// compiledFiles returns the paths of the files that the tool of d has compiled.
+func (e *Evaluator) compiledFiles(d *dish.Dish) (paths []string, err error) {
 	set, err := tree.CompileSet(d.Path, compiled(d))
 	if err != nil {
 		return nil, err

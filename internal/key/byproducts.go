@@ -4,16 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
 )
-
-// Sources returns the sources of the dish of t, without those of the dishes inside it, by path.
-func (e *Evaluator) Sources(t *plan.Task) []tree.Entry { return e.ownerships[t.Dish].Own(e.tree) }
 
 // historyOf returns the history of the tasks of d.
 func (e *Evaluator) historyOf(d *dish.Dish) dishHistory {
@@ -56,15 +52,10 @@ func (e *Evaluator) exceptByProducts(left map[string][32]byte, list []tree.Entry
 	})
 }
 
-// MadeByOthers returns a function that reports whether another task of the dish of t has made a
-// path. It is safe for concurrent use.
-func (e *Evaluator) MadeByOthers(t *plan.Task) func(path string) bool {
-	return e.historyOf(t.Dish).MadeByOthers(t)
-}
-
 // LeftByOthers returns the by-products of the tasks of the dish of t that do not run before t, by
 // path, without those of t itself.
-func (e *Evaluator) LeftByOthers(t *plan.Task) map[string][32]byte {
+func (f Files) LeftByOthers(t *plan.Task) map[string][32]byte {
+	e := f.e
 	if !e.history.HasByProducts(t.Dish) {
 		return nil
 	}
@@ -74,17 +65,11 @@ func (e *Evaluator) LeftByOthers(t *plan.Task) map[string][32]byte {
 	return left
 }
 
-// MadeBefore returns a function that reports whether a dependency of t has made a path. It is
-// safe for concurrent use.
-func (e *Evaluator) MadeBefore(t *plan.Task) func(path string) bool {
-	return e.historyOf(t.Dish).MadeBefore(t)
-}
-
 // ByProducts returns the undeclared files that the task of ev has left in its dish. before are the
 // sources of the dish before the execution. It warns of new by-products.
-func (e *Evaluator) ByProducts(ev *Evaluation, before []tree.Entry) []ByProduct {
-	t := ev.Task
-	list, fresh := e.historyOf(t.Dish).ByProducts(t, ev.Entries, before, e.Sources(t))
+func (f Files) ByProducts(ev *Evaluation, before []tree.Entry) []ByProduct {
+	e, t := f.e, ev.Task
+	list, fresh := e.historyOf(t.Dish).ByProducts(t, ev.Entries, before, f.Sources(t))
 	if globs, err := e.globs(t); err == nil { // sources that are outputs too are declared
 		list = slices.DeleteFunc(list, func(b ByProduct) bool { return globs.Makes(b.Path) })
 		fresh = slices.DeleteFunc(fresh, globs.Makes)
@@ -101,50 +86,6 @@ type dishHistory struct {
 	History *History
 	Tasks   []*plan.Task // all of the dish, in the order in which they run
 	Index   *tree.Index
-}
-
-// MadeByOthers returns a function that reports whether another task of the dish of t has made a
-// path. It reads the history at its first call, and is safe for concurrent use.
-func (d dishHistory) MadeByOthers(t *plan.Task) func(path string) bool {
-	others := sync.OnceValue(func() map[string]bool {
-		others := make(map[string]bool)
-		for _, other := range d.Tasks {
-			if other.Place() != t.Place() {
-				for _, p := range d.History.Of(other).Outputs {
-					others[p] = true
-				}
-			}
-		}
-		return others
-	})
-	return func(path string) bool { return others()[path] }
-}
-
-// MadeBefore returns a function that reports whether a dependency of t has made a path: direct and
-// indirect ones in its dish, and their direct dependencies in other dishes. It reads the history
-// at its first call, and is safe for concurrent use.
-func (d dishHistory) MadeBefore(t *plan.Task) func(path string) bool {
-	before := sync.OnceValue(func() map[string]bool {
-		before, seen := make(map[string]bool), make(map[*plan.Task]bool)
-		var add func(t *plan.Task)
-		add = func(of *plan.Task) {
-			for _, dep := range of.Deps {
-				if seen[dep.Task] {
-					continue
-				}
-				seen[dep.Task] = true
-				for _, p := range d.History.Of(dep.Task).Outputs {
-					before[p] = true
-				}
-				if dep.Task.Dish.Path == t.Dish.Path {
-					add(dep.Task)
-				}
-			}
-		}
-		add(t)
-		return before
-	})
-	return func(path string) bool { return before()[path] }
 }
 
 // ByProducts returns the undeclared files that t has left in its dish: new ones, and earlier

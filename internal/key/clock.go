@@ -111,7 +111,7 @@ func (e *Evaluator) lookAgain(ctx context.Context, ev *Evaluation) bool {
 	if !follows && !e.tree.Altered(at) {
 		return false
 	}
-	before := e.Sources(t)
+	before := FilesOf(e).Sources(t)
 	e.clock.write(at)
 	e.refresh(ctx, []string{at})
 	if e.forgetSources(t.Dish) {
@@ -123,7 +123,7 @@ func (e *Evaluator) lookAgain(ctx context.Context, ev *Evaluation) bool {
 // warnAppeared warns of sources of the dish of t that were not among those before.
 func (e *Evaluator) warnAppeared(t *plan.Task, before []tree.Entry) {
 	var fresh []string
-	for _, entry := range e.Sources(t) {
+	for _, entry := range FilesOf(e).Sources(t) {
 		if _, had := find(before, entry.Path); !had {
 			fresh = append(fresh, entry.Path)
 		}
@@ -189,7 +189,7 @@ func (e *Evaluator) sourcesChanged(ev *Evaluation) bool {
 		return false
 	}
 	t := ev.Task
-	tasks, dishes := []*plan.Task{t}, append(e.Linked(t), t.Dish)
+	tasks, dishes := []*plan.Task{t}, append(e.linked(t), t.Dish)
 	for _, d := range t.Deps {
 		tasks, dishes = append(tasks, d.Task), append(dishes, d.Task.Dish)
 	}
@@ -224,12 +224,12 @@ func isLink(entry tree.Entry) bool { return entry.Kind == tree.Link }
 // haveLinks reports whether links are among the sources of a circle of dishes, or of the dishes that
 // it is linked to.
 func (e *Evaluator) haveLinks(c *plan.Circle) bool {
-	if has, known := e.linked[c]; known {
+	if has, known := e.withLinks[c]; known {
 		return has
 	}
 	has := slices.ContainsFunc(c.Dishes, func(d *dish.Dish) bool {
 		return slices.ContainsFunc(e.ownerships[d].Load(e.tree), isLink)
 	}) || slices.ContainsFunc(c.Links, func(d *dish.Dish) bool { return e.haveLinks(e.circles[d]) })
-	e.linked[c] = has
+	e.withLinks[c] = has
 	return has
 }

@@ -50,7 +50,11 @@ func TestUnreadableSourcesHaveNoKey(t *testing.T) {
 	if err := os.Remove(filepath.Join(root, "a/source")); err != nil { // root reads a file of any mode
 		t.Fatal(err)
 	}
-	_, results, err := DryRun(t.Context(), cache.Nothing{}, evaluator)
+	e, err := evaluator(cache.Nothing{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := DryRun(t.Context(), e)
 	if err != nil || len(results) != 3 {
 		t.Fatalf("%d evaluations, %v", len(results), err)
 	}
@@ -66,12 +70,11 @@ func TestDryRunEnds(t *testing.T) {
 	_, evaluator := chain(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, results, err := DryRun(ctx, cache.Nothing{}, evaluator); !errors.Is(err, context.Canceled) || results != nil {
-		t.Errorf("an interrupted evaluation: %d evaluations, %v", len(results), err)
+	e, err := evaluator(cache.Nothing{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	broken := errors.New("no evaluator")
-	none := func(cache.Store) (*Evaluator, error) { return nil, broken }
-	if _, _, err := DryRun(t.Context(), cache.Nothing{}, none); !errors.Is(err, broken) {
-		t.Errorf("without an evaluator: %v", err)
+	if results, err := DryRun(ctx, e); !errors.Is(err, context.Canceled) || results != nil {
+		t.Errorf("an interrupted evaluation: %d evaluations, %v", len(results), err)
 	}
 }

@@ -129,12 +129,13 @@ type Evaluator struct {
 	circles     map[*dish.Dish]*plan.Circle
 	lockfiles   *lockfiles
 	sources     map[*plan.Circle]*sourceSet
-	linked      map[*plan.Circle]bool // see haveLinks
-	unread      []*sourceSet          // for ReadSources
+	withLinks   map[*plan.Circle]bool // see haveLinks
+	unread      []*sourceSet          // for readUnread
 	differing   bool                  // some sourceSet differs
 	memo        *memo
 	provenances *provenanceReader
 	clock       clock
+	lost        []cache.Key // of hits without their outputs, see DryRun
 }
 
 // facts holds what is computed once for a task from the plan and the snapshot.
@@ -178,7 +179,7 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 		circles:     plan.Circles(p.Workspace.Dishes),
 		lockfiles:   newLockfiles(p.Workspace, o.Tree),
 		sources:     make(map[*plan.Circle]*sourceSet, len(p.Workspace.Dishes)),
-		linked:      make(map[*plan.Circle]bool),
+		withLinks:   make(map[*plan.Circle]bool),
 		provenances: newProvenanceReader(o.Store),
 	}
 	var opening sync.WaitGroup
@@ -216,7 +217,7 @@ func (e *Evaluator) UpToDate(ev *Evaluation, outputs []cache.Output) {
 // isUpToDate reports whether the outputs of t are in the workspace.
 func (e *Evaluator) isUpToDate(t *plan.Task) bool {
 	ev := e.last(t)
-	return ev != nil && (ev.inPlace || ev.Status == Hit && e.InPlace(ev.Outputs))
+	return ev != nil && (ev.inPlace || ev.Status == Hit && InPlace(e.tree, ev.Outputs))
 }
 
 // All evaluates every task, dependencies first, and returns the evaluations by plan.Task.Index, which

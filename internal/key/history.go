@@ -142,6 +142,21 @@ func (m *History) count(id string, r *LastRun, n int) {
 	}
 }
 
+// MadeBy returns a function that reports whether one of tasks has made a path in its last run. It reads the
+// history at its first call, and is safe for concurrent use.
+func (m *History) MadeBy(tasks []*plan.Task) func(path string) bool {
+	made := sync.OnceValue(func() map[string]bool {
+		made := make(map[string]bool)
+		for _, t := range tasks {
+			for _, p := range m.Of(t).Outputs {
+				made[p] = true
+			}
+		}
+		return made
+	})
+	return func(path string) bool { return made()[path] }
+}
+
 // Keep replaces the last run of t.
 func (m *History) Keep(t *plan.Task, r *LastRun) {
 	id := t.Place()

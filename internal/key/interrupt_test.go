@@ -28,11 +28,10 @@ func TestInPlaceHears(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &Evaluator{o: Options{Root: root}, tree: files}
-	if !e.InPlace(list) {
+	if !InPlace(files, list) {
 		t.Error("they are in place")
 	}
-	if cancel(); e.InPlace(list) {
-		t.Error("it goes on")
+	if cancel(); InPlace(files, list) {
+		t.Error("it continues")
 	}
 }

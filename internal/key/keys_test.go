@@ -217,7 +217,7 @@ func (m *model) keys(t *rapid.T, w ways) map[string]cache.Key {
 		}
 		keys[r.Task.ID()] = r.Key
 	}
-	e.Save()
+	e.Save(nil)
 	return keys
 }
 

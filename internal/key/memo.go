@@ -78,7 +78,7 @@ type useTracker interface {
 // has reports whether the cache has the remembered result of t, and marks it as used.
 func (e *Evaluator) has(t *plan.Task, r *knownResult) bool {
 	store, ok := e.o.Store.(useTracker)
-	if !ok {
+	if !ok || slices.Contains(e.lost, r.Key) {
 		return false
 	}
 	found := e.facts(t).prefetched.Swap(asked) == isCached || store.Recent(r.Key)
@@ -308,25 +308,22 @@ func writePaths(w *pack.Writer, dishes []*dish.Dish) {
 	}
 }
 
-// Load reads the files of ev, which an execution needs. If they are not those of its key, or if it is a
-// hit, whose ingredients were dropped, it evaluates the task again into ev: the status may change.
-func (e *Evaluator) Load(ctx context.Context, ev *Evaluation) {
+// Load reads what is needed to restore or to execute the task of ev: the record of a hit, or the files of a
+// miss; with files, also those of a hit. If the cache has lost the record, or if the files are not those of the
+// key, it evaluates the task again, into ev: the status may change.
+func (e *Evaluator) Load(ctx context.Context, ev *Evaluation, files bool) {
+	if ev.Status == Hit && !files {
+		if ev.Record != nil {
+			return
+		}
+		if record, err := e.recorded(ev); err == nil {
+			ev.Record, ev.Outputs = record, record.Outputs
+			return
+		}
+	}
 	if ev.loaded || !ev.Known || ev.Status == Miss && e.load(ev) {
 		return
 	}
-	*ev = Evaluation{Task: ev.Task, visible: ev.visible, loaded: true}
+	*ev = Evaluation{Task: ev.Task, visible: ev.visible, loaded: true} // the ingredients of a hit were dropped
 	e.evaluate(ctx, ev)
-}
-
-// LoadRecord reads the record of a hit. If the cache has lost the record, it calls Load.
-func (e *Evaluator) LoadRecord(ctx context.Context, ev *Evaluation) {
-	if ev.Status != Hit || ev.Record != nil {
-		return
-	}
-	record, err := e.recorded(ev)
-	if err != nil {
-		e.Load(ctx, ev)
-		return
-	}
-	ev.Record, ev.Outputs = record, record.Outputs
 }

@@ -138,12 +138,12 @@ func TestRememberedKeysAreRight(t *testing.T) {
 					}
 				}
 				key, status := r.Key, r.Status
-				if e.Load(context.Background(), r); r.Key != key || r.Status != status {
+				if e.Load(context.Background(), r, true); r.Key != key || r.Status != status {
 					t.Fatalf("%s: %s %s, with its files read %s %s", r.Task.ID(), status, key, r.Status, r.Key)
 				}
 				late += len(e.unread)
-				if e.ReadSources(); e.SourcesDiffer(r) != "" {
-					t.Fatalf("%s: the sources of %s are not those of the key", r.Task.ID(), e.SourcesDiffer(r))
+				if e.readUnread(); FilesOf(e).Differ(r) != "" {
+					t.Fatalf("%s: the sources of %s are not those of the key", r.Task.ID(), FilesOf(e).Differ(r))
 				}
 				if r.Known && rapid.Bool().Draw(t, "run") {
 					var made []cache.Output // as a record without outputs is read
@@ -161,7 +161,7 @@ func TestRememberedKeysAreRight(t *testing.T) {
 					r.Stored()
 				}
 			}
-			e.Save()
+			e.Save(nil)
 			w.change(t)
 		}
 	})
@@ -192,9 +192,9 @@ func TestLateSourcesDiffer(t *testing.T) {
 			s.digest[0] ^= 1
 		}
 		s.loaded, e.unread = false, []*sourceSet{s}
-		e.ReadSources()
-		if ev := (&Evaluation{sources: []*sourceSet{s}}); (e.SourcesDiffer(ev) == "") != same {
-			t.Errorf("the sources are the same: %v, differ: %q", same, e.SourcesDiffer(ev))
+		e.readUnread()
+		if ev := (&Evaluation{sources: []*sourceSet{s}}); (FilesOf(e).Differ(ev) == "") != same {
+			t.Errorf("the sources are the same: %v, differ: %q", same, FilesOf(e).Differ(ev))
 		}
 	}
 }

@@ -15,7 +15,7 @@ func (e *Evaluator) blobs(ev *Evaluation, rest blobs) blobs {
 	inputs := ev.Inputs.Encode()
 	own := map[cache.Digest][]byte{cache.Sum(inputs): inputs}
 	addSources := sync.OnceFunc(func() { // sources seldom differ
-		e.ReadSources()
+		e.readUnread()
 		ev.eachSet(make(Seen), func(s *sourceSet) {
 			s.made.Each(func(d cache.Digest, data []byte) { own[d] = data })
 		})

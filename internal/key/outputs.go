@@ -1,77 +1,57 @@
 package key
 
 import (
-	"errors"
-	"io/fs"
-	"syscall"
-
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// Current returns the digest of a file in the workspace, from the index when its stat
-// has not changed. It is safe for concurrent use.
-func (e *Evaluator) Current(path string) (cache.Digest, bool) {
-	entry, err := e.tree.Stat(path)
+// Current returns the digest of a file in the workspace, from the index if its stat has not changed; ok is
+// false for anything else. It is safe for concurrent use.
+func Current(tr *tree.Tree, path string) (d cache.Digest, ok bool) {
+	entry, err := tr.Stat(path)
 	if err != nil {
-		return cache.Digest{}, false
+		return d, false
 	}
-	return e.sumOf(entry)
+	return sumOf(tr, entry)
 }
 
-func (e *Evaluator) sumOf(entry tree.Entry) (cache.Digest, bool) {
+func sumOf(tr *tree.Tree, entry tree.Entry) (d cache.Digest, ok bool) {
 	if entry.Kind != tree.File {
-		return cache.Digest{}, false
+		return d, false
 	}
-	sum, err := e.tree.Index().Sum(entry)
+	sum, err := tr.Index().Sum(entry)
 	return cache.Digest(sum), err == nil
 }
 
-// Note adds a file to the index that was just written, or read and verified. It is safe for
-// concurrent use.
-func (e *Evaluator) Note(path string, d cache.Digest) {
-	if entry, err := e.tree.Stat(path); err == nil && entry.Kind == tree.File {
-		e.tree.Index().Note(entry, d)
-	}
-}
-
-// InPlace reports whether outputs are in the workspace already. It is safe for
-// concurrent use.
-func (e *Evaluator) InPlace(outputs []cache.Output) bool {
-	for _, o := range outputs {
+// InPlace reports whether outputs are in the workspace already. It is safe for concurrent use.
+func InPlace(tr *tree.Tree, outputs []cache.Output) bool {
+	for i := range outputs {
 		select {
-		case <-e.tree.Stop():
+		case <-tr.Stop():
 			return false // so that a restore follows, and reports the interrupt
 		default:
 		}
-		entry, err := e.tree.Stat(o.Path)
-		switch {
-		case err != nil:
+		if !isInPlace(tr, &outputs[i]) {
 			return false
-		case o.Kind == cache.File:
-			if sum, ok := e.sumOf(entry); !ok || sum != o.Digest || entry.Mode != o.Mode {
-				return false
-			}
-		case o.Kind == cache.Dir:
-			if entry.Kind != tree.Dir || entry.Mode != o.Mode {
-				return false
-			}
-		case o.Kind == cache.Link:
-			if target, err := e.tree.Readlink(entry); err != nil || target != o.Target {
-				return false
-			}
 		}
 	}
 	return true
 }
 
-// Missing returns the path of a missing output of ev, "" if none is missing. It is safe for
-// concurrent use.
-func (e *Evaluator) Missing(ev *Evaluation) string {
-	for _, o := range ev.Outputs {
-		if _, err := e.tree.Stat(o.Path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-			return o.Path
-		}
+func isInPlace(tr *tree.Tree, o *cache.Output) bool {
+	entry, err := tr.Stat(o.Path)
+	if err != nil {
+		return false
 	}
-	return ""
+	switch o.Kind {
+	case cache.File:
+		sum, ok := sumOf(tr, entry)
+		return ok && sum == o.Digest && entry.Mode == o.Mode
+	case cache.Dir:
+		return entry.Kind == tree.Dir && entry.Mode == o.Mode
+	case cache.Link:
+		target, err := tr.Readlink(entry)
+		return err == nil && target == o.Target
+	}
+	return true
 }

@@ -15,6 +15,8 @@ import (
 func (e *Evaluator) recorded(ev *Evaluation) (*cache.Record, error) {
 	record, err := e.o.Store.Lookup(ev.Key)
 	switch {
+	case slices.Contains(e.lost, ev.Key):
+		return nil, cache.ErrMiss
 	case err != nil:
 		return nil, err
 	case record.Exit != 0:

@@ -8,55 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
-	"github.com/bentobuild/bento/internal/tree"
 )
-
-// DishSources are the files that a link to a dish carried when a key was made: its sources, and those
-// of dishes inside it.
-type DishSources struct {
-	Dish    *dish.Dish
-	Files   []tree.Entry    // by path
-	Targets []tree.Entry    // of the links among Files
-	Dirs    []tree.DirStamp // the directories of Files
-}
-
-// DishSources returns the files that a link to d carries now.
-func (e *Evaluator) DishSources(d *dish.Dish) DishSources {
-	s := DishSources{Dish: d, Files: e.ownerships[d].Load(e.tree)}
-	s.Targets, _ = LinkTargets(e.tree, s.Files)
-	s.Dirs = e.tree.DirsOf(s.Files)
-	return s
-}
-
-// Seen holds the sets that EachSources has passed to its function.
-type Seen map[*sourceSet]bool
-
-// EachSources calls f with the sources of every dish whose sources are in the key of ev: those
-// that its task is linked to, directly or not. It skips sets in seen, and the sets behind them.
-func (ev *Evaluation) EachSources(seen Seen, f func(DishSources)) {
-	ev.eachSet(seen, func(s *sourceSet) {
-		for _, l := range s.lists {
-			f(l)
-		}
-	})
-}
-
-func (ev *Evaluation) eachSet(seen Seen, f func(*sourceSet)) {
-	var walk func(s *sourceSet)
-	walk = func(s *sourceSet) {
-		if seen[s] {
-			return
-		}
-		seen[s] = true
-		f(s)
-		for _, n := range s.next {
-			walk(n)
-		}
-	}
-	for _, s := range ev.sources {
-		walk(s)
-	}
-}
 
 // Written is where files of the workspace may have been written.
 type Written struct {
@@ -159,33 +111,8 @@ func rewrites(t *plan.Task) (list []string) {
 func MakesOutside(t *plan.Task) bool { return len(outside(t)) > 0 }
 
 func (e *Evaluator) refresh(ctx context.Context, dirs []string) {
-	e.ReadSources()
+	e.readUnread()
 	if err := e.tree.Apply(ctx, dirs); err != nil && ctx.Err() == nil {
 		e.warn("unreadable_directory", err.Error(), "")
 	}
-}
-
-// Outside returns the paths outside of the dish that the inputs of a task may name: the literal
-// prefixes of globs that are anchored at the workspace, and the targets of links.
-func (e *Evaluator) Outside(ev *Evaluation) []string {
-	t := ev.Task
-	_, dirs := LinkTargets(e.tree, ev.Entries)
-	for _, glob := range slices.Concat(t.OnDisk, t.Inputs) {
-		if strings.HasPrefix(glob, "//") {
-			dirs = append(dirs, prefix(t.Dish.Path, glob))
-		}
-	}
-	return dirs
-}
-
-// InputsNow returns the entries that the key of ev would be made of now. The caller has refreshed
-// the dish and the paths that Outside returns.
-func (e *Evaluator) InputsNow(ev *Evaluation) ([]tree.Entry, error) {
-	list, err := e.inputs(ev.Task)
-	if err != nil || len(ev.Lock) == 0 {
-		return list, err
-	}
-	return slices.DeleteFunc(slices.Clone(list), func(entry tree.Entry) bool {
-		return slices.ContainsFunc(ev.Lock, func(l tree.Entry) bool { return l.Path == entry.Path })
-	}), nil
 }

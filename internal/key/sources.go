@@ -18,10 +18,10 @@ type sourceSet struct {
 	at     int // clock.now when it was made
 
 	// plain says that digest is remembered, and that all files are regular ones whose stats are known:
-	// ReadSources may read them after the key was made.
+	// readUnread may read them after the key was made.
 	plain   bool
 	loaded  bool // the files were read
-	differs bool // ReadSources has found another digest
+	differs bool // readUnread has found another digest
 	made    Pack // the blobs that digest refers to
 	lists   []DishSources
 }
@@ -40,7 +40,7 @@ func (e *Evaluator) addSources(b *builder, t *plan.Task, ev *Evaluation) error {
 }
 
 // sourcesOf returns the sources of d. If load is set, its files and those of the dishes that it is
-// linked to are read, at the latest by ReadSources.
+// linked to are read, at the latest by readUnread.
 func (e *Evaluator) sourcesOf(d *dish.Dish, load bool) *sourceSet {
 	s := e.sources[e.circles[d]]
 	if s == nil || load && !s.loaded && !s.plain || e.clock.wrote > s.at && e.haveLinks(s.circle) {
@@ -66,20 +66,9 @@ func (e *Evaluator) newSourceSet(circle *plan.Circle, load bool) *sourceSet {
 	return s
 }
 
-// manySources is the smallest number of dishes for which ReadBeside reads. With fewer dishes, reading
-// later costs less than the thread that it would take now from the goroutines that start the task.
-const manySources = 256
-
-// ReadBeside calls ReadSources in a large workspace. The caller is about to wait for a started task.
-func (e *Evaluator) ReadBeside() {
-	if len(e.plan.Workspace.Dishes) >= manySources {
-		e.ReadSources()
-	}
-}
-
-// ReadSources reads the sources that are in keys only by their remembered digests, for the
+// readUnread reads the sources that are in keys only by their remembered digests, for the
 // evaluations whose execution needs the files. Every refresh of the tree calls it first.
-func (e *Evaluator) ReadSources() {
+func (e *Evaluator) readUnread() {
 	for len(e.unread) > 0 {
 		s := e.unread[len(e.unread)-1]
 		e.unread = e.unread[:len(e.unread)-1]
@@ -94,43 +83,12 @@ func (e *Evaluator) ReadSources() {
 	}
 }
 
-// SourcesDiffer returns the path of a dish whose files, when they were read, did not match their
-// digest in the key of ev, "" for none.
-func (e *Evaluator) SourcesDiffer(ev *Evaluation) (dish string) {
-	if !e.differing {
-		return ""
-	}
-	ev.eachSet(make(Seen), func(s *sourceSet) {
-		if s.differs {
-			dish = s.circle.Dishes[0].Path
-		}
-	})
-	return dish
-}
-
-// Linked returns the dishes whose sources are in the key of t.
-func (e *Evaluator) Linked(t *plan.Task) (list []*dish.Dish) {
-	seen := make(map[*plan.Circle]bool)
-	var add func(dishes []*dish.Dish)
-	add = func(dishes []*dish.Dish) {
-		for _, d := range dishes {
-			if c := e.circles[d]; !seen[c] {
-				seen[c] = true
-				list = append(list, c.Dishes...)
-				add(c.Links)
-			}
-		}
-	}
-	add(t.Sources)
-	return list
-}
-
 // readSources reads the files of a set. The set is loaded afterwards, even if a file cannot be read.
 func (e *Evaluator) readSources(s *sourceSet) {
 	s.loaded = true
 	b := e.builders.New()
 	for _, member := range s.circle.Dishes {
-		list := e.DishSources(member)
+		list := e.dishSources(member)
 		s.lists = append(s.lists, list)
 		entries, _, locks := e.lockfiles.Take(member, nil, e.lockfiles.With(member, list.Files))
 		for _, l := range locks {
@@ -180,7 +138,7 @@ func (e *Evaluator) noteSources(dir string) {
 	e.clock.sources.note(e.clock.tick(), []string{dir})
 	e.memo.stale = true
 	clear(e.sources)
-	clear(e.linked)
+	clear(e.withLinks)
 }
 
 // has reports whether Own would return list, its earlier result, again.

@@ -25,6 +25,7 @@ const flushTime = 10 * time.Second
 // most tasks. It is for one goroutine.
 type Batch struct {
 	eval    *key.Evaluator
+	files   key.Files
 	rec     *Recorder
 	waiting []waiting
 	last    time.Time // when results were stored last
@@ -41,7 +42,7 @@ type waiting struct {
 
 // NewBatch returns an empty Batch.
 func NewBatch(e *key.Evaluator, r *Recorder) *Batch {
-	return &Batch{eval: e, rec: r, last: time.Now()}
+	return &Batch{eval: e, files: key.FilesOf(e), rec: r, last: time.Now()}
 }
 
 // Add adds the result of x, which is stored under the key of ev. Store calls stored after it has
@@ -59,7 +60,7 @@ func (b *Batch) Check(ctx context.Context) {
 	if len(b.waiting) == 0 {
 		return
 	}
-	b.eval.ReadSources()
+	b.files.Read()
 	packed := b.startPacks()
 	b.recheck(ctx)
 	b.recheckOutputs()
@@ -98,7 +99,7 @@ func (b *Batch) recheck(ctx context.Context) {
 	now := make(map[*dish.Dish]key.DishSources)
 	for _, s := range then {
 		if _, known := now[s.Dish]; !known {
-			now[s.Dish] = b.eval.DishSources(s.Dish)
+			now[s.Dish] = b.files.Carried(s.Dish)
 		}
 	}
 	written, seen := make(map[sourcesID][]difference), make(map[tree.DirStamp]bool)
@@ -156,7 +157,7 @@ func (b *Batch) recheckOutputs() {
 func (b *Batch) outside(sources []key.DishSources) []string {
 	var dirs []string
 	for i := range b.waiting { // no copy: a pack may be stored just now
-		dirs = append(dirs, b.eval.Outside(b.waiting[i].ev)...)
+		dirs = append(dirs, b.files.Outside(b.waiting[i].ev)...)
 	}
 	for _, s := range sources {
 		_, at := key.LinkTargets(b.rec.Tree, s.Files)
@@ -227,13 +228,13 @@ func (r *Recorder) differences(then, now []tree.Entry) (list []difference) {
 func (b *Batch) refuse(written map[sourcesID][]difference) {
 	for i := range b.waiting {
 		w := &b.waiting[i]
-		found := difference{path: b.eval.SourcesDiffer(w.ev)}
+		found := difference{path: b.files.Differ(w.ev)}
 		if len(written) > 0 {
 			w.ev.EachSources(make(key.Seen), func(s key.DishSources) {
 				found = cmp.Or(found, w.x.first(written[sourcesIDOf(s)]))
 			})
 		}
-		if len(b.eval.Outside(w.ev)) > 0 {
+		if len(b.files.Outside(w.ev)) > 0 {
 			found = cmp.Or(found, b.outsideChanged(w))
 		}
 		if w.bad = found.path != ""; w.bad {
@@ -245,7 +246,7 @@ func (b *Batch) refuse(written map[sourcesID][]difference) {
 // outsideChanged returns the first touched input that is outside of the task's dish or that a link
 // leads to; its path is empty if none was touched.
 func (b *Batch) outsideChanged(w *waiting) difference {
-	now, err := b.eval.InputsNow(w.ev)
+	now, err := b.files.InputsNow(w.ev)
 	if err != nil {
 		return difference{}
 	}

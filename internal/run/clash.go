@@ -2,11 +2,10 @@ package run
 
 import (
 	"fmt"
-	"sync"
+	"slices"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 )
 
@@ -57,66 +56,53 @@ func (r *Result) fails(other *plan.Task, both []string) {
 	r.Message = fmt.Sprintf("%s made %s too, and neither depends on the other", other.ID(), diagnostics.Few(both))
 }
 
-// overlapping reports whether another task of the plan may make outputs of t.
-func (e *engine) overlapping(t *plan.Task) bool {
-	return e.overlaps.Near != nil && len(e.overlaps.Near[t.Index]) > 0
-}
-
-// near returns a function that reports whether one of tasks, by index, has made a path. It is safe
-// for concurrent use, and reads the history at its first call.
-func (e *engine) near(tasks []int) func(path string) bool {
-	memory, list := e.keys.History(), make([]*plan.Task, len(tasks))
-	for i, t := range tasks {
-		list[i] = e.plan.Tasks[t]
-	}
-	made := sync.OnceValue(func() map[string]bool { return remembered(memory, list) })
-	return func(path string) bool { return made()[path] }
-}
-
-func remembered(m *key.History, tasks []*plan.Task) map[string]bool {
-	made := make(map[string]bool)
-	for _, t := range tasks {
-		for _, p := range m.Of(t).Outputs {
-			made[p] = true
-		}
-	}
-	return made
-}
-
-// others returns a function that reports whether another task has made a path that may be
-// an output of t.
+// others returns a function that reports whether another task has made a path that may be an output of t: one
+// of its directory, or one whose outputs overlap those of t. It is safe for concurrent use.
 func (e *engine) others(t *plan.Task) func(path string) bool {
-	others := e.keys.MadeByOthers(t)
-	if !e.overlapping(t) {
-		return others
+	var list []*plan.Task
+	for _, d := range e.plan.Workspace.ByPath[t.Dish.Path] {
+		for _, other := range e.plan.TasksOf(d) {
+			if other.Place() != t.Place() {
+				list = append(list, other)
+			}
+		}
 	}
-	near := e.near(e.overlaps.Near[t.Index])
-	return func(path string) bool { return others(path) || near(path) }
+	for _, i := range e.overlaps.near(t) {
+		list = append(list, e.plan.Tasks[i])
+	}
+	return e.keys.History().MadeBy(list)
 }
 
-// before returns a function that reports whether a dependency of t has made a path.
+// before returns a function that reports whether a task before t has made a path: one that t depends on in its
+// directory, directly or not, a direct dependency of these in another, or an earlier one whose outputs overlap
+// those of t. It is safe for concurrent use.
 func (e *engine) before(t *plan.Task) func(path string) bool {
-	before := e.keys.MadeBefore(t)
-	if !e.overlapping(t) {
-		return before
-	}
-	var first []int
-	for _, i := range e.overlaps.Near[t.Index] {
-		if i < t.Index && e.plan.Tasks[i].Dish != t.Dish && !e.rival(t, i) {
-			first = append(first, i)
+	var list []*plan.Task
+	var add func(of *plan.Task)
+	add = func(of *plan.Task) {
+		for _, d := range of.Deps {
+			if !slices.Contains(list, d.Task) {
+				if list = append(list, d.Task); d.Task.Dish.Path == t.Dish.Path {
+					add(d.Task)
+				}
+			}
 		}
 	}
-	near := e.near(first)
-	return func(path string) bool { return before(path) || near(path) }
+	add(t)
+	for _, i := range e.overlaps.near(t) {
+		if i < t.Index && e.plan.Tasks[i].Dish != t.Dish && !slices.Contains(e.overlaps.Rivals[t.Index], i) {
+			list = append(list, e.plan.Tasks[i])
+		}
+	}
+	return e.keys.History().MadeBy(list)
 }
 
-func (e *engine) rival(t *plan.Task, other int) bool {
-	for _, r := range e.overlaps.Rivals[t.Index] {
-		if r == other {
-			return true
-		}
+// near returns the indices of the tasks of the plan that may make outputs of t.
+func (o overlaps) near(t *plan.Task) []int {
+	if o.Near == nil {
+		return nil
 	}
-	return false
+	return o.Near[t.Index]
 }
 
 // postpone reports whether a result of t can be stored only at the end of the run. If so, it arranges

@@ -44,6 +44,7 @@ type Options struct {
 // engine runs a plan. It belongs to the goroutine of Run, which applies the functions that jobs return.
 type engine struct {
 	keys            *key.Evaluator
+	files           key.Files
 	env             *Env
 	plan            *plan.Plan
 	tree            *tree.Tree
@@ -122,6 +123,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 		Root: env.Root, Store: env.Store, Tree: e.tree, Plan: p, Environ: env.Environ, History: e.keys.History,
 		Journal: record.NewJournal(env.State), Warn: env.warn, Moves: env.Moves,
 	}
+	e.files = key.FilesOf(e.keys)
 	e.batch = record.NewBatch(e.keys, e.recorder)
 	stage, unstage := env.State.LazyTemp()
 	outDir, removeOuts := env.State.LazyDirs()
@@ -169,7 +171,7 @@ func (e *engine) loop(ctx context.Context) {
 			return
 		}
 		e.env.report(waiting{})
-		e.keys.ReadBeside()
+		e.files.ReadBeside()
 		select {
 		case apply := <-e.done:
 			e.running--
@@ -182,7 +184,7 @@ func (e *engine) loop(ctx context.Context) {
 		}
 		if e.batch.Due() {
 			e.store()
-			e.keys.Save()
+			e.keys.Save(nil)
 		}
 	}
 }
@@ -266,8 +268,7 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 	case ev.Err != nil:
 		e.end(failure(ev))
 	default:
-		if e.keys.LoadRecord(ctx, ev); ev.Status != key.Hit {
-			e.keys.Load(ctx, ev)
+		if e.keys.Load(ctx, ev, false); ev.Status != key.Hit {
 			e.freshen(ctx, n)
 		}
 		e.restoreOrExecute(ctx, n)

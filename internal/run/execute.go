@@ -51,11 +51,11 @@ func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string)
 	e.wearOut(ev)
 	unsure = cmp.Or(unsure, ev.InTheWay, ev.Aged, e.unsureDependency(t))
 	x := &execution{
-		env: e.env, opts: e.opts, ev: ev, restorer: e.restorer, outDir: e.outDir, sources: e.keys.Sources(t), result: &Result{Task: t, Key: ev.Key},
+		env: e.env, opts: e.opts, ev: ev, restorer: e.restorer, outDir: e.outDir, sources: e.files.Sources(t), result: &Result{Task: t, Key: ev.Key},
 		stamp: e.stampOf(t),
 		kept: &record.Execution{
 			Recorder: e.recorder, Ev: ev, Last: e.keys.History().Of(t), Others: e.others(t), Before: e.before(t), Unsure: unsure,
-			Upstream: e.upstream(t), Linked: e.keys.Linked(t), LeftByOthers: e.keys.LeftByOthers(t), Later: usesOut(t),
+			Upstream: e.upstream(t), Linked: e.files.Linked(t), LeftByOthers: e.files.LeftByOthers(t), Later: usesOut(t),
 		},
 	}
 	running, cancel := context.WithCancel(ctx)

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -25,7 +26,7 @@ func (e *engine) freshenAll(ctx context.Context) {
 // freshen sets the time of inputs of a task that have new content with an old time to now, so that tools
 // that compare times see the change, and evaluates the task again.
 func (e *engine) freshen(ctx context.Context, n *node) {
-	paths := e.keys.Aged(ctx, n.ev)
+	paths := e.files.Aged(ctx, n.ev)
 	if len(paths) == 0 {
 		return
 	}
@@ -39,21 +40,19 @@ func (e *engine) freshen(ctx context.Context, n *node) {
 	slices.Sort(paths)
 	e.keys.Observe(ctx, key.Written{Paths: slices.Compact(paths)})
 	e.keep(e.keys.Evaluate(ctx, n.task))
-	e.keys.Load(ctx, n.ev)
+	e.keys.Load(ctx, n.ev, true)
 	n.ev.Aged = failed
 }
 
 // wearOut makes the files old that the tool of the task of ev, or of a dish that it is linked to, has
 // compiled from other sources than those of now, so that the tool compiles them again.
 func (e *engine) wearOut(ev *key.Evaluation) {
-	for _, d := range e.keys.Outworn(ev) {
-		paths, err := e.keys.CompiledFiles(d)
-		p := d.Path
-		if err == nil {
-			p, err = outputs.Touch(e.env.Root, paths, time.Unix(0, 0))
-		}
-		if err != nil {
-			ev.Aged = fmt.Sprintf("%q was compiled from other sources, and its time cannot be set: %v", p, err)
-		}
+	paths, err := e.files.Outworn(ev)
+	p, failed := "", error(nil)
+	if len(paths) > 0 {
+		p, failed = outputs.Touch(e.env.Root, paths, time.Unix(0, 0))
+	}
+	if err = cmp.Or(failed, err); err != nil {
+		ev.Aged = fmt.Sprintf("%q was compiled from other sources, and its time cannot be set: %v", cmp.Or(p, ev.Task.Dish.Path), err)
 	}
 }

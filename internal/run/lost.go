@@ -2,8 +2,11 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
+	"syscall"
 
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/parallel"
@@ -20,7 +23,12 @@ func (e *engine) lost(t *plan.Task) string {
 	if r == nil || r.Outcome != CacheHit && r.Outcome != Built || t.Held || t.Persistent {
 		return ""
 	}
-	return e.keys.Missing(e.node(t).ev)
+	for _, o := range e.node(t).ev.Outputs {
+		if _, err := e.tree.Stat(o.Path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			return o.Path
+		}
+	}
+	return ""
 }
 
 // restoreLost restores the missing outputs of the tasks of a list, and then calls then.

@@ -35,14 +35,14 @@ func (e *engine) finish(ctx context.Context) *Report {
 	}
 	e.storePostponed()
 	e.batch.Check(context.Background())
-	var saving sync.WaitGroup
-	saving.Go(e.keys.SaveIndex) // beside the results
-	e.batch.Store()
 	r := &Report{Plan: e.plan, Results: results, Installs: e.installReports, Started: e.start, Evaluated: e.known}
-	if e.opts.Saving != nil {
-		saving.Go(func() { e.opts.Saving(r) })
-	}
-	e.keys.SaveResults()
+	var saving sync.WaitGroup
+	e.keys.Save(func() {
+		e.batch.Store()
+		if e.opts.Saving != nil {
+			saving.Go(func() { e.opts.Saving(r) })
+		}
+	})
 	saving.Wait()
 	e.unstage()
 	e.recorder.Journal.Close()

@@ -149,7 +149,7 @@ func (e *engine) replaces(t *plan.Task) bool {
 // inPlace reports whether nothing has to be done for a hit.
 func (e *engine) inPlace(ev *key.Evaluation) bool {
 	last := e.keys.History().Of(ev.Task)
-	return last.Key == ev.Key && len(last.Left) == 0 && e.keys.InPlace(ev.Outputs)
+	return last.Key == ev.Key && len(last.Left) == 0 && key.InPlace(e.tree, ev.Outputs)
 }
 
 // countEnding returns the number of tasks that are not persistent. It returns one more if no task is
@@ -173,7 +173,7 @@ func (e *engine) unreserve() {
 	if e.ending--; e.ending == 0 {
 		e.storePostponed()
 		e.store()
-		e.keys.Save() // before another bento saves something newer
+		e.keys.Save(nil) // before another bento saves something newer
 		e.unstage()
 		e.recorder.Journal.Close()
 		e.release()

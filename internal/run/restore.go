@@ -12,6 +12,7 @@ import (
 	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/record"
+	"github.com/bentobuild/bento/internal/tree"
 )
 
 // restoreOutputs restores the outputs of ev.Record. others reports whether another task of the dish
@@ -28,14 +29,22 @@ func (e *engine) restoreOutputs(ev *key.Evaluation, last *key.LastRun, others fu
 		Yields:   place.Yields,
 		Fixed:    e.tree.Tracked,
 		Stop:     e.tree.Stop(),
-		Current:  e.keys.Current,
-		Restored: e.keys.Note,
+		Current:  func(path string) (cache.Digest, bool) { return key.Current(e.tree, path) },
+		Restored: e.restored,
 	}
 	stats, err := e.restorer.Restore(ev.Record.With(e.env.Store), want, o)
 	if errors.Is(err, fs.ErrPermission) && e.unlock(slices.Concat(record.Paths(want), place.Had)) {
 		stats, err = e.restorer.Restore(ev.Record.With(e.env.Store), want, o)
 	}
 	return stats, err
+}
+
+// restored adds a file to the index of digests that was just written, or read and verified. It is safe for
+// concurrent use.
+func (e *engine) restored(path string, d cache.Digest) {
+	if entry, err := e.tree.Stat(path); err == nil && entry.Kind == tree.File {
+		e.tree.Index().Note(entry, d)
+	}
 }
 
 // unlock sets all rights of the owner on the directories among outputs, which a task has made read-only, and reports
@@ -67,7 +76,7 @@ func (e *engine) restore(ctx context.Context, ev *key.Evaluation, last *key.Last
 				e.keys.History().Leave(t.Place(), record.Paths(want))
 			}
 			hint := ""
-			e.keys.Load(ctx, ev)
+			e.keys.Load(ctx, ev, true)
 			var refused *cache.RefusedError
 			if errors.As(err, &refused) {
 				ev.InTheWay, hint = refused.Error(), "move what is in the way to another place, or remove it, and run again"

@@ -20,7 +20,7 @@ func (e *engine) stampOf(t *plan.Task) string {
 	}
 	var w pack.Writer
 	any := false
-	for _, d := range append([]*dish.Dish{t.Dish}, e.keys.Linked(t)...) {
+	for _, d := range append([]*dish.Dish{t.Dish}, e.files.Linked(t)...) {
 		if !slices.ContainsFunc(d.Embeds, func(m dish.Embed) bool { return m.Missed }) {
 			continue
 		}

@@ -71,10 +71,10 @@ func (w *Loop) lookOnce(ctx context.Context) (l *look, added bool, err error) {
 	}
 	for _, r := range l.results {
 		if r.Task.Requested && r.Task.Persistent {
-			ev.Load(ctx, r) // to name changed inputs
+			ev.Load(ctx, r, true) // to name changed inputs
 		}
 	}
-	ev.Save()
+	ev.Save(nil)
 	w.setConcern(l)
 	return l, added, nil
 }
