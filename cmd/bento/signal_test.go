@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/proc/proctest"
+	"github.com/bentobuild/bento/internal/testrun"
 )
 
 // signalled runs "signal SIG FIFO CODE COMMAND…": it starts the command, waits until a process of it writes to
@@ -104,5 +104,5 @@ func leftOf(mark string) (left []string) {
 }
 
 func marked(mark []byte) []string {
-	return proctest.Find("environ", func(env []byte) bool { return bytes.Contains(env, mark) })
+	return testrun.Left("environ", func(env []byte) bool { return bytes.Contains(env, mark) })
 }

@@ -40,9 +40,8 @@ var table = []row{
 	{"internal/stat", nil},                              // the parts of a stat that fs.FileInfo lacks
 	{"internal/bounds", nil},                            // which programs and values of the environment are the clone's
 	{"internal/growth", nil},                            // shared by tests of readers
-	{"internal/proc/proctest", nil},                     // the processes that a test has left
 	{"internal/sampling", nil},                          // the cases that a test tries
-	{"internal/testrun", []string{"internal/sampling"}}, // where the files of tests are, and how many tests run at once
+	{"internal/testrun", []string{"internal/sampling"}}, // where the files of tests are, how many tests run at once, and which processes they leave
 	{"internal/tree/ignore", nil},                       // only the matcher: fuzzed without a walk
 
 	// 1

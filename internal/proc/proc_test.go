@@ -20,7 +20,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/bentobuild/bento/internal/proc/proctest"
+	"github.com/bentobuild/bento/internal/testrun"
 )
 
 // markOfTest returns the variable that a test's processes carry. These tests may run twice at once.
@@ -57,7 +57,7 @@ func run(t *testing.T, ctx context.Context, s Spec) (Result, string) {
 // survivors returns the processes that carry the test's name.
 func survivors(name string) []string {
 	mark := []byte(markOfTest(name) + "\x00")
-	return proctest.Find("environ", func(env []byte) bool { return bytes.Contains(append(env, 0), mark) })
+	return testrun.Left("environ", func(env []byte) bool { return bytes.Contains(append(env, 0), mark) })
 }
 
 func TestRunResult(t *testing.T) {

@@ -1,4 +1,5 @@
-// Package testrun runs the tests of a package with many files, or many waits, in less time.
+// Package testrun runs the tests of a package with many files, or many waits, in less time, and finds the processes
+// that a test has left.
 package testrun
 
 import (

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/proc/proctest"
 	"github.com/bentobuild/bento/internal/sandbox"
+	"github.com/bentobuild/bento/internal/testrun"
 	"github.com/bentobuild/bento/plugin/host"
 )
 
@@ -127,7 +127,7 @@ func TestConfinedPluginsEndAlone(t *testing.T) {
 	}
 	impatient.Close()
 	set.Close()
-	if left := proctest.In(dir); len(left) > 0 {
+	if left := testrun.LeftIn(dir); len(left) > 0 {
 		t.Errorf("left: %q", left)
 	}
 }

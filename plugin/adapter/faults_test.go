@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/proc/proctest"
+	"github.com/bentobuild/bento/internal/testrun"
 )
 
 // These are faults that a review of a similar tool found, by their numbers in the review. Each test shows
@@ -103,7 +103,7 @@ func TestFaultC8Grandchildren(t *testing.T) {
 		_ = a.Install(t.Context(), adapters.InstallRequest{DishDir: "/dish"}, nil)
 	}
 	set.Close()
-	if left := proctest.In(dir); len(left) > 0 {
+	if left := testrun.LeftIn(dir); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 }
@@ -118,7 +118,7 @@ func TestFaultC9BadFrame(t *testing.T) {
 		t.Error("a bad frame is an answer")
 	}
 	named := func(process string) bool { return strings.Contains(process, dir+"/bento-adapter-breaks-a-frame") }
-	if left := proctest.In(dir); slices.ContainsFunc(left, named) || len(left) == 0 {
+	if left := testrun.LeftIn(dir); slices.ContainsFunc(left, named) || len(left) == 0 {
 		t.Errorf("left: %v", left)
 	}
 	began := time.Now()

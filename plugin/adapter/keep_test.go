@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/proc/proctest"
+	"github.com/bentobuild/bento/internal/testrun"
 )
 
 // keptKid returns the plugins of this file. They record each start in a file beside their executable.
@@ -75,9 +75,9 @@ func TestKeep(t *testing.T) {
 	}
 	third.Close()
 	fourth.Close()
-	if left := proctest.In(filepath.Dir(c.Path)); len(left) != 1 {
+	if left := testrun.LeftIn(filepath.Dir(c.Path)); len(left) != 1 {
 		keep.ending.Wait()
-		if left = proctest.In(filepath.Dir(c.Path)); len(left) != 1 {
+		if left = testrun.LeftIn(filepath.Dir(c.Path)); len(left) != 1 {
 			t.Errorf("running: %v, want one", left)
 		}
 	}
@@ -86,7 +86,7 @@ func TestKeep(t *testing.T) {
 	refuses := install(t, t.TempDir(), "kept-refuses")
 	use(refuses, 1).Close()
 	keep.ending.Wait()
-	if left := proctest.In(filepath.Dir(c.Path)); len(left) > 0 {
+	if left := testrun.LeftIn(filepath.Dir(c.Path)); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 	again := use(refuses, 1) // nothing has changed, so a second start would fail too
@@ -100,7 +100,7 @@ func TestKeep(t *testing.T) {
 	use(breaks, 1).Close()
 	use(breaks, 2)
 	keep.Close()
-	if left := slices.Concat(proctest.In(filepath.Dir(c.Path)), proctest.In(filepath.Dir(breaks.Path))); len(left) > 0 {
+	if left := slices.Concat(testrun.LeftIn(filepath.Dir(c.Path)), testrun.LeftIn(filepath.Dir(breaks.Path))); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/proc/proctest"
 	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/testrun"
 	"github.com/bentobuild/bento/plugin/host"
 )
 
@@ -157,7 +157,7 @@ func TestWokenOnce(t *testing.T) {
 	if _, err := set.Adapters()[0].Detect(t.Context(), "/a"); err == nil {
 		t.Error("a closed plugin answers")
 	}
-	if left := proctest.In(filepath.Dir(c.Path)); len(left) > 0 {
+	if left := testrun.LeftIn(filepath.Dir(c.Path)); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/proc/proctest"
 	"github.com/bentobuild/bento/internal/sampling"
 	"github.com/bentobuild/bento/internal/testrun"
 	"github.com/bentobuild/bento/plugin/host"
@@ -85,7 +84,7 @@ func TestMisbehave(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if left := proctest.In(dir); len(left) > 0 {
+	if left := testrun.LeftIn(dir); len(left) > 0 {
 		t.Errorf("processes are left:\n%s", strings.Join(left, "\n"))
 	}
 	t.Logf("%d behaviours in %v", len(list), time.Since(began).Round(10*time.Millisecond))

@@ -18,8 +18,8 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/proc"
-	"github.com/bentobuild/bento/internal/proc/proctest"
 	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/testrun"
 	"github.com/bentobuild/bento/plugin/host"
 )
 
@@ -138,7 +138,7 @@ func TestStartIsCancelled(t *testing.T) {
 	if set != nil || err != context.Canceled {
 		t.Errorf("got %v, %v, want %v", set, err, context.Canceled)
 	}
-	if left := proctest.In(dir); len(left) > 0 {
+	if left := testrun.LeftIn(dir); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 }

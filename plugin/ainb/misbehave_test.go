@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/proc/proctest"
 	"github.com/bentobuild/bento/internal/testrun"
 	"github.com/bentobuild/bento/plugin/ainb/manifest"
 	"github.com/bentobuild/bento/plugin/host"
@@ -138,7 +137,7 @@ func (b *misbehaviour) test(t *testing.T) {
 	if !strings.Contains(text, b.says) {
 		t.Errorf("want %q in\n%.2000s", b.says, text)
 	}
-	if left := proctest.In(dir); left != nil {
+	if left := testrun.LeftIn(dir); left != nil {
 		t.Errorf("left: %q", left)
 	}
 }

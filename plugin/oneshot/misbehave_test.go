@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/proc/proctest"
 	"github.com/bentobuild/bento/internal/sampling"
 	"github.com/bentobuild/bento/internal/testrun"
 	"github.com/bentobuild/bento/plugin/host"
@@ -71,7 +70,7 @@ func TestMisbehave(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if left := proctest.In(dir); len(left) > 0 {
+	if left := testrun.LeftIn(dir); len(left) > 0 {
 		t.Errorf("processes are left:\n%s", strings.Join(left, "\n"))
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/proc/proctest"
+	"github.com/bentobuild/bento/internal/testrun"
 	"github.com/bentobuild/bento/plugin/host"
 )
 
@@ -184,7 +184,7 @@ func TestManifest(t *testing.T) {
 			t.Errorf("%s: sent %q", id, sent)
 		}
 	}
-	if left := proctest.In(dir); len(left) > 0 {
+	if left := testrun.LeftIn(dir); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 }

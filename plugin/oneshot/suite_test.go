@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bentobuild/bento/internal/proc/proctest"
 	"github.com/bentobuild/bento/internal/sampling"
+	"github.com/bentobuild/bento/internal/testrun"
 	"github.com/bentobuild/bento/plugin/oneshot"
 	"github.com/bentobuild/bento/plugin/plugintest"
 )
@@ -83,7 +83,7 @@ func TestSuiteNamesTheClause(t *testing.T) {
 		})
 	}
 	running.Wait()
-	if left := proctest.In(dir); len(left) > 0 {
+	if left := testrun.LeftIn(dir); len(left) > 0 {
 		t.Errorf("processes are left:\n%s", strings.Join(left, "\n"))
 	}
 }

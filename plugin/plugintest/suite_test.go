@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bentobuild/bento/internal/proc/proctest"
 	"github.com/bentobuild/bento/internal/sampling"
 	"github.com/bentobuild/bento/internal/testrun"
 )
@@ -77,7 +76,7 @@ func TestAxes(t *testing.T) {
 		})
 	}
 	running.Wait()
-	if left := proctest.In(dir); len(left) > 0 {
+	if left := testrun.LeftIn(dir); len(left) > 0 {
 		t.Errorf("processes are left:\n%s", strings.Join(left, "\n"))
 	}
 }

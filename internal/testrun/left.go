@@ -1,5 +1,4 @@
-// Package proctest finds the processes that a test may have left.
-package proctest
+package testrun
 
 import (
 	"bytes"
@@ -9,10 +8,10 @@ import (
 	"strings"
 )
 
-// Find returns the number and the command line of every process whose file below its directory in
+// Left returns the processes that a test may have left: the number and the command line of every process whose file below its directory in
 // /proc satisfies has. (filepath.Glob would list each of these directories: the kernel then takes
 // milliseconds for the end of each process.)
-func Find(file string, has func(text []byte) bool) (found []string) {
+func Left(file string, has func(text []byte) bool) (found []string) {
 	names, _ := os.ReadDir("/proc")
 	for _, name := range names {
 		if _, err := strconv.Atoi(name.Name()); err != nil {
@@ -31,7 +30,7 @@ func Find(file string, has func(text []byte) bool) (found []string) {
 	return found
 }
 
-// In returns the processes that run a program in dir, as Find does.
-func In(dir string) []string {
-	return Find("cmdline", func(line []byte) bool { return bytes.HasPrefix(line, []byte(dir+"/")) })
+// LeftIn returns the processes that run a program in dir, as Left does.
+func LeftIn(dir string) []string {
+	return Left("cmdline", func(line []byte) bool { return bytes.HasPrefix(line, []byte(dir+"/")) })
 }

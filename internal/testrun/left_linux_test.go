@@ -1,6 +1,6 @@
 //go:build linux
 
-package proctest
+package testrun
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 
 // A running process is found by its program and by its environment, and an ended one is
 // not.
-func TestFind(t *testing.T) {
+func TestLeft(t *testing.T) {
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {
 		t.Skip(err)
@@ -30,9 +30,9 @@ func TestFind(t *testing.T) {
 		t.Fatal(err)
 	}
 	marked := func() []string {
-		return Find("environ", func(env []byte) bool { return bytes.Contains(env, []byte(mark)) })
+		return Left("environ", func(env []byte) bool { return bytes.Contains(env, []byte(mark)) })
 	}
-	for _, found := range [][]string{In(dir), marked()} {
+	for _, found := range [][]string{LeftIn(dir), marked()} {
 		if len(found) != 1 || !strings.HasSuffix(found[0], " "+link+" 1000 ") {
 			t.Errorf("running: %q", found)
 		}
@@ -41,7 +41,7 @@ func TestFind(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if found := append(In(dir), marked()...); len(found) > 0 {
+	if found := append(LeftIn(dir), marked()...); len(found) > 0 {
 		t.Errorf("ended: %q", found)
 	}
 }
