@@ -9,6 +9,7 @@ package adapters
 import (
 	"context"
 	"encoding/json"
+	"path/filepath"
 
 	"github.com/bentobuild/bento/diagnostics"
 )
@@ -273,6 +274,14 @@ type Toolchain struct {
 
 	// More are further required versions, mostly of other tools.
 	More []Toolchain `json:"-"`
+}
+
+// Malformed returns the problem of a pin that is no version. name is the name of its file or key.
+func (t *Toolchain) Malformed(name string, why error, hint string) error {
+	return diagnostics.Problems{{
+		File: t.File, Line: t.Line, Severity: diagnostics.Error, Rule: "invalid_pin", Source: diagnostics.Source,
+		Message: filepath.Base(name) + ": " + why.Error(), Hint: hint,
+	}}
 }
 
 // Hook describes how bento gets the diagnostics of a task.

@@ -49,10 +49,3 @@ func Nested(ctx context.Context, a Adapter, dir, outer string, found bool) (Nest
 	}
 	return NestedAnswer{}, nil
 }
-
-// JudgeNested returns the decision of judge about the directory of f, with the files that it read.
-func JudgeNested(f *Files, judge func(*Files) (NestedAnswer, error)) (NestedAnswer, error) {
-	answer, err := judge(f)
-	answer.Reads = f.Reads()
-	return answer, err
-}

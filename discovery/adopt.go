@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery/answers"
 	"github.com/bentobuild/bento/internal/dish"
@@ -92,7 +93,7 @@ func (f *finder) asks(s *site) []adapters.Adapter {
 func (f *finder) remember() {
 	if f.Basis != nil && slices.ContainsFunc(f.pending, func(s *site) bool { return !f.quick(s) }) {
 		f.answers = answers.Open(answers.Options{
-			State: f.State, Tree: f.Tree, Source: adapters.Options{Clone: f.Clone, Snapshot: f.Snapshot}.Source(),
+			State: f.State, Tree: f.Tree, Source: snapshot.Options{Clone: f.Clone, Snapshot: f.Snapshot}.Source(),
 			Basis: f.Basis(), Adapters: f.Registry.All(), Marks: f.marks,
 		})
 	}

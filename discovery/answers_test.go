@@ -14,6 +14,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/state"
@@ -126,8 +127,8 @@ func compareAnswers(rt *rapid.T, root string, env adapters.Environ) (write func(
 			rt.Fatal(err)
 		}
 		cfg, problems := config.Load(root, "")
-		snapshot := new(adapters.Snapshot)
-		o := Options{Tree: files, Config: cfg, Registry: adapters.NewRegistry(builtin.All(adapters.Options{Env: env, Snapshot: snapshot})...), Snapshot: snapshot}
+		shown := new(snapshot.Snapshot)
+		o := Options{Tree: files, Config: cfg, Registry: adapters.NewRegistry(builtin.All(snapshot.Options{Env: env, Snapshot: shown})...), Snapshot: shown}
 		if memory {
 			o.State, o.Basis = st, func() string { return strings.Join(env, "\x00") }
 			o.Later = func(do func()) { write = do }
@@ -175,9 +176,9 @@ func TestAnswersAreWrittenLater(t *testing.T) {
 		}
 		defer files.Close()
 		cfg, _ := config.Load(root, "")
-		snapshot := new(adapters.Snapshot)
+		shown := new(snapshot.Snapshot)
 		ws, _ := Find(t.Context(), Options{
-			Tree: files, Config: cfg, Registry: adapters.NewRegistry(builtin.All(adapters.Options{Snapshot: snapshot})...), Snapshot: snapshot,
+			Tree: files, Config: cfg, Registry: adapters.NewRegistry(builtin.All(snapshot.Options{Snapshot: shown})...), Snapshot: shown,
 			State: st, Basis: func() string { return "b" }, Later: later,
 		})
 		return ws.Dishes[0].Pin.Version

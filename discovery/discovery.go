@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery/answers"
 	"github.com/bentobuild/bento/internal/clone"
@@ -22,7 +23,7 @@ import (
 type Options struct {
 	Tree     *tree.Tree
 	Clone    *clone.Clone       // the same workspace, as adapters read it
-	Snapshot *adapters.Snapshot // of the adapters; from now on it has Tree
+	Snapshot *snapshot.Snapshot // of the adapters; from now on it has Tree
 	Config   *config.Workspace
 	Registry *adapters.Registry
 	Memory   *config.ParseCache // source of Config; may be nil
@@ -54,7 +55,7 @@ type Options struct {
 // the workspace is incomplete.
 func Find(ctx context.Context, o Options) (*dish.Workspace, []diagnostics.Diagnostic) {
 	if o.Snapshot == nil {
-		o.Snapshot = new(adapters.Snapshot)
+		o.Snapshot = new(snapshot.Snapshot)
 	}
 	o.Snapshot.Hold(answers.NewView(o.Tree, o.Clone))
 	f := &finder{

@@ -9,10 +9,11 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func byID(id string) adapters.Adapter {
-	for _, a := range builtin.All(adapters.Options{Env: adaptertest.Env()}) {
+	for _, a := range builtin.All(snapshot.Options{Env: adaptertest.Env()}) {
 		if a.Manifest().AdapterID == id {
 			return a
 		}

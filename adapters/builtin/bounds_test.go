@@ -19,18 +19,19 @@ import (
 	"github.com/bentobuild/bento/adapters/php/composer"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
 	"github.com/bentobuild/bento/adapters/ruby/gemfile"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/growth"
 )
 
 // in reads a file that lies in a directory.
-func in[T any](t *testing.T, name string, read func(*adapters.Files) (T, error)) func([]byte) error {
+func in[T any](t *testing.T, name string, read func(*snapshot.Files) (T, error)) func([]byte) error {
 	return func(data []byte) error {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, err := read(adapters.NewFiles(dir))
+		_, err := read(snapshot.NewFiles(dir))
 		return err
 	}
 }
@@ -68,7 +69,7 @@ func TestListsAreBounded(t *testing.T) {
 	}{
 		"scripts":       {errOf(packagejson.ParseManifest), growth.List(`{"scripts": {`, `"s%d": "x"`, ",", "}}"), adapters.MaxScripts},
 		"workspaces":    {errOf(packagejson.ParseManifest), growth.List(`{"workspaces": [`, `"p%d/**"`, ",", "]}"), adapters.MaxMembers},
-		"pnpm packages": {in(t, settings.PNPMFile, func(f *adapters.Files) (*settings.PNPM, error) { return settings.ReadPNPM(f, f.Dir()) }), growth.List("packages:\n", "  - 'p%d/**'\n", "", ""), adapters.MaxMembers},
+		"pnpm packages": {in(t, settings.PNPMFile, func(f *snapshot.Files) (*settings.PNPM, error) { return settings.ReadPNPM(f, f.Dir()) }), growth.List("packages:\n", "  - 'p%d/**'\n", "", ""), adapters.MaxMembers},
 		"cargo members": {errOf(cargotoml.Parse), growth.List("[workspace]\nmembers = [", `"p%d/*"`, ",", "]\n"), adapters.MaxMembers},
 		"cargo exclude": {errOf(cargotoml.Parse), growth.List("[workspace]\nexclude = [", `"p%d"`, ",", "]\n"), adapters.MaxMembers},
 		"uv members":    {in(t, "pyproject.toml", pyproject.Read), growth.List("[tool.uv.workspace]\nmembers = [", `"p%d/*"`, ",", "]\n"), adapters.MaxMembers},

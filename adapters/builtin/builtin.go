@@ -12,16 +12,17 @@ import (
 	"github.com/bentobuild/bento/adapters/php"
 	"github.com/bentobuild/bento/adapters/python"
 	"github.com/bentobuild/bento/adapters/ruby"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // All returns the built-in adapters in the order of detection. Each sees the variables of
 // o.Env that its own manifest declares, or that of an adapter with which it shares parsed
 // files. No other variable can change an answer.
-func All(o adapters.Options) []adapters.Adapter {
+func All(o snapshot.Options) []adapters.Adapter {
 	var all []adapters.Adapter
 	for _, make := range makers() {
 		var manifests []*adapters.Manifest
-		for _, a := range make(adapters.Options{AllowDownload: o.AllowDownload}) {
+		for _, a := range make(snapshot.Options{AllowDownload: o.AllowDownload}) {
 			manifests = append(manifests, a.Manifest())
 		}
 		own := o
@@ -33,13 +34,13 @@ func All(o adapters.Options) []adapters.Adapter {
 
 // makers returns the constructors of the adapters; one constructor makes the adapters that
 // share parsed files.
-func makers() []func(adapters.Options) []adapters.Adapter {
-	return []func(adapters.Options) []adapters.Adapter{
+func makers() []func(snapshot.Options) []adapters.Adapter {
+	return []func(snapshot.Options) []adapters.Adapter{
 		one(golang.New), one(cargo.New), one(python.NewUV), one(python.New), one(ruby.New), one(php.New),
 		one(maven.New), one(gradle.New), one(deno.New), node.All,
 	}
 }
 
-func one[A adapters.Adapter](make func(adapters.Options) A) func(adapters.Options) []adapters.Adapter {
-	return func(o adapters.Options) []adapters.Adapter { return []adapters.Adapter{make(o)} }
+func one[A adapters.Adapter](make func(snapshot.Options) A) func(snapshot.Options) []adapters.Adapter {
+	return func(o snapshot.Options) []adapters.Adapter { return []adapters.Adapter{make(o)} }
 }

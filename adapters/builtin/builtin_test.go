@@ -9,11 +9,12 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestOrderOfDetection(t *testing.T) {
 	var ids []string
-	for _, a := range builtin.All(adapters.Options{}) {
+	for _, a := range builtin.All(snapshot.Options{}) {
 		ids = append(ids, a.Manifest().AdapterID)
 	}
 	want := []string{"go", "cargo", "python-uv", "python", "ruby", "php", "maven", "gradle", "deno", "bun", "node-pnpm", "node-yarn", "node-npm"}
@@ -24,7 +25,7 @@ func TestOrderOfDetection(t *testing.T) {
 
 func TestManifests(t *testing.T) {
 	id, name := regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`), regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
-	for _, a := range builtin.All(adapters.Options{}) {
+	for _, a := range builtin.All(snapshot.Options{}) {
 		m := a.Manifest()
 		if !id.MatchString(m.AdapterID) || m.DisplayName == "" || m.ProtocolVersion != adapters.ProtocolVersion {
 			t.Errorf("%q: %q, protocol %d", m.AdapterID, m.DisplayName, m.ProtocolVersion)
@@ -46,7 +47,7 @@ func TestManifests(t *testing.T) {
 }
 
 func TestAbilitiesAreDeclared(t *testing.T) {
-	for _, a := range builtin.All(adapters.Options{}) {
+	for _, a := range builtin.All(snapshot.Options{}) {
 		m := a.Manifest()
 		_, tasks := a.(adapters.TaskLister)
 		_, links := a.(adapters.Linker)

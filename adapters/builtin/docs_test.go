@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // docs/languages.md lists the variables of every adapter. UPDATE_DOCS=1 writes it.
@@ -43,7 +43,7 @@ func cutEnd(head, rest string) (before, after string, ok bool) {
 
 func environment() string {
 	var b strings.Builder
-	for _, a := range builtin.All(adapters.Options{}) {
+	for _, a := range builtin.All(snapshot.Options{}) {
 		m := a.Manifest()
 		fmt.Fprintf(&b, "\n**%s**\n\n- passed: %s\n- passed and in the key: %s\n", m.AdapterID, names(m.PassEnv), names(m.SteeringEnv))
 		var set []string

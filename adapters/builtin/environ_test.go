@@ -12,13 +12,14 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // adaptersOf names the adapters whose code is in a directory.
 func adaptersOf(t *testing.T, dir string) []*adapters.Manifest {
 	family := map[string]string{"golang": "go", "cargo": "cargo", "python": "python", "ruby": "ruby", "php": "php", "jvm": "jvm", "deno": "deno", "node": "node"}[dir]
 	var list []*adapters.Manifest
-	for _, a := range builtin.All(adapters.Options{}) {
+	for _, a := range builtin.All(snapshot.Options{}) {
 		m := a.Manifest()
 		jvm := dir == "jvm" && (m.AdapterID == "maven" || m.AdapterID == "gradle")
 		if m.FamilyName() == family || m.AdapterID == dir || jvm {

@@ -7,13 +7,14 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/sampling"
 )
 
 // What an adapter remembers of a project follows the project's files, as it has to in a
 // bento that watches.
 func TestAnswersFollowTheFiles(t *testing.T) {
-	all := func() []adapters.Adapter { return builtin.All(adapters.Options{Env: adaptertest.Env()}) }
+	all := func() []adapters.Adapter { return builtin.All(snapshot.Options{Env: adaptertest.Env()}) }
 	for _, a := range sampling.Short(t, 4, all()) {
 		id := a.Manifest().AdapterID
 		t.Run(id, func(t *testing.T) {

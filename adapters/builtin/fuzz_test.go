@@ -13,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -28,7 +29,7 @@ type place struct {
 // files, and twice the same.
 func FuzzManifests(f *testing.F) {
 	var places []place
-	options := adapters.Options{Env: adaptertest.Env()}
+	options := snapshot.Options{Env: adaptertest.Env()}
 	for i, a := range builtin.All(options) {
 		root := adaptertest.Fixture(f, a.Manifest().AdapterID)
 		adaptertest.Write(f, filepath.Join(root, "bento.toml"), "")

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/deno/imports"
 	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/adapters/node/modules"
@@ -18,11 +17,12 @@ import (
 	"github.com/bentobuild/bento/adapters/python/uvworkspace"
 	"github.com/bentobuild/bento/adapters/ruby/gemfile"
 	"github.com/bentobuild/bento/adapters/ruby/report"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/growth"
 )
 
 // at reads a file of some name in a directory that has files of other names too.
-func at(t *testing.T, name string, read func(f *adapters.Files, path string) any, others ...string) func([]byte) any {
+func at(t *testing.T, name string, read func(f *snapshot.Files, path string) any, others ...string) func([]byte) any {
 	dir := t.TempDir()
 	for i := 0; i < len(others); i += 2 {
 		if err := os.WriteFile(filepath.Join(dir, others[i]), []byte(others[i+1]), 0o644); err != nil {
@@ -37,7 +37,7 @@ func at(t *testing.T, name string, read func(f *adapters.Files, path string) any
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		return read(adapters.NewFiles(dir), path)
+		return read(snapshot.NewFiles(dir), path)
 	}
 }
 
@@ -45,36 +45,36 @@ func both[T any](v T, err error) any { return []any{v, err} }
 
 // No reader that finds its file by itself needs more than n log n for n entries of it.
 func TestReadersOfFilesGrowWithTheFile(t *testing.T) {
-	npm := func(f *adapters.Files, _ string) any { return settings.ReadNPM(f, f.Dir()) }
-	yarn := func(f *adapters.Files, _ string) any { return both(settings.ReadYarn(f, f.Dir())) }
-	pnpm := func(f *adapters.Files, _ string) any { return both(settings.ReadPNPM(f, f.Dir())) }
-	python := func(f *adapters.Files, _ string) any { return both(pyproject.Read(f)) }
-	tools := func(f *adapters.Files, _ string) any {
+	npm := func(f *snapshot.Files, _ string) any { return settings.ReadNPM(f, f.Dir()) }
+	yarn := func(f *snapshot.Files, _ string) any { return both(settings.ReadYarn(f, f.Dir())) }
+	pnpm := func(f *snapshot.Files, _ string) any { return both(settings.ReadPNPM(f, f.Dir())) }
+	python := func(f *snapshot.Files, _ string) any { return both(pyproject.Read(f)) }
+	tools := func(f *snapshot.Files, _ string) any {
 		p, err := pyproject.Read(f)
 		if err != nil {
 			return err
 		}
 		return devtool.Find(f, p)
 	}
-	uv := func(f *adapters.Files, _ string) any { return both(uvworkspace.Read(f)) }
-	pip := func(f *adapters.Files, path string) any { return both(requirements.Read(f, path)) }
-	gems := func(f *adapters.Files, path string) any { return both(gemfile.Read(f, path)) }
-	gemspec := func(f *adapters.Files, path string) any { return both(gemfile.ReadGemspec(f, path)) }
-	rake := func(f *adapters.Files, _ string) any { return both(gemfile.ReadRakefile(f)) }
-	maven := func(f *adapters.Files, _ string) any { return both(jvm.MavenWrapper(f, nil)) }
-	gradle := func(f *adapters.Files, _ string) any {
+	uv := func(f *snapshot.Files, _ string) any { return both(uvworkspace.Read(f)) }
+	pip := func(f *snapshot.Files, path string) any { return both(requirements.Read(f, path)) }
+	gems := func(f *snapshot.Files, path string) any { return both(gemfile.Read(f, path)) }
+	gemspec := func(f *snapshot.Files, path string) any { return both(gemfile.ReadGemspec(f, path)) }
+	rake := func(f *snapshot.Files, _ string) any { return both(gemfile.ReadRakefile(f)) }
+	maven := func(f *snapshot.Files, _ string) any { return both(jvm.MavenWrapper(f, nil)) }
+	gradle := func(f *snapshot.Files, _ string) any {
 		w, pin, err := jvm.GradleWrapper(f, nil)
 		return []any{w, pin, err}
 	}
-	versions := func(f *adapters.Files, _ string) any { return both(f.ToolVersions("go", "golang")) }
-	deno := func(f *adapters.Files, path string) any { return imports.Of(f, path) }
+	versions := func(f *snapshot.Files, _ string) any { return both(f.ToolVersions("go", "golang")) }
+	deno := func(f *snapshot.Files, path string) any { return imports.Of(f, path) }
 	const project = "[project]\nname = \"x\"\nversion = \"1\"\n"
 	growth.Check(t, map[string]growth.Reader{
 		".npmrc":                  growth.Of(at(t, ".npmrc", npm), growth.List("", "key%d = value\n", "", "")),
 		".yarnrc.yml":             growth.Of(at(t, ".yarnrc.yml", yarn), growth.List("plugins:\n", "  - path: p%d.cjs\n", "", "")),
 		"pnpm-workspace.yaml":     growth.Of(at(t, "pnpm-workspace.yaml", pnpm), growth.List("overrides:\n", "  p%d: link:q%d\n", "", "")),
-		"modules.yaml":            growth.Of(at(t, "node_modules/.modules.yaml", func(f *adapters.Files, _ string) any { return modules.Recorded(f, f.Dir()) }), growth.List("hoistedDependencies:\n", "  p%d@1.0.0:\n    p%d: private\n", "", "")),
-		"tsconfig.json":           growth.Of(at(t, "tsconfig.json", func(f *adapters.Files, _ string) any { return tsconfig.Read(f) }), growth.List(`{"references": [`, `{"path": "../p%d"}`, ",", "]}")),
+		"modules.yaml":            growth.Of(at(t, "node_modules/.modules.yaml", func(f *snapshot.Files, _ string) any { return modules.Recorded(f, f.Dir()) }), growth.List("hoistedDependencies:\n", "  p%d@1.0.0:\n    p%d: private\n", "", "")),
+		"tsconfig.json":           growth.Of(at(t, "tsconfig.json", func(f *snapshot.Files, _ string) any { return tsconfig.Read(f) }), growth.List(`{"references": [`, `{"path": "../p%d"}`, ",", "]}")),
 		"setup.cfg, requirements": growth.Of(at(t, "setup.cfg", python), growth.List("[options]\ninstall_requires =\n", "  p%d >= 1\n", "", "")),
 		"setup.cfg, extras":       growth.Of(at(t, "setup.cfg", python), growth.List("[options.extras_require]\n", "e%d = p%d\n", "", "")),
 		"setup.cfg, sections":     growth.Of(at(t, "setup.cfg", tools, "pyproject.toml", project), growth.List("", "[s%d]\nk = v\n", "", "")),
@@ -93,7 +93,7 @@ func TestReadersOfFilesGrowWithTheFile(t *testing.T) {
 		"report of Ruby":          growth.Of(func(data []byte) any { return report.Parse(report.Where{Root: "/w", Dir: "/w/d"}, string(data)) }, growth.List("", "lib/x%d.rb:%d: syntax error, unexpected end\n", "", "")),
 		"maven wrapper":           growth.Of(at(t, ".mvn/wrapper/maven-wrapper.properties", maven, "mvnw", ""), growth.List("distributionUrl=x\n", "key%d = value\n", "", "")),
 		"gradle wrapper":          growth.Of(at(t, "gradle/wrapper/gradle-wrapper.properties", gradle, "gradlew", ""), growth.List("distributionUrl=x\n", "key%d = value\n", "", "")),
-		".sdkmanrc":               growth.Of(at(t, ".sdkmanrc", func(f *adapters.Files, _ string) any { return both(jvm.VersionFiles(f)) }), growth.List("", "tool%d=1.%d\n", "", "java=17.0.1-tem\n")),
+		".sdkmanrc":               growth.Of(at(t, ".sdkmanrc", func(f *snapshot.Files, _ string) any { return both(jvm.VersionFiles(f)) }), growth.List("", "tool%d=1.%d\n", "", "java=17.0.1-tem\n")),
 		".tool-versions":          growth.Of(at(t, ".tool-versions", versions), growth.List("", "tool%d 1.%d\n", "", "golang 1.22.0\n")),
 		"imports of Deno":         growth.Of(at(t, "x.ts", deno), growth.List("", "import m%d from \"./m%d.ts\";\n", "", "")),
 	})

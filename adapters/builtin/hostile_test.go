@@ -13,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/sampling"
 )
 
@@ -29,7 +30,7 @@ var hostile = map[string]func(path string) error{
 	},
 	"list":      func(path string) error { return os.WriteFile(path, []byte("[]\n"), 0o644) },
 	"text":      func(path string) error { return os.WriteFile(path, []byte("\"text\"\n"), 0o644) },
-	"huge":      func(path string) error { return os.Truncate(path, adapters.MaxManifest+1) },
+	"huge":      func(path string) error { return os.Truncate(path, snapshot.MaxManifest+1) },
 	"directory": func(path string) error { return remake(path, func() error { return os.Mkdir(path, 0o755) }) },
 	"loop": func(path string) error {
 		return remake(path, func() error { return os.Symlink(filepath.Base(path), path) })
@@ -47,7 +48,7 @@ func remake(path string, make func() error) error {
 // Whatever is in place of a manifest or lockfile, an adapter answers or returns a short
 // error, in time and without a panic.
 func TestHostileManifests(t *testing.T) {
-	for _, a := range sampling.Short(t, 4, builtin.All(adapters.Options{Env: adaptertest.Env()})) {
+	for _, a := range sampling.Short(t, 4, builtin.All(snapshot.Options{Env: adaptertest.Env()})) {
 		t.Run(a.Manifest().AdapterID, func(t *testing.T) {
 			t.Parallel()
 			id := a.Manifest().AdapterID

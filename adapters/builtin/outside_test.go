@@ -13,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/clone"
 )
 
@@ -170,7 +171,7 @@ func TestOutsideIsAsInside(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			adaptertest.Need(t, p.needs...)
 			root, env := p.lay(t)
-			a := adapters.NewRegistry(builtin.All(adapters.Options{Env: env, Clone: clone.At(root)})...).ByID(p.id)
+			a := adapters.NewRegistry(builtin.All(snapshot.Options{Env: env, Clone: clone.At(root)})...).ByID(p.id)
 			outside, err := a.ToolchainFingerprint(t.Context(), root)
 			if err != nil {
 				t.Fatal(err)
@@ -197,7 +198,7 @@ func TestWhatIsNotInstalledIsNamed(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			adaptertest.Need(t, p.needs...)
 			root, env := p.lay(t)
-			a := adapters.NewRegistry(builtin.All(adapters.Options{Env: env, Clone: clone.At(root)})...).ByID(p.id)
+			a := adapters.NewRegistry(builtin.All(snapshot.Options{Env: env, Clone: clone.At(root)})...).ByID(p.id)
 			_, err := a.ToolchainFingerprint(t.Context(), root)
 			var missing *adapters.MissingTool
 			if !errors.As(err, &missing) || !strings.HasPrefix(missing.Tool, p.want) || missing.Hint == "" {

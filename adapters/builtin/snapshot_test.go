@@ -8,6 +8,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // counting is a View that knows nothing and counts the questions.
@@ -24,9 +25,9 @@ func (v *counting) Now(string) (adapters.State, bool) { return adapters.State{},
 
 // Every adapter answers from the snapshot of the workspace.
 func TestAnswersComeFromTheSnapshot(t *testing.T) {
-	snapshot, view := new(adapters.Snapshot), new(counting)
-	snapshot.Hold(view)
-	for _, a := range builtin.All(adapters.Options{Env: adaptertest.Env(), Snapshot: snapshot}) {
+	shown, view := new(snapshot.Snapshot), new(counting)
+	shown.Hold(view)
+	for _, a := range builtin.All(snapshot.Options{Env: adaptertest.Env(), Snapshot: shown}) {
 		id := a.Manifest().AdapterID
 		view.looks = 0
 		_ = filepath.WalkDir(adaptertest.Fixture(t, id), func(path string, d fs.DirEntry, _ error) error {

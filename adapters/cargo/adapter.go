@@ -13,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/adapters/cargo/cargolock"
 	"github.com/bentobuild/bento/adapters/cargo/cargotoml"
 	"github.com/bentobuild/bento/adapters/cargo/rustup"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -22,31 +23,31 @@ const identity = "builtin:2"
 
 // Adapter is the adapter "cargo".
 type Adapter struct {
-	adapters.Source
+	snapshot.Source
 	adapters.NoParser
 	env        adapters.Environ // of child processes
 	asker      *probe.Asker
 	download   bool // rustup may fetch toolchains
 	manifest   *adapters.Manifest
-	manifests  *adapters.Parsed[*cargotoml.Manifest]
-	configs    *adapters.Parsed[*cargotoml.Config]
-	locks      *adapters.Parsed[*cargolock.Lock]
-	toolchains *adapters.Parsed[*rustup.File]
-	seen       adapters.Machine[machine]
-	above      adapters.Machine[string] // by the root of a workspace: see beyond
+	manifests  *snapshot.Parsed[*cargotoml.Manifest]
+	configs    *snapshot.Parsed[*cargotoml.Config]
+	locks      *snapshot.Parsed[*cargolock.Lock]
+	toolchains *snapshot.Parsed[*rustup.File]
+	seen       snapshot.Machine[machine]
+	above      snapshot.Machine[string] // by the root of a workspace: see beyond
 }
 
 // New returns the adapter. With o.AllowDownload rustup may fetch the toolchain that a
 // project requires; without it cargo uses installed toolchains only.
-func New(o adapters.Options) *Adapter {
+func New(o snapshot.Options) *Adapter {
 	a := &Adapter{
 		Source:     o.Source(),
 		download:   o.AllowDownload,
 		manifest:   newManifest(o.AllowDownload),
-		manifests:  adapters.NewParsed(cargotoml.Parse),
-		configs:    adapters.NewParsed(cargotoml.ParseConfig),
-		locks:      adapters.NewParsed(cargolock.Parse),
-		toolchains: adapters.NewParsed(rustup.Parse),
+		manifests:  snapshot.NewParsed(cargotoml.Parse),
+		configs:    snapshot.NewParsed(cargotoml.ParseConfig),
+		locks:      snapshot.NewParsed(cargolock.Parse),
+		toolchains: snapshot.NewParsed(rustup.Parse),
 	}
 	pass := append(passEnv(), a.manifest.SteeringEnv...)
 	a.env = o.Env.Strict(pass...).With(a.manifest.SetEnv)

@@ -9,6 +9,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/cargo"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestAdd(t *testing.T) {
@@ -32,7 +33,7 @@ edition = "2021"
 -- lib/src/lib.rs --
 `)
 	env := adaptertest.Env("CARGO_NET_OFFLINE=true")
-	a := cargo.New(adapters.Options{Env: env})
+	a := cargo.New(snapshot.Options{Env: env})
 	req := adapters.AddRequest{DishDir: root + "/app", DishName: "app", Packages: []string{"lib"}, Dev: true, Env: adaptertest.TaskEnv(a, env)}
 	// Without network only what is at hand can be added: members by their path.
 	req.Packages = []string{"--path"}
@@ -60,7 +61,7 @@ edition = "2021"
 func TestScaffold(t *testing.T) {
 	adaptertest.Drive(t, "cargo", "cargo-clippy", "cc")
 	env := adaptertest.Env("CARGO_NET_OFFLINE=true")
-	a := cargo.New(adapters.Options{Env: env})
+	a := cargo.New(snapshot.Options{Env: env})
 	adaptertest.ScaffoldWorks(t, a, env, "build", "check", "test", "lint")
 	dir := adaptertest.Scaffold(t, a, "0.Up")
 	if exit, said := adaptertest.Run(t, a, env, dir, adaptertest.Task(t, a, dir, "build")); exit != 0 {

@@ -4,13 +4,13 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/cargo/cargotoml"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // configsHere returns the configuration files of the project in f's directory and above,
 // nearest first.
-func (a *Adapter) configsHere(f *adapters.Files) ([]*cargotoml.Config, error) {
+func (a *Adapter) configsHere(f *snapshot.Files) ([]*cargotoml.Config, error) {
 	var homes []string
 	for dir := range f.Ancestors() {
 		homes = append(homes, filepath.Join(dir, ".cargo"))
@@ -20,7 +20,7 @@ func (a *Adapter) configsHere(f *adapters.Files) ([]*cargotoml.Config, error) {
 
 // configsBeyond returns the configuration files that cargo reads outside of the project:
 // above its top, and in CARGO_HOME.
-func (a *Adapter) configsBeyond(f *adapters.Files, top string) ([]*cargotoml.Config, error) {
+func (a *Adapter) configsBeyond(f *snapshot.Files, top string) ([]*cargotoml.Config, error) {
 	var homes []string
 	for dir := top; dir != filepath.Dir(dir); {
 		dir = filepath.Dir(dir)
@@ -34,7 +34,7 @@ func (a *Adapter) configsBeyond(f *adapters.Files, top string) ([]*cargotoml.Con
 
 // configsIn reads the configuration files in .cargo directories. Of two in one directory,
 // cargo takes the one without an extension.
-func (a *Adapter) configsIn(f *adapters.Files, homes []string) ([]*cargotoml.Config, error) {
+func (a *Adapter) configsIn(f *snapshot.Files, homes []string) ([]*cargotoml.Config, error) {
 	var list []*cargotoml.Config
 	for _, home := range homes {
 		for _, name := range []string{"config", "config.toml"} {

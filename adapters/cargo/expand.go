@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // maxExpanded is how many directories one pattern is compared with at most.
 const maxExpanded = 20_000
 
 // expand returns the directories below dir that a pattern of members matches.
-func expand(f *adapters.Files, dir, pattern string) []string {
+func expand(f *snapshot.Files, dir, pattern string) []string {
 	dirs := []string{dir}
 	for segment := range strings.SplitSeq(filepath.ToSlash(pattern), "/") {
 		var next []string
@@ -30,7 +30,7 @@ func expand(f *adapters.Files, dir, pattern string) []string {
 }
 
 // step returns the directories that one segment of a pattern matches in dir.
-func step(f *adapters.Files, dir, segment string) []string {
+func step(f *snapshot.Files, dir, segment string) []string {
 	switch {
 	case segment == "" || segment == ".":
 		return []string{dir}

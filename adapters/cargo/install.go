@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -47,7 +48,7 @@ func fetch(locked bool) []string {
 
 // decisive returns the files that decide an install: the lockfile, which holds what the
 // manifests of members require, or without one the manifests.
-func (a *Adapter) decisive(f *adapters.Files, p *project, locked bool) ([]string, error) {
+func (a *Adapter) decisive(f *snapshot.Files, p *project, locked bool) ([]string, error) {
 	files := []string{p.root.Path, p.lock()}
 	if !locked {
 		members, err := a.members(f, p.root)

@@ -12,10 +12,11 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/cargo"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestInstallScope(t *testing.T) {
-	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
+	a := cargo.New(snapshot.Options{Env: adaptertest.Env()})
 	root := adaptertest.Project(t, workspace)
 	adaptertest.Write(t, root+"/Cargo.lock", "version = 4\n[[package]]\nname = \"serde\"\nsource = \"registry\"\n")
 	want := adapters.Scope{
@@ -52,7 +53,7 @@ name = "x"
 [dependencies]
 x = { path = "../bare" }
 `)
-	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
+	a := cargo.New(snapshot.Options{Env: adaptertest.Env()})
 	for dir, want := range map[string]bool{"bare": false, "local": true, "open": false} {
 		if got := adaptertest.Scope(t, a, root, filepath.Join(root, dir)).Nothing; got != want {
 			t.Errorf("%s: nothing to install is %v", dir, got)
@@ -66,7 +67,7 @@ func TestInstallFetches(t *testing.T) {
 	lock(t, root)
 	env := adaptertest.Env("CARGO_NET_GIT_FETCH_WITH_CLI=false")
 	var log []adapters.Log
-	a := cargo.New(adapters.Options{Env: env})
+	a := cargo.New(snapshot.Options{Env: env})
 	req := adapters.InstallRequest{DishDir: root + "/app", DishName: "app", Env: env}
 	if err := a.Install(t.Context(), req, func(l adapters.Log) { log = append(log, l) }); err != nil {
 		adaptertest.Lack(t, "the crate itoa is not available: %v", err)

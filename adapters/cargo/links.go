@@ -7,6 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/cargo/cargotoml"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // Links implements adapters.Linker: path dependencies, also inherited from the workspace,
@@ -48,7 +49,7 @@ func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, er
 
 // patched adds the patches that the package uses: by name, or, as the lockfile says, by way of
 // packages from elsewhere. Where there is no lockfile, any patch may take part.
-func (a *Adapter) patched(f *adapters.Files, p *project, configs []*cargotoml.Config, add func(string, adapters.Link)) {
+func (a *Adapter) patched(f *snapshot.Files, p *project, configs []*cargotoml.Config, add func(string, adapters.Link)) {
 	all := map[string][]cargotoml.Dependency{p.root.Path: p.root.Patches}
 	for _, c := range configs {
 		all[c.Path] = c.Patches

@@ -8,6 +8,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/cargo"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestLinks(t *testing.T) {
@@ -20,7 +21,7 @@ func TestLinks(t *testing.T) {
 		{Dir: "crates/testing", File: "crates/app/Cargo.toml", Line: 12, Dev: true, Private: true},
 		{Dir: "crates/gen", File: "crates/app/Cargo.toml", Line: 15},
 	}
-	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
+	a := cargo.New(snapshot.Options{Env: adaptertest.Env()})
 	if d := cmp.Diff(want, adaptertest.Links(t, a, root, root+"/crates/app")); d != "" {
 		t.Error(d)
 	}
@@ -32,7 +33,7 @@ func TestLinks(t *testing.T) {
 func TestLinksOfTheFixture(t *testing.T) {
 	root := adaptertest.Fixture(t, "cargo")
 	want := []adapters.Link{{Dir: "lib", File: "app/Cargo.toml", Line: 7}}
-	if d := cmp.Diff(want, adaptertest.Links(t, cargo.New(adapters.Options{Env: adaptertest.Env()}), root, root+"/app")); d != "" {
+	if d := cmp.Diff(want, adaptertest.Links(t, cargo.New(snapshot.Options{Env: adaptertest.Env()}), root, root+"/app")); d != "" {
 		t.Error(d)
 	}
 }
@@ -63,7 +64,7 @@ p = { path = "patched" }
 		{Dir: "m/a", File: "Cargo.toml", Line: 7, Deep: true},
 		{Dir: "old", File: "Cargo.toml", Line: 10},
 	}
-	if d := cmp.Diff(want, adaptertest.Links(t, cargo.New(adapters.Options{Env: adaptertest.Env()}), root, root)); d != "" {
+	if d := cmp.Diff(want, adaptertest.Links(t, cargo.New(snapshot.Options{Env: adaptertest.Env()}), root, root)); d != "" {
 		t.Error(d)
 	}
 }
@@ -127,7 +128,7 @@ version = "1.0.0"
 		{Dir: "two", File: "Cargo.toml", Line: 7},
 		{Dir: "three", File: "Cargo.toml", Line: 8, Dev: true, Private: true},
 	}
-	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
+	a := cargo.New(snapshot.Options{Env: adaptertest.Env()})
 	if d := cmp.Diff(want, adaptertest.Links(t, a, root, root+"/app")); d != "" {
 		t.Error(d)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // lint returns the lint recipe of a package that configures clippy: by an alias of that
@@ -36,7 +37,7 @@ func (p *project) asksForLints() bool {
 }
 
 // clippyConfig returns the nearest configuration of clippy in the directory and above it.
-func clippyConfig(f *adapters.Files) (path string, ok bool) {
+func clippyConfig(f *snapshot.Files) (path string, ok bool) {
 	for dir := range f.Ancestors() {
 		for _, name := range []string{".clippy.toml", "clippy.toml"} {
 			if path := filepath.Join(dir, name); f.IsFile(path) {

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/cargo"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // An alias lint that changes sources is no lint.
@@ -22,7 +22,7 @@ func TestLintAlias(t *testing.T) {
 	} {
 		root := adaptertest.Project(t, "-- Cargo.toml --\n[package]\nname = \"x\"\n-- Cargo.lock --\n-- src/lib.rs --\n-- .cargo/config.toml --\n[alias]\nlint = \""+alias+"\"\n")
 		got := ""
-		for _, line := range lines(adaptertest.Tasks(t, cargo.New(adapters.Options{Env: adaptertest.Env()}), root).Tasks) {
+		for _, line := range lines(adaptertest.Tasks(t, cargo.New(snapshot.Options{Env: adaptertest.Env()}), root).Tasks) {
 			if slices.Contains([]string{"lint: cargo lint", "+lint: cargo lint"}, line) {
 				got = line
 			}

@@ -8,10 +8,11 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/cargo"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestLockDigest(t *testing.T) {
-	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
+	a := cargo.New(snapshot.Options{Env: adaptertest.Env()})
 	root := adaptertest.Project(t, `
 -- Cargo.toml --
 [workspace]

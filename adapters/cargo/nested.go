@@ -7,6 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/cargo/cargotoml"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // insideRule is Manifest.Inside.
@@ -15,10 +16,10 @@ const insideRule = "Cargo, started there, takes it for a workspace root (a `[wor
 // Nested implements adapters.Nester: dir is a dish if cargo, started in dir, treats it as the root of
 // a workspace or as a member of one.
 func (a *Adapter) Nested(_ context.Context, dir, _ string) (adapters.NestedAnswer, error) {
-	return adapters.JudgeNested(a.Files(dir), a.nested)
+	return snapshot.JudgeNested(a.Files(dir), a.nested)
 }
 
-func (a *Adapter) nested(f *adapters.Files) (answer adapters.NestedAnswer, err error) {
+func (a *Adapter) nested(f *snapshot.Files) (answer adapters.NestedAnswer, err error) {
 	around, err := a.testsAround(f)
 	if err != nil {
 		return answer, err
@@ -54,7 +55,7 @@ func inSources(around string) adapters.NestedAnswer {
 
 // isMember reports whether m is a member of the workspace with this root, and not the root
 // itself. root may be nil.
-func (a *Adapter) isMember(f *adapters.Files, root, m *cargotoml.Manifest) (bool, error) {
+func (a *Adapter) isMember(f *snapshot.Files, root, m *cargotoml.Manifest) (bool, error) {
 	if root == nil || root.Path == m.Path {
 		return false, nil
 	}
@@ -64,7 +65,7 @@ func (a *Adapter) isMember(f *adapters.Files, root, m *cargotoml.Manifest) (bool
 
 // testsAround returns the directory around f's that holds the tests, benchmarks or fuzz
 // targets of a package, "" for none.
-func (a *Adapter) testsAround(f *adapters.Files) (around string, err error) {
+func (a *Adapter) testsAround(f *snapshot.Files) (around string, err error) {
 	for dir := range f.Ancestors() {
 		if !slices.Contains([]string{"tests", "benches", "fuzz"}, filepath.Base(dir)) {
 			continue

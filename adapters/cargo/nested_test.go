@@ -11,6 +11,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // layouts are packages inside packages and workspaces.
@@ -87,7 +88,7 @@ func TestNestedIsCargos(t *testing.T) {
 	for _, dir := range allCargo(t, root) {
 		adaptertest.Write(t, filepath.Join(dir, "src", "lib.rs"), "")
 	}
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	counts := make(map[bool]int)
 	for _, dir := range allCargo(t, root) {
 		answer, err := a.Nested(t.Context(), dir, root)
@@ -173,7 +174,7 @@ workspace = {}
 package.name = "x"
 workspace = {}
 `)
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	for dir, want := range map[string]adapters.Reason{
 		"tests/member": "", "tests/ui": adapters.InSources, "tests/case/in": adapters.InSources, "tests/case/in/primary": adapters.InSources, "benches/b": adapters.InSources, "fuzz": adapters.InSources,
 		"other/tests/x": "", // not those of a package

@@ -8,10 +8,11 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/cargo/rustup"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // toolchainFile returns the nearest toolchain file of the project, or nil.
-func (a *Adapter) toolchainFile(f *adapters.Files) (*rustup.File, error) {
+func (a *Adapter) toolchainFile(f *snapshot.Files) (*rustup.File, error) {
 	for dir := range f.Ancestors() {
 		for _, name := range rustup.Names() {
 			if path := filepath.Join(dir, name); f.IsFile(path) {
@@ -34,7 +35,7 @@ func (a *Adapter) RequiredToolchain(_ context.Context, dir string) (*adapters.To
 	return a.pin(f, p)
 }
 
-func (a *Adapter) pin(f *adapters.Files, p *project) (*adapters.Toolchain, error) {
+func (a *Adapter) pin(f *snapshot.Files, p *project) (*adapters.Toolchain, error) {
 	file, err := a.toolchainFile(f)
 	if err != nil {
 		return nil, err

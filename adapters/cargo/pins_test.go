@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/cargo"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 const pinned = `
@@ -59,7 +60,7 @@ rust-version = { workspace = true }
 // B28 among others: rust-toolchain, the legacy name, may hold TOML.
 func TestRequiredToolchain(t *testing.T) {
 	root := adaptertest.Project(t, pinned)
-	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
+	a := cargo.New(snapshot.Options{Env: adaptertest.Env()})
 	for dir, want := range map[string]*adapters.Toolchain{
 		"plain":    {Version: "1.75.0", File: "plain/rust-toolchain", Line: 1, Strict: true},
 		"toml/sub": {Version: "nightly-2025-02-20", File: "toml/rust-toolchain", Line: 3, Strict: true},
@@ -93,7 +94,7 @@ func TestCheckPin(t *testing.T) {
 		nightly = "rustc 1.97.0-nightly (abc 2026-05-01)\ncommit-date: 2026-05-01\nrelease: 1.97.0-nightly\n"
 		beta    = "release: 1.96.0-beta.3\n"
 	)
-	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
+	a := cargo.New(snapshot.Options{Env: adaptertest.Env()})
 	for _, tt := range []struct {
 		file, want, have string
 		ok               bool

@@ -4,9 +4,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/cargo"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestNightlyBenchesAreLeftOut(t *testing.T) {
@@ -58,7 +58,7 @@ nightly-2026-01-01
 		"lib": "--lib --bins --tests --examples", "bin": "--bins --tests --examples", "named": "--lib --bins --tests --examples",
 		"stable": "--all-targets", "nightly": "--all-targets",
 	} {
-		a := cargo.New(adapters.Options{Env: adaptertest.Env()})
+		a := cargo.New(snapshot.Options{Env: adaptertest.Env()})
 		if got := adaptertest.Task(t, a, filepath.Join(root, dir), "check").Run; got != "cargo check --locked "+want {
 			t.Errorf("%s: %s", dir, got)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/cargo/cargotoml"
 	"github.com/bentobuild/bento/adapters/cargo/rustup"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // locked makes cargo refuse to change the lockfile. Where it is missing the install writes
@@ -55,7 +56,7 @@ func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, er
 // recipes makes the tasks of one project.
 type recipes struct {
 	*project
-	f         *adapters.Files
+	f         *snapshot.Files
 	configs   []*cargotoml.Config // of the project
 	toolchain *rustup.File        // nil when missing
 	aliases   map[string]string
@@ -94,7 +95,7 @@ func (r *recipes) scripts() []adapters.Task {
 
 // binaries counts the binary targets of a package,
 // https://doc.rust-lang.org/cargo/reference/cargo-targets.html#target-auto-discovery.
-func binaries(f *adapters.Files, p *cargotoml.Package) int {
+func binaries(f *snapshot.Files, p *cargotoml.Package) int {
 	names := make(map[string]bool)
 	for _, name := range p.Bins {
 		names[name] = true

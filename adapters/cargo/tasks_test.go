@@ -12,11 +12,12 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/cargo"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestDetect(t *testing.T) {
 	root := adaptertest.Project(t, "-- a/Cargo.toml --\n-- b/cargo.toml --\n-- c/Cargo.toml/x --\n")
-	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
+	a := cargo.New(snapshot.Options{Env: adaptertest.Env()})
 	for dir, want := range map[string]bool{"a": true, "b": false, "c": false, "d": false} {
 		if got, err := a.Detect(t.Context(), filepath.Join(root, dir)); err != nil || got != want {
 			t.Errorf("%s: %v, %v; want %v", dir, got, err, want)
@@ -85,7 +86,7 @@ components = ["clippy"]
 		},
 		"empty": nil,
 	} {
-		got := adaptertest.Tasks(t, cargo.New(adapters.Options{Env: adaptertest.Env()}), filepath.Join(root, dir))
+		got := adaptertest.Tasks(t, cargo.New(snapshot.Options{Env: adaptertest.Env()}), filepath.Join(root, dir))
 		if d := cmp.Diff(want, lines(got.Tasks)); d != "" {
 			t.Errorf("%s: %s", dir, d)
 		}
@@ -163,7 +164,7 @@ name = "xa"
 
 func TestWorkspace(t *testing.T) {
 	root := adaptertest.Project(t, workspace)
-	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
+	a := cargo.New(snapshot.Options{Env: adaptertest.Env()})
 	top := adaptertest.Tasks(t, a, root)
 	members := make([]string, len(top.Members))
 	for i, dir := range top.Members {
@@ -191,7 +192,7 @@ func TestWorkspace(t *testing.T) {
 
 func TestOnlyAliasesThatBuildAreCached(t *testing.T) {
 	root := adaptertest.Project(t, workspace)
-	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
+	a := cargo.New(snapshot.Options{Env: adaptertest.Env()})
 	if got := adaptertest.Task(t, a, root, "xtask"); !got.NoCache || !got.SideEffects {
 		t.Errorf("xtask: %+v", got)
 	}
@@ -202,7 +203,7 @@ func TestOnlyAliasesThatBuildAreCached(t *testing.T) {
 
 func TestInputsAboveTheDish(t *testing.T) {
 	root := adaptertest.Project(t, workspace)
-	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
+	a := cargo.New(snapshot.Options{Env: adaptertest.Env()})
 	common := []string{"Cargo.toml", "Cargo.lock", ".cargo/config.toml", "rust-toolchain"}
 	for _, tt := range []struct {
 		dir, task string
@@ -226,7 +227,7 @@ func TestInputsAboveTheDish(t *testing.T) {
 
 func TestReadsCoverWhatWasLookedFor(t *testing.T) {
 	root := adaptertest.Project(t, workspace)
-	reads := adaptertest.Tasks(t, cargo.New(adapters.Options{Env: adaptertest.Env()}), root+"/crates/base").Reads
+	reads := adaptertest.Tasks(t, cargo.New(snapshot.Options{Env: adaptertest.Env()}), root+"/crates/base").Reads
 	for _, name := range []string{
 		"Cargo.toml", "crates/Cargo.toml", "crates/base/Cargo.toml", ".cargo/config", "crates/.cargo/config.toml",
 		"crates/base/rust-toolchain.toml", "crates/base/benches", "crates/base/src/main.rs", "crates/base/clippy.toml",
@@ -259,7 +260,7 @@ a.path = "../.."
 [package]
 name = "other"
 `)
-	got := adaptertest.Tasks(t, cargo.New(adapters.Options{Env: adaptertest.Env()}), root+"/a").Members
+	got := adaptertest.Tasks(t, cargo.New(snapshot.Options{Env: adaptertest.Env()}), root+"/a").Members
 	if d := cmp.Diff([]string{root + "/a/inner", root + "/a/inner/deep"}, got); d != "" {
 		t.Error(d)
 	}
@@ -276,7 +277,7 @@ members = ["../beside"]
 name = "beside"
 workspace = "../ws"
 `)
-	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
+	a := cargo.New(snapshot.Options{Env: adaptertest.Env()})
 	if got := adaptertest.Task(t, a, root+"/beside", "build").Run; got != "cargo build --locked" {
 		t.Error(got)
 	}
@@ -297,7 +298,7 @@ members = ["a/**"]
 -- a/.hidden/Cargo.toml --
 [package]
 `)
-	got := adaptertest.Tasks(t, cargo.New(adapters.Options{Env: adaptertest.Env()}), root).Members
+	got := adaptertest.Tasks(t, cargo.New(snapshot.Options{Env: adaptertest.Env()}), root).Members
 	if d := cmp.Diff([]string{root + "/a", root + "/a/b/c"}, got); d != "" {
 		t.Error(d)
 	}
@@ -335,7 +336,7 @@ members = ["m"
 		"channel":  "channel/rust-toolchain:1: \"a channel\" is not the name of a toolchain",
 		"below/m":  "below/Cargo.toml:",
 	} {
-		_, err := cargo.New(adapters.Options{Env: adaptertest.Env()}).Tasks(t.Context(), filepath.Join(root, dir))
+		_, err := cargo.New(snapshot.Options{Env: adaptertest.Env()}).Tasks(t.Context(), filepath.Join(root, dir))
 		if got := adaptertest.Where(t, root, err); !strings.HasPrefix(got, want) || strings.Contains(got, "\n") {
 			t.Errorf("%s: %q, want %q", dir, got, want)
 		}
@@ -345,7 +346,7 @@ members = ["m"
 func TestManifestsAsEditorsOnWindowsWriteThem(t *testing.T) {
 	root := adaptertest.Project(t, "")
 	adaptertest.Write(t, root+"/Cargo.toml", "\ufeff[package]\r\nname = \"x\"\r\nrust-version = \"1.60\"\r\n")
-	pin, err := cargo.New(adapters.Options{Env: adaptertest.Env()}).RequiredToolchain(t.Context(), root)
+	pin, err := cargo.New(snapshot.Options{Env: adaptertest.Env()}).RequiredToolchain(t.Context(), root)
 	if err != nil || pin == nil || pin.Version != "1.60" || pin.Line != 3 {
 		t.Errorf("%+v, %v", pin, err)
 	}
@@ -353,10 +354,10 @@ func TestManifestsAsEditorsOnWindowsWriteThem(t *testing.T) {
 
 func TestAManifestMayBeTooLarge(t *testing.T) {
 	root := adaptertest.Project(t, "-- Cargo.toml --\n[package]\n")
-	if err := os.Truncate(root+"/Cargo.toml", adapters.MaxManifest+1); err != nil {
+	if err := os.Truncate(root+"/Cargo.toml", snapshot.MaxManifest+1); err != nil {
 		t.Fatal(err)
 	}
-	_, err := cargo.New(adapters.Options{Env: adaptertest.Env()}).Tasks(t.Context(), root)
+	_, err := cargo.New(snapshot.Options{Env: adaptertest.Env()}).Tasks(t.Context(), root)
 	if err == nil || !strings.Contains(err.Error(), "Cargo.toml: larger than 16 MiB") {
 		t.Errorf("%v", err)
 	}
@@ -367,7 +368,7 @@ func TestRecipesRun(t *testing.T) {
 	root := adaptertest.Fixture(t, "cargo")
 	lock(t, root)
 	env := adaptertest.Env("SECRET=1")
-	a := cargo.New(adapters.Options{Env: env})
+	a := cargo.New(snapshot.Options{Env: env})
 	ran := 0
 	for _, dish := range []string{"lib", "app"} {
 		for _, task := range adaptertest.Tasks(t, a, filepath.Join(root, dish)).Tasks {
@@ -435,7 +436,7 @@ pub fn answer() -> u32 {
 `)
 	lock(t, root)
 	env := adaptertest.Env()
-	a := cargo.New(adapters.Options{Env: env})
+	a := cargo.New(snapshot.Options{Env: env})
 	for _, name := range []string{"build", "lint", "test"} {
 		if exit, out := adaptertest.Run(t, a, env, root+"/crates/app", adaptertest.Task(t, a, root+"/crates/app", name)); exit != 0 {
 			t.Errorf("%s: exit %d\n%s", name, exit, out)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/cargo/rustup"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -18,7 +19,7 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	b := adapters.NewBasis(a.env)
+	b := probe.NewBasis(a.env)
 	if seen.rustup != nil {
 		seen.rustup.Choose(b, a.Files(dir))
 	}
@@ -34,7 +35,7 @@ type machine struct {
 }
 
 func (a *Adapter) look() (machine, error) {
-	b := adapters.NewBasis(a.env)
+	b := probe.NewBasis(a.env)
 	cargo, err := b.Tool("cargo")
 	if err != nil {
 		return machine{}, a.missing(err)
@@ -77,7 +78,7 @@ func (a *Adapter) beyond(dir string) (string, error) {
 }
 
 // steering returns the digests of cargo's configuration above a directory, and in CARGO_HOME.
-func (a *Adapter) steering(f *adapters.Files, top string) (string, error) {
+func (a *Adapter) steering(f *snapshot.Files, top string) (string, error) {
 	configs, err := a.configsBeyond(f, top)
 	var digests []string
 	for _, c := range configs {

@@ -13,11 +13,12 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/cargo"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func basis(t *testing.T, env adapters.Environ, dir string) string {
 	t.Helper()
-	text, err := cargo.New(adapters.Options{Env: env}).ToolchainBasis(t.Context(), dir)
+	text, err := cargo.New(snapshot.Options{Env: env}).ToolchainBasis(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +28,7 @@ func basis(t *testing.T, env adapters.Environ, dir string) string {
 func TestFingerprintIsTheSameInEveryDish(t *testing.T) {
 	adaptertest.Drive(t, "cargo")
 	root := adaptertest.Fixture(t, "cargo")
-	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
+	a := cargo.New(snapshot.Options{Env: adaptertest.Env()})
 	var first string
 	for _, dish := range []string{"lib", "app"} {
 		got, err := a.ToolchainFingerprint(t.Context(), filepath.Join(root, dish))
@@ -49,7 +50,7 @@ func TestFingerprintIsTheSameInEveryDish(t *testing.T) {
 func TestAToolchainThatIsNotInstalledIsNamed(t *testing.T) {
 	env := adaptertest.Rustup(t, t.TempDir(), adaptertest.Env("RUSTUP_AUTO_INSTALL=1"))
 	root := adaptertest.Project(t, "-- rust-toolchain.toml --\n[toolchain]\nchannel = \"1.33.7\"\n")
-	_, err := cargo.New(adapters.Options{Env: env}).ToolchainFingerprint(t.Context(), root)
+	_, err := cargo.New(snapshot.Options{Env: env}).ToolchainFingerprint(t.Context(), root)
 	var missing *adapters.MissingTool
 	if !errors.As(err, &missing) || !strings.HasPrefix(missing.Tool, "rust toolchain 1.33.7") || !strings.Contains(missing.Hint, "rustup toolchain install 1.33.7") {
 		t.Errorf("got %#v", err)
@@ -57,7 +58,7 @@ func TestAToolchainThatIsNotInstalledIsNamed(t *testing.T) {
 }
 
 func TestMissingCargoIsNamed(t *testing.T) {
-	a := cargo.New(adapters.Options{Env: adapters.Environ{"PATH=/nowhere"}})
+	a := cargo.New(snapshot.Options{Env: adapters.Environ{"PATH=/nowhere"}})
 	_, err := a.ToolchainBasis(t.Context(), t.TempDir())
 	want := &adapters.MissingTool{Tool: "cargo", Hint: "see https://www.rust-lang.org/tools/install"}
 	if d := cmp.Diff(error(want), err); d != "" {
@@ -140,7 +141,7 @@ func TestAPlainInstallationIsKnownByItsExecutables(t *testing.T) {
 	executable(t, bin+"/cargo", "#!/bin/sh\necho info: syncing\necho cargo 1.70.0\n")
 	executable(t, bin+"/rustc", "#!/bin/sh\necho a shim speaks\necho rustc 1.70.0\necho release: 1.70.0\n")
 	env := adapters.NewEnviron([]string{"PATH=" + bin, "HOME=" + bin})
-	got, err := cargo.New(adapters.Options{Env: env}).ToolchainFingerprint(t.Context(), bin)
+	got, err := cargo.New(snapshot.Options{Env: env}).ToolchainFingerprint(t.Context(), bin)
 	if want := "rustc 1.70.0\nrelease: 1.70.0\ncargo 1.70.0\n"; err != nil || got != want {
 		t.Errorf("fingerprint %q, %v", got, err)
 	}
@@ -150,7 +151,7 @@ func TestAPlainInstallationIsKnownByItsExecutables(t *testing.T) {
 		t.Error("another rustc: the same basis")
 	}
 	executable(t, bin+"/rustc", "#!/bin/sh\necho broken >&2\nexit 3\n")
-	_, err = cargo.New(adapters.Options{Env: env}).ToolchainFingerprint(t.Context(), bin)
+	_, err = cargo.New(snapshot.Options{Env: env}).ToolchainFingerprint(t.Context(), bin)
 	if err == nil || !strings.HasPrefix(err.Error(), `"rustc -vV" for `) || !strings.HasSuffix(err.Error(), "exited with status 3: broken") {
 		t.Errorf("got %v", err)
 	}

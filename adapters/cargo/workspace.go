@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/cargo/cargotoml"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // project is a Cargo.toml with the workspace that it belongs to.
@@ -19,7 +19,7 @@ type project struct {
 // lock returns the path of p's lockfile, which may be missing.
 func (p *project) lock() string { return filepath.Join(p.root.Dir(), "Cargo.lock") }
 
-func (a *Adapter) project(f *adapters.Files) (*project, error) {
+func (a *Adapter) project(f *snapshot.Files) (*project, error) {
 	m, err := a.manifests.Read(f, "Cargo.toml")
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (a *Adapter) project(f *adapters.Files) (*project, error) {
 // workspaceRoot returns the manifest of m's workspace, as cargo finds it
 // (https://doc.rust-lang.org/cargo/reference/workspaces.html): m itself, the one it names,
 // or the nearest above that does not exclude it. It returns nil outside of a workspace.
-func (a *Adapter) workspaceRoot(f *adapters.Files, m *cargotoml.Manifest) (*cargotoml.Manifest, error) {
+func (a *Adapter) workspaceRoot(f *snapshot.Files, m *cargotoml.Manifest) (*cargotoml.Manifest, error) {
 	if m.Workspace != nil {
 		return m, nil
 	}
@@ -66,7 +66,7 @@ func (a *Adapter) workspaceRoot(f *adapters.Files, m *cargotoml.Manifest) (*carg
 }
 
 // optional reads the manifest in dir and returns nil when it is missing.
-func (a *Adapter) optional(f *adapters.Files, dir string) (*cargotoml.Manifest, error) {
+func (a *Adapter) optional(f *snapshot.Files, dir string) (*cargotoml.Manifest, error) {
 	m, err := a.manifests.Read(f, filepath.Join(dir, "Cargo.toml"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -77,7 +77,7 @@ func (a *Adapter) optional(f *adapters.Files, dir string) (*cargotoml.Manifest, 
 // members returns the directories of other packages that belong to a manifest: those that
 // its workspace names, and the path dependencies of all of them that lie below it. Without
 // a workspace they are the path dependencies below the package.
-func (a *Adapter) members(f *adapters.Files, m *cargotoml.Manifest) ([]string, error) {
+func (a *Adapter) members(f *snapshot.Files, m *cargotoml.Manifest) ([]string, error) {
 	c := &collector{a: a, f: f, top: m, seen: map[string]bool{m.Dir(): true}}
 	if m.Workspace != nil {
 		for _, pattern := range m.Workspace.Members {
@@ -96,7 +96,7 @@ func (a *Adapter) members(f *adapters.Files, m *cargotoml.Manifest) ([]string, e
 // collector collects the members of one manifest.
 type collector struct {
 	a    *Adapter
-	f    *adapters.Files
+	f    *snapshot.Files
 	top  *cargotoml.Manifest
 	seen map[string]bool
 	dirs []string

@@ -16,6 +16,7 @@ import (
 	"github.com/zeebo/blake3"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -37,7 +38,7 @@ type Definition struct {
 
 // Adapter is the adapter of a Definition. It is safe for concurrent use.
 type Adapter struct {
-	adapters.Source
+	snapshot.Source
 	adapters.NoParser
 	def      Definition
 	manifest *adapters.Manifest
@@ -46,7 +47,7 @@ type Adapter struct {
 }
 
 // New returns the adapter. Its identity is the digest of the definition.
-func New(d Definition, o adapters.Options) *Adapter {
+func New(d Definition, o snapshot.Options) *Adapter {
 	m := d.Manifest
 	m.Projects = d.Markers
 	m.FingerprintFiles = slices.Concat(d.Markers, m.FingerprintFiles)
@@ -78,7 +79,7 @@ func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
 }
 
 // has reports whether a file of the directory has a name that matches.
-func has(f *adapters.Files, marker string) bool {
+func has(f *snapshot.Files, marker string) bool {
 	if !strings.ContainsAny(marker, `*?[\`) {
 		return f.IsFile(marker)
 	}

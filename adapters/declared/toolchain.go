@@ -58,7 +58,7 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 	if len(a.def.Command) == 0 {
 		return "", nil
 	}
-	b := adapters.NewBasis(a.env)
+	b := probe.NewBasis(a.env)
 	tool, err := b.Tool(a.def.Command[0])
 	if err != nil {
 		return "", a.missing(err)

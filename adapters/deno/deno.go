@@ -12,6 +12,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/deno/denojson"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -22,23 +23,23 @@ const (
 
 // Adapter is the adapter of Deno. It is safe for concurrent use.
 type Adapter struct {
-	adapters.Source
+	snapshot.Source
 	adapters.NoParser
 	probe.Versions
 	env      adapters.Environ // of child processes
 	asker    *probe.Asker
 	manifest adapters.Manifest
-	configs  adapters.Memo[*denojson.Config] // by directory
-	members  adapters.Memo[[]string]         // by the root of the workspace
-	imported adapters.Memo[[]adapters.Link]  // by directory
-	locked   adapters.Memo[lockfile]         // by path: a manifest may name another lockfile
+	configs  snapshot.Memo[*denojson.Config] // by directory
+	members  snapshot.Memo[[]string]         // by the root of the workspace
+	imported snapshot.Memo[[]adapters.Link]  // by directory
+	locked   snapshot.Memo[lockfile]         // by path: a manifest may name another lockfile
 	names    memberNames
 	scripts  adapters.Scripts
-	seen     adapters.Machine[machine]
+	seen     snapshot.Machine[machine]
 }
 
 // New returns the adapter, id deno.
-func New(o adapters.Options) *Adapter {
+func New(o snapshot.Options) *Adapter {
 	a := &Adapter{Source: o.Source(), env: o.Env, scripts: o.Scripts, manifest: adapters.Manifest{
 		ProtocolVersion:  adapters.ProtocolVersion,
 		AdapterID:        id,

@@ -12,9 +12,10 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
-func newDeno() *Adapter { return New(adapters.Options{Env: adaptertest.Env()}) }
+func newDeno() *Adapter { return New(snapshot.Options{Env: adaptertest.Env()}) }
 
 const workspace = `
 -- deno.jsonc --
@@ -290,7 +291,7 @@ func TestMalformed(t *testing.T) {
 func TestScope(t *testing.T) {
 	root := adaptertest.Project(t, workspace+"-- deno.lock --\n{\"version\": \"5\", \"npm\": {\"a@1\": {}}, \"remote\": {\"x\": \"y\"}}\n")
 	scope := func(dir string, env ...string) adapters.Scope {
-		s, err := New(adapters.Options{Env: adapters.NewEnviron(append([]string{"HOME=/h"}, env...))}).InstallScope(t.Context(), filepath.Join(root, dir))
+		s, err := New(snapshot.Options{Env: adapters.NewEnviron(append([]string{"HOME=/h"}, env...))}).InstallScope(t.Context(), filepath.Join(root, dir))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -378,7 +379,7 @@ func TestPins(t *testing.T) {
 
 func TestMissingTool(t *testing.T) {
 	bin := t.TempDir()
-	a := New(adapters.Options{Env: adapters.Environ{"PATH=" + bin}})
+	a := New(snapshot.Options{Env: adapters.Environ{"PATH=" + bin}})
 	for _, err := range []error{second(a.ToolchainFingerprint(t.Context(), bin)), second(a.ToolchainBasis(t.Context(), bin))} {
 		var missing *adapters.MissingTool
 		if !errors.As(err, &missing) || missing.Tool != "deno" || missing.Hint == "" {
@@ -412,7 +413,7 @@ func TestAddForDevelopment(t *testing.T) {
 func TestRealDeno(t *testing.T) {
 	adaptertest.Drive(t, "deno")
 	env := adaptertest.Env("DENO_DIR=" + t.TempDir())
-	a := New(adapters.Options{Env: env})
+	a := New(snapshot.Options{Env: env})
 	root := adaptertest.Fixture(t, "deno")
 	app, lib := filepath.Join(root, "packages/app"), filepath.Join(root, "packages/lib")
 	if log, err := adaptertest.Install(t, a, env, app); err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -40,7 +41,7 @@ func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 
 // ignores reports whether the .gitignore beside a lockfile names it. Such a lockfile holds only
 // what the commands so far have resolved, and --frozen would refuse it.
-func ignores(f *adapters.Files, lock string) bool {
+func ignores(f *snapshot.Files, lock string) bool {
 	data, err := f.ReadIfExists(filepath.Join(filepath.Dir(lock), ".gitignore"))
 	if err != nil {
 		return false
@@ -55,7 +56,7 @@ func ignores(f *adapters.Files, lock string) bool {
 
 // made returns the paths that an install leaves: packages in Deno's directory, and those of
 // npm in node_modules where the project sets it or has a package.json.
-func (a *Adapter) made(f *adapters.Files, p *project, l lockfile) []string {
+func (a *Adapter) made(f *snapshot.Files, p *project, l lockfile) []string {
 	var made []string
 	switch {
 	case l.lock == nil:

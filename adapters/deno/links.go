@@ -9,6 +9,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/deno/denojson"
 	"github.com/bentobuild/bento/adapters/deno/imports"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
@@ -36,7 +37,7 @@ func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, 
 
 // packageName returns the name in the package.json beside, by which the members of a workspace import it
 // too; "" for none. A malformed file has none: Tasks reports it.
-func packageName(f *adapters.Files) string {
+func packageName(f *snapshot.Files) string {
 	path := f.Path("package.json")
 	data, err := f.ReadIfExists(path)
 	if data == nil || err != nil {
@@ -54,8 +55,8 @@ func packageID(p *project, name string) string { return "deno:" + p.scope() + ":
 
 // links reads the project itself: the remembered answer must note its manifests, also when
 // only they change.
-func (a *Adapter) links(f *adapters.Files, dir string) ([]adapters.Link, error) {
-	return a.imported.Get(f, filepath.Clean(dir), func(f *adapters.Files) ([]adapters.Link, error) {
+func (a *Adapter) links(f *snapshot.Files, dir string) ([]adapters.Link, error) {
+	return a.imported.Get(f, filepath.Clean(dir), func(f *snapshot.Files) ([]adapters.Link, error) {
 		p, err := a.open(f)
 		if err != nil {
 			return nil, err
@@ -93,7 +94,7 @@ type importMap struct {
 }
 
 // importMaps returns the import maps of a project, its own first.
-func importMaps(f *adapters.Files, p *project) ([]importMap, error) {
+func importMaps(f *snapshot.Files, p *project) ([]importMap, error) {
 	var maps []importMap
 	for _, c := range []*denojson.Config{p.Config, p.root} {
 		maps = append(maps, importMap{filepath.Dir(c.Path), c.Imports})
@@ -116,7 +117,7 @@ func importMaps(f *adapters.Files, p *project) ([]importMap, error) {
 // linker collects links, one for each target.
 type linker struct {
 	*project
-	files    *adapters.Files
+	files    *snapshot.Files
 	maps     []importMap
 	links    []adapters.Link
 	byTarget map[string]int

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/deno/denolock"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // lockfile is a parsed lockfile.
@@ -16,12 +17,12 @@ type lockfile struct {
 }
 
 // lockOf returns the path of the lockfile, "" when it is missing, and its content.
-func (a *Adapter) lockOf(f *adapters.Files, p *project) (path string, l lockfile) {
+func (a *Adapter) lockOf(f *snapshot.Files, p *project) (path string, l lockfile) {
 	path = p.root.Lock
 	if path == "" || !f.IsFile(path) {
 		return "", lockfile{}
 	}
-	l, _ = a.locked.Get(f, path, func(f *adapters.Files) (l lockfile, _ error) {
+	l, _ = a.locked.Get(f, path, func(f *snapshot.Files) (l lockfile, _ error) {
 		data, err := f.Read(path)
 		if err == nil {
 			l.lock, err = denolock.Parse(path, data)
@@ -61,7 +62,7 @@ func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnsw
 
 // reached returns the directories of the project and of the members that it imports,
 // directly or through others.
-func (a *Adapter) reached(f *adapters.Files, p *project) []string {
+func (a *Adapter) reached(f *snapshot.Files, p *project) []string {
 	queue := []string{p.dir}
 	seen := map[string]bool{p.dir: true}
 	for i := 0; i < len(queue); i++ {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/deno/denojson"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // project is a directory of Deno with its workspace.
@@ -26,7 +26,7 @@ func (p *project) isMember() bool { return p.root != p.Config }
 func (p *project) isAggregate() bool { return p.Workspace != nil && !p.Exports }
 
 // open reads the project in f's directory.
-func (a *Adapter) open(f *adapters.Files) (*project, error) {
+func (a *Adapter) open(f *snapshot.Files) (*project, error) {
 	own, err := a.read(f, f.Dir())
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (a *Adapter) open(f *adapters.Files) (*project, error) {
 
 // isPackage reports whether f's directory is a member of a workspace of Deno that has a package.json and no
 // deno.json, and Deno's lockfile is the only one from there up to the root of the workspace.
-func (a *Adapter) isPackage(f *adapters.Files) bool {
+func (a *Adapter) isPackage(f *snapshot.Files) bool {
 	if !f.IsFile("package.json") || slices.ContainsFunc(configNames(), f.IsFile) {
 		return false
 	}
@@ -78,8 +78,8 @@ func otherLocks() []string {
 }
 
 // read returns the deno.json in dir, an empty one when it is missing.
-func (a *Adapter) read(f *adapters.Files, dir string) (*denojson.Config, error) {
-	return a.configs.Get(f, dir, func(f *adapters.Files) (*denojson.Config, error) {
+func (a *Adapter) read(f *snapshot.Files, dir string) (*denojson.Config, error) {
+	return a.configs.Get(f, dir, func(f *snapshot.Files) (*denojson.Config, error) {
 		for _, name := range configNames() {
 			path := f.Path(name)
 			data, err := f.ReadIfExists(path)
@@ -114,12 +114,12 @@ const maxMembers = 10_000
 
 // membersOf returns the directories that the workspace of c names, sorted. Deno allows "*"
 // in a path, and no "**".
-func (a *Adapter) membersOf(f *adapters.Files, c *denojson.Config) []string {
+func (a *Adapter) membersOf(f *snapshot.Files, c *denojson.Config) []string {
 	if len(c.Workspace) == 0 {
 		return nil
 	}
 	root := filepath.Dir(c.Path)
-	dirs, _ := a.members.Get(f, root, func(f *adapters.Files) ([]string, error) {
+	dirs, _ := a.members.Get(f, root, func(f *snapshot.Files) ([]string, error) {
 		if _, err := a.read(f, root); err != nil {
 			return nil, err
 		}
@@ -136,7 +136,7 @@ func (a *Adapter) membersOf(f *adapters.Files, c *denojson.Config) []string {
 }
 
 // expand returns the directories below dir that the parts of a path match.
-func expand(f *adapters.Files, dir string, parts []string) []string {
+func expand(f *snapshot.Files, dir string, parts []string) []string {
 	if len(parts) == 0 {
 		if !f.IsDir(dir) {
 			return nil
@@ -159,13 +159,13 @@ func expand(f *adapters.Files, dir string, parts []string) []string {
 // memberNames finds the members of workspaces by the names in their manifests. A caller
 // that depends on a manifest notes it itself.
 type memberNames struct {
-	byRoot adapters.Memo[map[string]string]
+	byRoot snapshot.Memo[map[string]string]
 }
 
 // find returns the directory of the member with this name, or "".
 func (n *memberNames) find(a *Adapter, root *denojson.Config, name string) string {
 	dir := filepath.Dir(root.Path)
-	dirs, _ := n.byRoot.Get(a.Files(dir), dir, func(f *adapters.Files) (map[string]string, error) {
+	dirs, _ := n.byRoot.Get(a.Files(dir), dir, func(f *snapshot.Files) (map[string]string, error) {
 		dirs := make(map[string]string)
 		for _, dir := range a.membersOf(f, root) {
 			if name := packageName(f.In(dir)); name != "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/deno/denojson"
 	"github.com/bentobuild/bento/adapters/deno/imports"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // Tasks returns a recipe for each task of deno.json, and for each script of a package.json
@@ -48,7 +49,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 }
 
 // scripts returns the places of the tasks of deno.json and of the scripts.
-func (r *recipes) scripts(f *adapters.Files) []adapters.Script {
+func (r *recipes) scripts(f *snapshot.Files) []adapters.Script {
 	var list []adapters.Script
 	for _, t := range r.tasks {
 		s := adapters.Script{Name: t.Name, File: f.Path("package.json"), Line: t.Line}
@@ -62,7 +63,7 @@ func (r *recipes) scripts(f *adapters.Files) []adapters.Script {
 
 // withScripts returns the tasks of deno.json, and the scripts of package.json with other
 // names.
-func withScripts(f *adapters.Files, p *project) ([]denojson.Entry, error) {
+func withScripts(f *snapshot.Files, p *project) ([]denojson.Entry, error) {
 	path := f.Path("package.json")
 	data, err := f.ReadIfExists(path)
 	if data == nil || err != nil {
@@ -156,7 +157,7 @@ func isDerived(dir string) bool {
 
 // above returns the files above a member that its tasks depend on: manifests, lockfile and
 // settings of the workspace.
-func above(f *adapters.Files, p *project) []string {
+func above(f *snapshot.Files, p *project) []string {
 	if !p.isMember() {
 		return nil
 	}

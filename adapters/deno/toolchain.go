@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 	"github.com/bentobuild/bento/internal/semver"
 )
@@ -22,7 +23,7 @@ func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.
 	return a.pin(f, p)
 }
 
-func (a *Adapter) pin(f *adapters.Files, p *project) (*adapters.Toolchain, error) {
+func (a *Adapter) pin(f *snapshot.Files, p *project) (*adapters.Toolchain, error) {
 	for _, name := range []string{".deno-version", ".dvmrc"} {
 		pin, err := f.VersionFile(tool, name)
 		if err != nil {
@@ -135,7 +136,7 @@ func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error
 	if err != nil || !seen.shim {
 		return seen.basis, err
 	}
-	b := adapters.NewBasis(a.env)
+	b := probe.NewBasis(a.env)
 	b.Env("ASDF_DENO_VERSION", "MISE_DENO_VERSION", "MISE_ENV")
 	b.Above(dir, append(probe.ManagerFiles(), ".deno-version", ".dvmrc")...)
 	b.Home(".tool-versions", filepath.Join(".config", "mise", "config.toml"))
@@ -147,7 +148,7 @@ func (a *Adapter) look() (machine, error) {
 	if err != nil {
 		return machine{}, err
 	}
-	b := adapters.NewBasis(a.env)
+	b := probe.NewBasis(a.env)
 	b.File(path)
 	m := machine{shim: filepath.Base(filepath.Dir(path)) == "shims"}
 	if m.shim {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/golang/gomod"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -18,28 +19,28 @@ const identity = "builtin:4"
 
 // Adapter is the adapter "go".
 type Adapter struct {
-	adapters.Source
+	snapshot.Source
 	adapters.NoParser
 	env      adapters.Environ // of child processes
 	asker    *probe.Asker
 	download bool // go may fetch the toolchain that a go.mod requires
 	manifest *adapters.Manifest
-	mods     *adapters.Parsed[*gomod.Module]
-	works    *adapters.Parsed[*gomod.Work]
-	sums     *adapters.Parsed[gomod.Sums]
-	spaces   adapters.Memo[*space] // by the path of go.work
-	seen     adapters.Machine[machine]
+	mods     *snapshot.Parsed[*gomod.Module]
+	works    *snapshot.Parsed[*gomod.Work]
+	sums     *snapshot.Parsed[gomod.Sums]
+	spaces   snapshot.Memo[*space] // by the path of go.work
+	seen     snapshot.Machine[machine]
 }
 
 // New returns the adapter. With o.AllowDownload the go command may fetch the toolchain that
 // a go.mod requires (GOTOOLCHAIN=auto); without it go uses the installed one.
-func New(o adapters.Options) *Adapter {
+func New(o snapshot.Options) *Adapter {
 	a := &Adapter{
 		Source:   o.Source(),
 		download: o.AllowDownload,
-		mods:     adapters.NewParsed(gomod.ParseModule),
-		works:    adapters.NewParsed(gomod.ParseWork),
-		sums:     adapters.NewParsed(gomod.ParseSums),
+		mods:     snapshot.NewParsed(gomod.ParseModule),
+		works:    snapshot.NewParsed(gomod.ParseWork),
+		sums:     snapshot.NewParsed(gomod.ParseSums),
 	}
 	a.manifest = newManifest(a.download)
 	pass := append(a.manifest.PassEnv[:len(a.manifest.PassEnv):len(a.manifest.PassEnv)], a.manifest.SteeringEnv...)

@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/golang"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestAdd(t *testing.T) {
@@ -28,7 +29,7 @@ module x.com/shelf
 	})
 	root := adaptertest.Project(t, "-- go.mod --\nmodule m\ngo 1.22\n")
 	env := adaptertest.Env("GOWORK=", "GOPROXY=file://"+proxy, "GOSUMDB=off", "GOFLAGS=-modcacherw", "GOMODCACHE="+t.TempDir())
-	a := golang.New(adapters.Options{Env: env})
+	a := golang.New(snapshot.Options{Env: env})
 	var log []string
 	req := adapters.AddRequest{DishDir: root, DishName: "m", Packages: []string{"x.com/shelf@latest"}, Dev: true, Env: adaptertest.TaskEnv(a, env)}
 	if err := a.Add(t.Context(), req, func(l adapters.Log) { log = append(log, l.Message) }); err != nil {
@@ -60,7 +61,7 @@ module x.com/shelf
 func TestScaffold(t *testing.T) {
 	adaptertest.Drive(t, "go")
 	env := adaptertest.Env("GOWORK=", "GOFLAGS=-buildvcs=false")
-	a := golang.New(adapters.Options{Env: env})
+	a := golang.New(snapshot.Options{Env: env})
 	adaptertest.ScaffoldWorks(t, a, env, "build", "check", "test")
 	dir := adaptertest.Scaffold(t, a, "0.Up")
 	if exit, said := adaptertest.Run(t, a, env, dir, adaptertest.Task(t, a, dir, "build")); exit != 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // bigWorkspace writes a go.work of 200 modules, each of which imports the three before it,
@@ -52,7 +53,7 @@ func bigWorkspace(tb testing.TB) []string {
 func BenchmarkBigWorkspace(b *testing.B) {
 	dirs := bigWorkspace(b)
 	for b.Loop() {
-		a := New(adapters.Options{Env: adapters.NewEnviron(os.Environ())})
+		a := New(snapshot.Options{Env: adapters.NewEnviron(os.Environ())})
 		for _, dir := range dirs {
 			if _, err := a.Tasks(b.Context(), dir); err != nil {
 				b.Fatal(err)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestEmbedsOfCgo(t *testing.T) {
@@ -24,7 +24,7 @@ func TestEmbedsOfCgo(t *testing.T) {
 import "C"
 `
 	embeds := func(source string) (got []string) {
-		for _, e := range New(adapters.Options{}).Embeds("/w/m", "/w/m/p/a.go", []byte(source)) {
+		for _, e := range New(snapshot.Options{}).Embeds("/w/m", "/w/m/p/a.go", []byte(source)) {
 			got = append(got, fmt.Sprint(e.Line, " ", e.Path))
 		}
 		return got

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestEmbeds(t *testing.T) {
@@ -19,7 +19,7 @@ func TestEmbeds(t *testing.T) {
 		"//go:embed x \"unclosed\n" +
 		"//go:embed *\n"
 	var got []string
-	for _, e := range New(adapters.Options{}).Embeds("/w", "/w/p/a.go", []byte(source)) {
+	for _, e := range New(snapshot.Options{}).Embeds("/w", "/w/p/a.go", []byte(source)) {
 		got = append(got, fmt.Sprint(e.Line, " ", e.Path, " ", e.Glob))
 	}
 	want := []string{

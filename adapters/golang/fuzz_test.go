@@ -8,6 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/golang/gomod"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func FuzzParseModule(f *testing.F) {
@@ -43,8 +44,8 @@ func FuzzImports(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte(source), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		importsOf(adapters.NewFiles(dir), &gomod.Module{Name: "m"}, []member{{mod: &gomod.Module{Name: "x"}}})
-		for _, e := range New(adapters.Options{}).SourceImports("/w", []string{"x"}, "/w/sub/a.go", []byte(source)) {
+		importsOf(snapshot.NewFiles(dir), &gomod.Module{Name: "m"}, []member{{mod: &gomod.Module{Name: "x"}}})
+		for _, e := range New(snapshot.Options{}).SourceImports("/w", []string{"x"}, "/w/sub/a.go", []byte(source)) {
 			if !strings.HasPrefix(e.Path+"/", "/w/") || e.Line < 1 {
 				t.Fatalf("%+v", e)
 			}
@@ -56,7 +57,7 @@ func FuzzEmbeds(f *testing.F) {
 	f.Add("//go:embed a b/c `d e` \"f\\x20g\"\n\t//go:embed all:h/*.i \"unclosed")
 	f.Add("//go:embed ../a /b ./c d//e {f}*[g")
 	f.Add("//go:embedded x\n//go:embed\n//go:embed \r\n")
-	a := New(adapters.Options{})
+	a := New(snapshot.Options{})
 	f.Fuzz(func(t *testing.T, source string) {
 		for _, e := range a.Embeds("/w", "/w/sub/a.go", []byte(source)) {
 			if !strings.HasPrefix(e.Path+"/", "/w/sub/") || e.Line < 1 || strings.Contains(e.Glob, "..") && strings.Contains("/"+e.Glob+"/", "/../") {
@@ -85,8 +86,8 @@ func FuzzSettings(f *testing.F) {
 		if err := os.WriteFile(file, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		a := New(adapters.Options{Env: adapters.NewEnviron([]string{"HOME=/h", "GOENV=" + file})})
-		if cache := a.moduleCache(adapters.NewFiles("/w")); cache != "" && !filepath.IsAbs(cache) {
+		a := New(snapshot.Options{Env: adapters.NewEnviron([]string{"HOME=/h", "GOENV=" + file})})
+		if cache := a.moduleCache(snapshot.NewFiles("/w")); cache != "" && !filepath.IsAbs(cache) {
 			t.Fatalf("%q", cache)
 		}
 	})

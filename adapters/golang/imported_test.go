@@ -7,12 +7,13 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/golang"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // TestImports: the imports of a source are those of other modules, and of a test they are marked.
 func TestImports(t *testing.T) {
 	const source = "package a\n\nimport (\n\t\"fmt\"\n\tx \"example.org/proto/gen\"\n)\n\nimport \"proto\"\n\nfunc f( {"
-	a := golang.New(adapters.Options{})
+	a := golang.New(snapshot.Options{})
 	for file, test := range map[string]bool{"/w/a.go": false, "/w/a_test.go": true} {
 		want := []adapters.Embed{{Path: "example.org/proto/gen", File: file, Line: 5, Named: test}, {Path: "proto", File: file, Line: 8, Named: test}}
 		if diff := cmp.Diff(want, a.Imports("/w", file, []byte(source))); diff != "" {
@@ -27,7 +28,7 @@ func TestImports(t *testing.T) {
 // TestSourceImports: a source needs its own package and those of its module that it imports.
 func TestSourceImports(t *testing.T) {
 	const source = "package a\n\nimport (\n\t\"fmt\"\n\tx \"example.org/app/gen\"\n\t_ \"example.org/app\"\n\t_ \"example.org/application\"\n\t_ \"example.org/app/../../etc\"\n)\n"
-	a := golang.New(adapters.Options{})
+	a := golang.New(snapshot.Options{})
 	type need struct {
 		Path  string
 		Named bool

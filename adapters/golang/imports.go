@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/golang/gomod"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // place is the position of an import; no file means that there is none.
@@ -21,7 +21,7 @@ type place struct {
 // importsOf finds where the packages of m import those of the modules in list: the first
 // import in the order of the files, preferably outside of tests. It reports whether it read
 // all files. It skips a file that does not parse: the compiler reports it.
-func importsOf(f *adapters.Files, m *gomod.Module, list []member) (found []place, complete bool) {
+func importsOf(f *snapshot.Files, m *gomod.Module, list []member) (found []place, complete bool) {
 	found = make([]place, len(list))
 	complete = newTree(f, m, importDirs).each(func(dir string, files []string) bool {
 		for _, name := range files {
@@ -74,7 +74,7 @@ func within(path, module string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-func eachImport(f *adapters.Files, path string, visit func(path string, at place)) {
+func eachImport(f *snapshot.Files, path string, visit func(path string, at place)) {
 	data, err := f.Read(path)
 	if err != nil {
 		return

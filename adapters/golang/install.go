@@ -10,6 +10,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/golang/gomod"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -49,7 +50,7 @@ func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, e
 
 // vendored reports whether modules come from a vendor directory,
 // https://go.dev/ref/mod#vendoring.
-func vendored(f *adapters.Files, dir string) bool {
+func vendored(f *snapshot.Files, dir string) bool {
 	return f.IsFile(filepath.Join(dir, "vendor", "modules.txt"))
 }
 

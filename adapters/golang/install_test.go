@@ -14,11 +14,12 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/golang"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/proc"
 )
 
 func TestInstallScope(t *testing.T) {
-	a := golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=", "GOMODCACHE=/cache")})
+	a := golang.New(snapshot.Options{Env: adaptertest.Env("GOWORK=", "GOMODCACHE=/cache")})
 	root := adaptertest.Fixture(t, "go")
 	want := adapters.Scope{
 		Dir: "app", Command: "go mod download", Files: []string{"app/go.mod", "app/go.sum"},
@@ -62,7 +63,7 @@ func TestModuleCache(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []string{strings.TrimSpace(string(out)) + "/cache/download"}
-		if got := adaptertest.Scope(t, golang.New(adapters.Options{Env: env}), root, root+"/app").Made; !slices.Equal(got, want) {
+		if got := adaptertest.Scope(t, golang.New(snapshot.Options{Env: env}), root, root+"/app").Made; !slices.Equal(got, want) {
 			t.Errorf("%v, %q: %q, want %q", test.env, test.written, got, want)
 		}
 	}
@@ -93,7 +94,7 @@ module far
 go 1.22
 require x.com/z v1.0.0
 `)
-	a := golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")})
+	a := golang.New(snapshot.Options{Env: adaptertest.Env("GOWORK=")})
 	for dir, want := range map[string]bool{"bare": true, "local": true, "old": false, "vendored": true, "far": false} {
 		if got := adaptertest.Scope(t, a, root, filepath.Join(root, dir)).Nothing; got != want {
 			t.Errorf("%s: nothing to install is %v", dir, got)
@@ -105,7 +106,7 @@ require x.com/z v1.0.0
 // one of the user, which holds what bento's own tests need.
 func fromCache(t *testing.T) adapters.Environ {
 	t.Helper()
-	have, err := golang.New(adapters.Options{Env: adaptertest.Env()}).ToolchainFingerprint(t.Context(), "/")
+	have, err := golang.New(snapshot.Options{Env: adaptertest.Env()}).ToolchainFingerprint(t.Context(), "/")
 	if err != nil || have == "" {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestInstallDownloads(t *testing.T) {
 	adaptertest.Drive(t, "go")
 	root := adaptertest.Fixture(t, "go")
 	env := fromCache(t)
-	a := golang.New(adapters.Options{Env: env})
+	a := golang.New(snapshot.Options{Env: env})
 	var log []adapters.Log
 	req := adapters.InstallRequest{DishDir: root + "/app", DishName: "app", Env: env}
 	if err := a.Install(t.Context(), req, func(l adapters.Log) { log = append(log, l) }); err != nil {
@@ -162,7 +163,7 @@ package app
 		t.Fatal(err)
 	}
 	t.Setenv("TMPDIR", t.TempDir())
-	if err := golang.New(adapters.Options{Env: env}).Install(t.Context(), adapters.InstallRequest{DishDir: root, Env: env}, nil); err != nil {
+	if err := golang.New(snapshot.Options{Env: env}).Install(t.Context(), adapters.InstallRequest{DishDir: root, Env: env}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(env.Get("GOMODCACHE"), "cache", "download", "github.com", "google", "go-cmp")); err != nil {
@@ -185,7 +186,7 @@ func TestInstallFailsWithTheToolsLastLines(t *testing.T) {
 	env := fromCache(t)
 	adaptertest.Replace(t, root+"/app/go.mod", "go-cmp v0.7.0", "go-cmp v0.99.0")
 	var log []adapters.Log
-	a := golang.New(adapters.Options{Env: env})
+	a := golang.New(snapshot.Options{Env: env})
 	err := a.Install(t.Context(), adapters.InstallRequest{DishDir: root + "/app", Env: env}, func(l adapters.Log) { log = append(log, l) })
 	var failed *adapters.InstallError
 	if !errors.As(err, &failed) {
@@ -214,7 +215,7 @@ package app
 `)
 	env := fromCache(t)
 	var warnings []string
-	err := golang.New(adapters.Options{Env: env}).Install(t.Context(), adapters.InstallRequest{DishDir: root + "/app", Env: env}, func(l adapters.Log) {
+	err := golang.New(snapshot.Options{Env: env}).Install(t.Context(), adapters.InstallRequest{DishDir: root + "/app", Env: env}, func(l adapters.Log) {
 		if l.Level == "warn" {
 			warnings = append(warnings, l.Message)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/golang"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestLinksOfReplacements(t *testing.T) {
@@ -31,7 +32,7 @@ module old
 go 1.16
 replace example.com/unused => ../unused
 `)
-	a := golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")})
+	a := golang.New(snapshot.Options{Env: adaptertest.Env("GOWORK=")})
 	want := []adapters.Link{{Dir: "lib", File: "app/go.mod", Line: 7}}
 	if d := cmp.Diff(want, adaptertest.Links(t, a, root, root+"/app"), cmpopts.IgnoreFields(adapters.Link{}, "As")); d != "" {
 		t.Error(d)
@@ -44,7 +45,7 @@ replace example.com/unused => ../unused
 
 func TestLinksInAWorkspace(t *testing.T) {
 	root := adaptertest.Project(t, workspace)
-	a := golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")})
+	a := golang.New(snapshot.Options{Env: adaptertest.Env("GOWORK=")})
 	want := []adapters.Link{{Package: "go:ROOT:example.com/lib", File: "app/app.go", Line: 5}}
 	if d := cmp.Diff(want, adaptertest.Links(t, a, root, root+"/app"), cmpopts.IgnoreFields(adapters.Link{}, "As")); d != "" {
 		t.Errorf("by import: %s", d)
@@ -54,7 +55,7 @@ func TestLinksInAWorkspace(t *testing.T) {
 		t.Errorf("by the import of a test: %s", d)
 	}
 	adaptertest.Write(t, root+"/app/go.mod", "module example.com/app\ngo 1.22\nrequire example.com/lib v1.0.0\n")
-	a = golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")}) // one trusts what it saw for a second
+	a = golang.New(snapshot.Options{Env: adaptertest.Env("GOWORK=")}) // one trusts what it saw for a second
 	want = []adapters.Link{{Package: "go:ROOT:example.com/lib", File: "app/go.mod", Line: 3}}
 	if d := cmp.Diff(want, adaptertest.Links(t, a, root, root+"/app"), cmpopts.IgnoreFields(adapters.Link{}, "As")); d != "" {
 		t.Errorf("by requirement: %s", d)
@@ -89,7 +90,7 @@ replace x.com/fork => ./fork
 		{Dir: "top", File: "go.work", Line: 4},
 		{Dir: "b/fork", File: "b/go.mod", Line: 3},
 	}
-	if d := cmp.Diff(want, adaptertest.Links(t, golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")}), root, root+"/a"), cmpopts.IgnoreFields(adapters.Link{}, "As")); d != "" {
+	if d := cmp.Diff(want, adaptertest.Links(t, golang.New(snapshot.Options{Env: adaptertest.Env("GOWORK=")}), root, root+"/a"), cmpopts.IgnoreFields(adapters.Link{}, "As")); d != "" {
 		t.Error(d)
 	}
 }
@@ -121,7 +122,7 @@ module x.com/short/long
 module x.com/short
 `)
 	want := []adapters.Link{{Package: "go:ROOT:x.com/short/long", File: "a/a.go", Line: 4}}
-	if d := cmp.Diff(want, adaptertest.Links(t, golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")}), root, root+"/a"), cmpopts.IgnoreFields(adapters.Link{}, "As")); d != "" {
+	if d := cmp.Diff(want, adaptertest.Links(t, golang.New(snapshot.Options{Env: adaptertest.Env("GOWORK=")}), root, root+"/a"), cmpopts.IgnoreFields(adapters.Link{}, "As")); d != "" {
 		t.Error(d)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/golang/gomod"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 const (
@@ -18,7 +19,7 @@ const (
 // lint returns the lint recipe of a module with a linter: golangci-lint or staticcheck,
 // configured (in its directory or above) or declared by a tool line of go.mod. A declared
 // linter runs at the version that go.mod requires.
-func lint(f *adapters.Files, m *gomod.Module) []adapters.Task {
+func lint(f *snapshot.Files, m *gomod.Module) []adapters.Task {
 	isGolangci := func(tool string) bool {
 		return strings.HasPrefix(tool, "github.com/golangci/golangci-lint/") && strings.HasSuffix(tool, "/cmd/golangci-lint")
 	}
@@ -40,7 +41,7 @@ func lint(f *adapters.Files, m *gomod.Module) []adapters.Task {
 }
 
 // lintConfig returns the nearest file with one of names, or "".
-func lintConfig(f *adapters.Files, names ...string) string {
+func lintConfig(f *snapshot.Files, names ...string) string {
 	for dir := range f.Ancestors() {
 		for _, name := range names {
 			if path := filepath.Join(dir, name); f.IsFile(path) {
@@ -51,7 +52,7 @@ func lintConfig(f *adapters.Files, names ...string) string {
 	return ""
 }
 
-func lintTask(f *adapters.Files, run, config string) adapters.Task {
+func lintTask(f *snapshot.Files, run, config string) adapters.Task {
 	t := adapters.Task{Name: "lint", Run: run}
 	if config != "" && filepath.Dir(config) != f.Dir() {
 		t.ExtraInputs = []string{config}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // LockDigest implements adapters.LockDigester: the sums of all versions of the modules that
@@ -42,7 +43,7 @@ func (a *Adapter) LockDigest(_ context.Context, dir string) (adapters.LockAnswer
 // needs collects the modules that take part in the build of one.
 type needs struct {
 	a     *Adapter
-	f     *adapters.Files
+	f     *snapshot.Files
 	paths map[string]bool
 	seen  map[string]bool // directories
 	queue []member

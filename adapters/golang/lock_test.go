@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/golang"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // shared is a workspace of three modules: app uses lib, which go.mod does not say.
@@ -50,7 +51,7 @@ package other
 `
 
 func TestLockDigest(t *testing.T) {
-	a := golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")})
+	a := golang.New(snapshot.Options{Env: adaptertest.Env("GOWORK=")})
 	root := adaptertest.Project(t, shared)
 	digests := func() map[string]string {
 		all := make(map[string]string)
@@ -94,7 +95,7 @@ func section(archive, name string) string {
 }
 
 func TestLockDigestOfAModule(t *testing.T) {
-	a := golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")})
+	a := golang.New(snapshot.Options{Env: adaptertest.Env("GOWORK=")})
 	root := adaptertest.Project(t, `
 -- new/go.mod --
 module new

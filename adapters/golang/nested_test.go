@@ -8,6 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 const modules = `-- go.mod --
@@ -53,7 +54,7 @@ go 1.21
 func TestNestedIsGos(t *testing.T) {
 	adaptertest.Need(t, "go")
 	root := adaptertest.Project(t, modules)
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	for dir, module := range map[string]string{"used": "example.com/used", "loose": "example.com/loose", "used/deep/er": "example.com/deeper"} {
 		at := filepath.Join(root, dir)
 		answer, err := a.Nested(t.Context(), at, root)

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/golang/gomod"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // Bounds of how many directories of a module are read: for its shape, and for its imports.
@@ -20,12 +20,12 @@ const (
 // that begin with "." or "_", vendor, testdata, directories that go.mod ignores, and other
 // modules.
 type tree struct {
-	f       *adapters.Files
+	f       *snapshot.Files
 	ignores []string
 	left    int // directories that may still be read
 }
 
-func newTree(f *adapters.Files, m *gomod.Module, dirs int) *tree {
+func newTree(f *snapshot.Files, m *gomod.Module, dirs int) *tree {
 	return &tree{f: f, ignores: m.Ignores, left: dirs}
 }
 
@@ -83,7 +83,7 @@ func (t *tree) skips(name, path string) bool {
 
 // packages counts the directories of m that hold Go files: none, one, which it returns, or
 // more. It ignores build constraints, and packages that git ignores. A module with too many directories has more.
-func packages(f *adapters.Files, m *gomod.Module) (count int, only string) {
+func packages(f *snapshot.Files, m *gomod.Module) (count int, only string) {
 	done := newTree(f, m, shapeDirs).each(func(dir string, files []string) bool {
 		if !slices.ContainsFunc(files, func(name string) bool { return !f.Ignored(filepath.Join(dir, name), false) }) {
 			return true

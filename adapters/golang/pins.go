@@ -9,6 +9,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/golang/gomod"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/semver"
 )
 
@@ -25,7 +26,7 @@ func (a *Adapter) RequiredToolchain(_ context.Context, dir string) (*adapters.To
 	return a.pin(f, p)
 }
 
-func (a *Adapter) pin(f *adapters.Files, p *project) (*adapters.Toolchain, error) {
+func (a *Adapter) pin(f *snapshot.Files, p *project) (*adapters.Toolchain, error) {
 	var newest *adapters.Toolchain
 	for _, d := range p.demands() {
 		t := asked(d, a.download)

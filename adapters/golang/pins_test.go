@@ -9,6 +9,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/golang"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestRequiredToolchain(t *testing.T) {
@@ -31,7 +32,7 @@ use ./m
 module m
 go 1.24.3
 `)
-	local, download := golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")}), golang.New(adapters.Options{Env: adaptertest.Env("GOWORK="), AllowDownload: true})
+	local, download := golang.New(snapshot.Options{Env: adaptertest.Env("GOWORK=")}), golang.New(snapshot.Options{Env: adaptertest.Env("GOWORK="), AllowDownload: true})
 	for _, tt := range []struct {
 		a    *golang.Adapter
 		dir  string
@@ -60,7 +61,7 @@ go 1.24.3
 }
 
 func TestCheckPin(t *testing.T) {
-	a := golang.New(adapters.Options{Env: adaptertest.Env()})
+	a := golang.New(snapshot.Options{Env: adaptertest.Env()})
 	for _, tt := range []struct {
 		file, want, have string
 		ok               bool

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/golang/gomod"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // project is what the go command finds in and around a directory.
@@ -21,7 +21,7 @@ type project struct {
 }
 
 // project reads the manifests in and around f's directory.
-func (a *Adapter) project(f *adapters.Files) (*project, error) {
+func (a *Adapter) project(f *snapshot.Files) (*project, error) {
 	p := &project{dir: f.Dir()}
 	mod, err := a.mods.Read(f, "go.mod")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -44,7 +44,7 @@ func (a *Adapter) project(f *adapters.Files) (*project, error) {
 
 // findWork returns the go.work that the go command would use, or "", and whether it lies in
 // the repository or the user names it.
-func (a *Adapter) findWork(f *adapters.Files) (path string, ours bool) {
+func (a *Adapter) findWork(f *snapshot.Files) (path string, ours bool) {
 	if v := a.env.Get("GOWORK"); v != "" {
 		if v == "off" || !filepath.IsAbs(v) {
 			return "", false

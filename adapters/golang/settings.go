@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // userSettings returns the path of the file that `go env -w` writes.
@@ -25,7 +25,7 @@ func (a *Adapter) userSettings() string {
 
 // setting returns a variable of `go env` from the environment, or else from the user's
 // file, or "". It reads through f.
-func (a *Adapter) setting(f *adapters.Files, name string) string {
+func (a *Adapter) setting(f *snapshot.Files, name string) string {
 	if v := a.env.Get(name); v != "" {
 		return v
 	}
@@ -45,7 +45,7 @@ func (a *Adapter) setting(f *adapters.Files, name string) string {
 
 // moduleCache returns the directory of downloaded modules, found as `go env GOMODCACHE`
 // does without starting go; "" when that fails.
-func (a *Adapter) moduleCache(f *adapters.Files) string {
+func (a *Adapter) moduleCache(f *snapshot.Files) string {
 	cache := a.setting(f, "GOMODCACHE")
 	if cache == "" {
 		path := a.setting(f, "GOPATH")

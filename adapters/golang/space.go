@@ -5,14 +5,14 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/golang/gomod"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // space holds the uses between the members of a workspace.
 type space struct {
 	members []member
-	uses    adapters.Memo[[]use] // by the directory of the member
+	uses    snapshot.Memo[[]use] // by the directory of the member
 }
 
 // member is a module of a workspace.
@@ -31,8 +31,8 @@ type use struct {
 
 // space reads the modules of the workspace in effect. It leaves out directories without a
 // go.mod: go reports them.
-func (a *Adapter) space(f *adapters.Files, p *project) (*space, error) {
-	return a.spaces.Get(f, p.work.File, func(f *adapters.Files) (*space, error) {
+func (a *Adapter) space(f *snapshot.Files, p *project) (*space, error) {
+	return a.spaces.Get(f, p.work.File, func(f *snapshot.Files) (*space, error) {
 		s := new(space)
 		work, err := a.works.Read(f.Beyond(), p.work.File)
 		if err != nil {
@@ -53,7 +53,7 @@ func (a *Adapter) space(f *adapters.Files, p *project) (*space, error) {
 }
 
 // siblings returns the other modules of the workspace in effect, none without one.
-func (a *Adapter) siblings(f *adapters.Files, p *project) ([]member, error) {
+func (a *Adapter) siblings(f *snapshot.Files, p *project) ([]member, error) {
 	if p.work == nil {
 		return nil, nil
 	}
@@ -76,8 +76,8 @@ func (s *space) besides(dir string, mod *gomod.Module) []member {
 
 // usedBy returns the other modules that the module in dir needs: those that its go.mod requires, and
 // those that it imports, because within a workspace an import is enough.
-func (s *space) usedBy(f *adapters.Files, dir string, mod *gomod.Module, workFile string) []use {
-	uses, _ := s.uses.Get(f, dir, func(f *adapters.Files) ([]use, error) {
+func (s *space) usedBy(f *snapshot.Files, dir string, mod *gomod.Module, workFile string) []use {
+	uses, _ := s.uses.Get(f, dir, func(f *snapshot.Files) ([]use, error) {
 		f.Whole("go.mod")
 		var uses []use
 		var free []member

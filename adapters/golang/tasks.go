@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // lifecycle returns the recipes of every module.
@@ -26,7 +27,7 @@ func lifecycle() []adapters.Task {
 
 // scripts returns the tasks that run by name only. Benchmarks measure the machine, and the
 // others run for their effects.
-func scripts(f *adapters.Files) []adapters.Task {
+func scripts(f *snapshot.Files) []adapters.Task {
 	list := []adapters.Task{
 		{Name: "bench", Run: "go test -run '^$' -bench . ./...", Script: true, NoCache: true},
 		{Name: "format", Run: "go fmt ./...", Script: true, NoCache: true, SideEffects: true},
@@ -60,7 +61,7 @@ func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, er
 	return answer, nil
 }
 
-func (a *Adapter) tasks(f *adapters.Files, p *project) ([]adapters.Task, error) {
+func (a *Adapter) tasks(f *snapshot.Files, p *project) ([]adapters.Task, error) {
 	count, only := packages(f, p.mod)
 	if count == 0 {
 		return nil, nil // go vet and go test fail without packages
@@ -93,7 +94,7 @@ const discard = "go build -o " + os.DevNull + " ./..."
 
 // single returns the build of a module with one package. For a command, go build writes an
 // executable of this name, and fails when another file has it.
-func (a *Adapter) single(f *adapters.Files, build adapters.Task, name string) adapters.Task {
+func (a *Adapter) single(f *snapshot.Files, build adapters.Task, name string) adapters.Task {
 	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, `*?[]{}\!/`) {
 		return build // a name that go or a glob does not allow
 	}
@@ -112,7 +113,7 @@ func (a *Adapter) single(f *adapters.Files, build adapters.Task, name string) ad
 
 // isCommand reports whether the package in dir is a command, by the first of its sources that is no test
 // and is not left out by a build constraint.
-func isCommand(f *adapters.Files, dir string) bool {
+func isCommand(f *snapshot.Files, dir string) bool {
 	for _, e := range f.List(dir) {
 		if name := e.Name(); e.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || name[0] == '.' || name[0] == '_' {
 			continue
@@ -180,7 +181,7 @@ func objectMagic() [][]byte {
 // above returns the files outside the dish that change its tasks: the workspace, its
 // vendored modules, and the go.mod of its other members, which take part in choosing
 // versions.
-func (a *Adapter) above(f *adapters.Files, p *project) ([]string, error) {
+func (a *Adapter) above(f *snapshot.Files, p *project) ([]string, error) {
 	if p.work == nil {
 		return nil, nil
 	}

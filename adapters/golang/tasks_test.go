@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/golang"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestDetect(t *testing.T) {
@@ -20,7 +21,7 @@ func TestDetect(t *testing.T) {
 -- none/main.go --
 -- dir/go.mod/x --
 `)
-	a := golang.New(adapters.Options{Env: adaptertest.Env()})
+	a := golang.New(snapshot.Options{Env: adaptertest.Env()})
 	for dir, want := range map[string]bool{"mod": true, "work": true, "none": false, "dir": false, "absent": false} {
 		got, err := a.Detect(t.Context(), filepath.Join(root, dir))
 		if err != nil || got != want {
@@ -95,12 +96,12 @@ module "example.com/o*d"
 		"empty":  "",
 		"odd":    "build: go build ./..." + rest,
 	} {
-		got := adaptertest.Tasks(t, golang.New(adapters.Options{Env: adaptertest.Env("GOOS=")}), filepath.Join(root, dir))
+		got := adaptertest.Tasks(t, golang.New(snapshot.Options{Env: adaptertest.Env("GOOS=")}), filepath.Join(root, dir))
 		if d := cmp.Diff(want, lines(got.Tasks)); d != "" || got.Aggregate {
 			t.Errorf("%s: aggregate %v: %s", dir, got.Aggregate, d)
 		}
 	}
-	windows := adaptertest.Task(t, golang.New(adapters.Options{Env: adaptertest.Env("GOOS=windows")}), filepath.Join(root, "one"), "build")
+	windows := adaptertest.Task(t, golang.New(snapshot.Options{Env: adaptertest.Env("GOOS=windows")}), filepath.Join(root, "one"), "build")
 	if d := cmp.Diff([]string{"one.exe/**"}, windows.Outputs); d != "" {
 		t.Errorf("for windows: %s", d)
 	}
@@ -114,7 +115,7 @@ module example.com/svc
 -- svc --
 `)
 	adaptertest.Write(t, filepath.Join(root, "svc"), "\x7FELF\x02\x01")
-	build := adaptertest.Task(t, golang.New(adapters.Options{Env: adaptertest.Env("GOOS=")}), root, "build")
+	build := adaptertest.Task(t, golang.New(snapshot.Options{Env: adaptertest.Env("GOOS=")}), root, "build")
 	if d := cmp.Diff([]string{"svc/**"}, build.Outputs); d != "" {
 		t.Error(d)
 	}
@@ -146,7 +147,7 @@ go 1.24
 tool honnef.co/go/tools/cmd/staticcheck
 -- static/x.go --
 `)
-	a := golang.New(adapters.Options{Env: adaptertest.Env()})
+	a := golang.New(snapshot.Options{Env: adaptertest.Env()})
 	config := filepath.Join(root, ".golangci.toml")
 	for dir, want := range map[string]*adapters.Task{
 		"above":  {Name: "lint", Run: "golangci-lint run --fix=false", ExtraInputs: []string{config}},
@@ -203,7 +204,7 @@ package other
 
 func TestWorkspace(t *testing.T) {
 	root := adaptertest.Project(t, workspace)
-	a := golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")})
+	a := golang.New(snapshot.Options{Env: adaptertest.Env("GOWORK=")})
 	top := adaptertest.Tasks(t, a, root)
 	if !top.Aggregate || len(top.Tasks) != 0 {
 		t.Errorf("root: aggregate %v with %d tasks", top.Aggregate, len(top.Tasks))
@@ -233,11 +234,11 @@ not even read
 module example.com/repo
 -- repo/x.go --
 `)
-	got := adaptertest.Task(t, golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")}), root+"/repo", "build")
+	got := adaptertest.Task(t, golang.New(snapshot.Options{Env: adaptertest.Env("GOWORK=")}), root+"/repo", "build")
 	if d := cmp.Diff(map[string]string{"GOWORK": "off"}, got.Env); d != "" {
 		t.Error(d)
 	}
-	got = adaptertest.Task(t, golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=off")}), root+"/repo", "build")
+	got = adaptertest.Task(t, golang.New(snapshot.Options{Env: adaptertest.Env("GOWORK=off")}), root+"/repo", "build")
 	if len(got.Env) != 0 {
 		t.Errorf("where the user says so: %v", got.Env)
 	}
@@ -257,7 +258,7 @@ replace (
 )
 -- m/x.go --
 `)
-	got := adaptertest.Tasks(t, golang.New(adapters.Options{Env: adaptertest.Env()}), root+"/m")
+	got := adaptertest.Tasks(t, golang.New(snapshot.Options{Env: adaptertest.Env()}), root+"/m")
 	if d := cmp.Diff([]string{root + "/m/sub"}, got.Members); d != "" {
 		t.Error(d)
 	}
@@ -265,7 +266,7 @@ replace (
 
 func TestReadsCoverWhatWasLookedFor(t *testing.T) {
 	root := adaptertest.Project(t, workspace)
-	reads := adaptertest.Tasks(t, golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")}), root+"/app").Reads
+	reads := adaptertest.Tasks(t, golang.New(snapshot.Options{Env: adaptertest.Env("GOWORK=")}), root+"/app").Reads
 	for _, name := range []string{"go.work", "app/go.mod", "app/go.work", "app", "lib/go.mod", "app/.golangci.yml", ".golangci.yml", "app/app"} {
 		if reads[filepath.Join(root, name)].Kind == adapters.Unseen {
 			t.Errorf("reads lack %s", name)
@@ -287,7 +288,7 @@ replace x y
 go 1.22
 us ./a
 `)
-	a := golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")})
+	a := golang.New(snapshot.Options{Env: adaptertest.Env("GOWORK=")})
 	_, err := a.Tasks(t.Context(), root+"/mod")
 	want := "mod/go.mod:5:2: require c.com/d: version \"latest\" invalid: must be of the form v1.2.3\n" +
 		"mod/go.mod:7:1: usage: replace module/path [v1.2.3] => other/module v1.4\n\t or replace module/path [v1.2.3] => ../local/directory"
@@ -302,8 +303,8 @@ us ./a
 
 func TestHugeManifestIsRefused(t *testing.T) {
 	root := adaptertest.Project(t, "")
-	adaptertest.Write(t, root+"/go.mod", "module m\n//"+strings.Repeat("x", adapters.MaxManifest))
-	_, err := golang.New(adapters.Options{Env: adaptertest.Env()}).Tasks(t.Context(), root)
+	adaptertest.Write(t, root+"/go.mod", "module m\n//"+strings.Repeat("x", snapshot.MaxManifest))
+	_, err := golang.New(snapshot.Options{Env: adaptertest.Env()}).Tasks(t.Context(), root)
 	if err == nil || !strings.Contains(err.Error(), "larger than 16 MiB") {
 		t.Errorf("got %v", err)
 	}
@@ -313,7 +314,7 @@ func TestRecipesRun(t *testing.T) {
 	adaptertest.Drive(t, "go")
 	root := adaptertest.Fixture(t, "go")
 	env := adaptertest.Env("SECRET=1", "GOWORK=", "GOFLAGS=-buildvcs=false") // its .git is no repository
-	a := golang.New(adapters.Options{Env: env})
+	a := golang.New(snapshot.Options{Env: env})
 	for _, dish := range []string{"lib", "app"} {
 		for _, task := range adaptertest.Tasks(t, a, filepath.Join(root, dish)).Tasks {
 			if task.Script {
@@ -343,7 +344,7 @@ func TestRecipesRunInAWorkspace(t *testing.T) {
 	adaptertest.Write(t, root+"/lib/deep/deep.go", "package deep\n")
 	adaptertest.Replace(t, root+"/app/app.go", "\t\"fmt\"\n", "")
 	env := adaptertest.Env("GOWORK=", "GOPROXY=off", "GOFLAGS=")
-	a := golang.New(adapters.Options{Env: env})
+	a := golang.New(snapshot.Options{Env: env})
 	for _, dish := range []string{"app", "lib", "other"} {
 		dir := filepath.Join(root, dish)
 		if exit, out := adaptertest.Run(t, a, env, dir, adaptertest.Task(t, a, dir, "test")); exit != 0 {
@@ -353,7 +354,7 @@ func TestRecipesRunInAWorkspace(t *testing.T) {
 }
 
 func TestMissingGoCommandIsNamed(t *testing.T) {
-	a := golang.New(adapters.Options{Env: adapters.Environ{"PATH=/nowhere"}})
+	a := golang.New(snapshot.Options{Env: adapters.Environ{"PATH=/nowhere"}})
 	_, err := a.ToolchainFingerprint(t.Context(), t.TempDir())
 	_, basisErr := a.ToolchainBasis(t.Context(), t.TempDir())
 	want := &adapters.MissingTool{Tool: "go", Hint: "see https://go.dev/doc/install"}

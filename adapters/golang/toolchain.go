@@ -22,7 +22,7 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	b := adapters.NewBasis(a.env)
+	b := probe.NewBasis(a.env)
 	if seen.shim {
 		a.shim(b, dir)
 	}
@@ -39,7 +39,7 @@ type machine struct {
 }
 
 func (a *Adapter) look() (machine, error) {
-	b := adapters.NewBasis(a.env)
+	b := probe.NewBasis(a.env)
 	tool, err := b.Tool("go")
 	if err != nil {
 		return machine{}, a.missing(err)
@@ -82,7 +82,7 @@ func distribution(tool string) (root string, ok bool) {
 
 // shim adds what version managers choose by: the version files in dir and above, and the
 // directories of installed versions.
-func (a *Adapter) shim(b *adapters.Basis, dir string) {
+func (a *Adapter) shim(b *probe.Basis, dir string) {
 	b.Env("PATH", "GOENV_ROOT", "GOENV_VERSION", "ASDF_DIR", "ASDF_DATA_DIR", "ASDF_GOLANG_VERSION", "MISE_DATA_DIR", "MISE_GO_VERSION")
 	b.Above(dir, append(probe.ManagerFiles(), ".go-version")...)
 	home := a.env.Get("HOME")
@@ -105,7 +105,7 @@ func (a *Adapter) or(name, usual string, sub ...string) string {
 }
 
 // demanded adds the versions that go would download for dir.
-func (a *Adapter) demanded(b *adapters.Basis, dir string) error {
+func (a *Adapter) demanded(b *probe.Basis, dir string) error {
 	p, err := a.project(a.Files(dir))
 	if err != nil {
 		return err

@@ -10,9 +10,10 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/golang"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
-func basis(t *testing.T, o adapters.Options, dir string) string {
+func basis(t *testing.T, o snapshot.Options, dir string) string {
 	t.Helper()
 	text, err := golang.New(o).ToolchainBasis(t.Context(), dir)
 	if err != nil {
@@ -24,7 +25,7 @@ func basis(t *testing.T, o adapters.Options, dir string) string {
 func TestFingerprintIsTheSameInEveryDish(t *testing.T) {
 	adaptertest.Drive(t, "go")
 	root := adaptertest.Fixture(t, "go")
-	a := golang.New(adapters.Options{Env: adaptertest.Env()})
+	a := golang.New(snapshot.Options{Env: adaptertest.Env()})
 	var first string
 	for _, dish := range []string{"lib", "app"} {
 		got, err := a.ToolchainFingerprint(t.Context(), filepath.Join(root, dish))
@@ -38,7 +39,7 @@ func TestFingerprintIsTheSameInEveryDish(t *testing.T) {
 			t.Errorf("%s: %s", dish, got)
 		}
 	}
-	if basis(t, adapters.Options{Env: adaptertest.Env()}, root+"/lib") != basis(t, adapters.Options{Env: adaptertest.Env()}, root+"/app") {
+	if basis(t, snapshot.Options{Env: adaptertest.Env()}, root+"/lib") != basis(t, snapshot.Options{Env: adaptertest.Env()}, root+"/app") {
 		t.Error("the basis differs")
 	}
 }
@@ -49,11 +50,11 @@ func TestFingerprintFollowsTheUsersSettings(t *testing.T) {
 	env := adaptertest.Env("GOENV="+settings, "GOFLAGS=")
 	ask := func() (fingerprint, based string) {
 		t.Helper()
-		got, err := golang.New(adapters.Options{Env: env}).ToolchainFingerprint(t.Context(), t.TempDir())
+		got, err := golang.New(snapshot.Options{Env: env}).ToolchainFingerprint(t.Context(), t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return got, basis(t, adapters.Options{Env: env}, "/")
+		return got, basis(t, snapshot.Options{Env: env}, "/")
 	}
 	was, wasBasis := ask()
 	adaptertest.Write(t, settings, "CGO_CFLAGS=-O1\n") // CGO_ENABLED is 0 without a C compiler
@@ -79,10 +80,10 @@ func fakeGo(t *testing.T, goroot string, distribution bool) adapters.Environ {
 func TestBasisChangesWithTheTool(t *testing.T) {
 	goroot := t.TempDir()
 	env := fakeGo(t, goroot, true)
-	seen := map[string]string{basis(t, adapters.Options{Env: env}, "/"): "the beginning"}
+	seen := map[string]string{basis(t, snapshot.Options{Env: env}, "/"): "the beginning"}
 	step := func(what string, env adapters.Environ) {
 		t.Helper()
-		now := basis(t, adapters.Options{Env: env}, "/")
+		now := basis(t, snapshot.Options{Env: env}, "/")
 		if was, ok := seen[now]; ok {
 			t.Errorf("%s: the same basis as %s", what, was)
 		}
@@ -104,18 +105,18 @@ func TestBasisOfAShimFollowsItsFiles(t *testing.T) {
 	goroot := t.TempDir()
 	env := fakeGo(t, goroot, false)
 	root := adaptertest.Project(t, "-- a/b/x --\n-- c/x --\n")
-	was := basis(t, adapters.Options{Env: env}, root+"/a/b")
-	if other := basis(t, adapters.Options{Env: env}, root+"/c"); other != was {
+	was := basis(t, snapshot.Options{Env: env}, root+"/a/b")
+	if other := basis(t, snapshot.Options{Env: env}, root+"/c"); other != was {
 		t.Error("two directories without a choice differ")
 	}
 	adaptertest.Write(t, root+"/a/.tool-versions", "golang 1.21.0\n")
-	if basis(t, adapters.Options{Env: env}, root+"/a/b") == was {
+	if basis(t, snapshot.Options{Env: env}, root+"/a/b") == was {
 		t.Error(".tool-versions above changed nothing")
 	}
-	if basis(t, adapters.Options{Env: env}, root+"/c") != was {
+	if basis(t, snapshot.Options{Env: env}, root+"/c") != was {
 		t.Error(".tool-versions beside changed something")
 	}
-	got, err := golang.New(adapters.Options{Env: env}).ToolchainFingerprint(t.Context(), root)
+	got, err := golang.New(snapshot.Options{Env: env}).ToolchainFingerprint(t.Context(), root)
 	if err != nil || got != "GOVERSION=go1.22.0\n" {
 		t.Errorf("fingerprint %q, %v", got, err)
 	}
@@ -124,11 +125,11 @@ func TestBasisOfAShimFollowsItsFiles(t *testing.T) {
 func TestBasisFollowsGoModWhereDownloadsAreAllowed(t *testing.T) {
 	adaptertest.Drive(t, "go")
 	root := adaptertest.Project(t, "-- a/go.mod --\nmodule a\ngo 1.22\n-- b/go.mod --\nmodule b\ngo 1.23\n")
-	o := adapters.Options{Env: adaptertest.Env(), AllowDownload: true}
+	o := snapshot.Options{Env: adaptertest.Env(), AllowDownload: true}
 	if basis(t, o, root+"/a") == basis(t, o, root+"/b") {
 		t.Error("go lines change nothing")
 	}
-	if basis(t, adapters.Options{Env: adaptertest.Env()}, root+"/a") != basis(t, adapters.Options{Env: adaptertest.Env()}, root+"/b") {
+	if basis(t, snapshot.Options{Env: adaptertest.Env()}, root+"/a") != basis(t, snapshot.Options{Env: adaptertest.Env()}, root+"/b") {
 		t.Error("go lines change the local toolchain")
 	}
 	if set := golang.New(o).Manifest().SetEnv; len(set) != 0 {

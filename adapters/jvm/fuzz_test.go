@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/jvm"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -24,7 +24,7 @@ func FuzzVersionFiles(f *testing.F) {
 			dir := t.TempDir()
 			adaptertest.Write(t, filepath.Join(dir, ".git"), "")
 			adaptertest.Write(t, filepath.Join(dir, name), string(data))
-			pin, err := jvm.VersionFiles(adapters.NewFiles(dir))
+			pin, err := jvm.VersionFiles(snapshot.NewFiles(dir))
 			if err != nil {
 				var p diagnostics.Problems
 				if !errors.As(err, &p) || p[0].Line < 1 || p[0].Line > 1+strings.Count(string(data), "\n") {

@@ -9,19 +9,20 @@ import (
 	"path/filepath"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
 // Host is the machine as the tools of Java see it. It is safe for concurrent use.
 type Host struct {
 	Env   adapters.Environ // of child processes
-	from  adapters.Source
+	from  snapshot.Source
 	asker *probe.Asker
-	java  adapters.Machine[javaSeen]
+	java  snapshot.Machine[javaSeen]
 }
 
 // Use sets the environment in which the host looks for tools, for the workspace of from.
-func (h *Host) Use(from adapters.Source, env adapters.Environ) {
+func (h *Host) Use(from snapshot.Source, env adapters.Environ) {
 	h.Env, h.from, h.asker = env, from, probe.New(from, env)
 }
 
@@ -49,7 +50,7 @@ func SteeringEnv() []string {
 // look finds the java that the start scripts of Maven and Gradle choose: that of JAVA_HOME,
 // else the first on PATH.
 func (h *Host) look() (javaSeen, error) {
-	b := adapters.NewBasis(h.Env)
+	b := probe.NewBasis(h.Env)
 	b.Env("JAVA_HOME")
 	path, err := h.find()
 	if err != nil {
@@ -103,7 +104,7 @@ func HomeOf(path string) (string, error) {
 func isShim(path string) bool { return filepath.Base(filepath.Dir(path)) == "shims" }
 
 // choices adds the versions that a version manager has, and its default.
-func (h *Host) choices(b *adapters.Basis, shim string) {
+func (h *Host) choices(b *probe.Basis, shim string) {
 	root := filepath.Dir(filepath.Dir(shim))
 	b.File(filepath.Join(root, "version"))
 	for _, pattern := range []string{"versions/*", "installs/java/*"} {
@@ -121,7 +122,7 @@ func (h *Host) Basis(dir string) (string, error) {
 	if err != nil || !seen.shim {
 		return seen.basis, err
 	}
-	b := adapters.NewBasis(h.Env)
+	b := probe.NewBasis(h.Env)
 	b.Above(dir, append(probe.ManagerFiles(), ".java-version", ".sdkmanrc")...)
 	return seen.basis + b.String(), nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // Home is an installed JDK.
@@ -66,7 +67,7 @@ func Look(dir string) Home {
 	if fi, err := os.Stat(filepath.Join(dir, "bin", "javac")); err != nil || !fi.Mode().IsRegular() {
 		return h
 	}
-	data, err := adapters.Source{}.Read(filepath.Join(dir, "release"))
+	data, err := snapshot.Source{}.Read(filepath.Join(dir, "release"))
 	if err != nil || len(data) > maxRelease {
 		return h
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/jvm"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -71,7 +72,7 @@ func home(t *testing.T, dir, version string) string {
 
 func hostIn(env adapters.Environ) *jvm.Host {
 	h := new(jvm.Host)
-	h.Use(adapters.Source{}, env)
+	h.Use(snapshot.Source{}, env)
 	return h
 }
 
@@ -175,7 +176,7 @@ func TestVersionFiles(t *testing.T) {
 		"-- .sdkmanrc --\nmaven=3\n":                                      "",
 	} {
 		root := adaptertest.Project(t, archive)
-		pin, err := jvm.VersionFiles(adapters.NewFiles(filepath.Join(root, "a", "b")))
+		pin, err := jvm.VersionFiles(snapshot.NewFiles(filepath.Join(root, "a", "b")))
 		got := ""
 		switch {
 		case err != nil:

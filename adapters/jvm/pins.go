@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // VersionFiles returns the version of Java that the nearest .java-version, .sdkmanrc or
 // .tool-versions requires, or nil.
-func VersionFiles(f *adapters.Files) (*adapters.Toolchain, error) {
+func VersionFiles(f *snapshot.Files) (*adapters.Toolchain, error) {
 	if pin, err := javaVersion(f); pin != nil || err != nil {
 		return pin, err
 	}
@@ -21,7 +22,7 @@ func VersionFiles(f *adapters.Files) (*adapters.Toolchain, error) {
 }
 
 // javaVersion reads the file of jenv: the first line that is not empty.
-func javaVersion(f *adapters.Files) (*adapters.Toolchain, error) {
+func javaVersion(f *snapshot.Files) (*adapters.Toolchain, error) {
 	pin, err := f.VersionFile("java", ".java-version")
 	if pin != nil && pin.Version == "system" {
 		return nil, nil
@@ -30,7 +31,7 @@ func javaVersion(f *adapters.Files) (*adapters.Toolchain, error) {
 }
 
 // sdkman reads https://sdkman.io/usage/#env-command.
-func sdkman(f *adapters.Files) (*adapters.Toolchain, error) {
+func sdkman(f *snapshot.Files) (*adapters.Toolchain, error) {
 	path, ok := f.Up(".sdkmanrc")
 	if !ok {
 		return nil, nil

@@ -5,13 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // Below returns globs, anchored at the workspace of f, that match paths at any depth below root, as the
 // globs in below do: what one run for a project of a build makes again for its neighbours. It returns none
 // for a root outside of the workspace, or whose name means something in a glob.
-func Below(f *adapters.Files, root string, below ...string) (globs []string) {
+func Below(f *snapshot.Files, root string, below ...string) (globs []string) {
 	top := f.Dir()
 	for dir := range f.Ancestors() {
 		top = dir

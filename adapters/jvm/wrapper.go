@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/pattern"
 	"github.com/bentobuild/bento/internal/probe"
 )
@@ -42,7 +43,7 @@ func (w *Wrapper) describe(said map[string]Property) (url string) {
 }
 
 // MavenWrapper returns the nearest ./mvnw in f's directory or above, or nil.
-func MavenWrapper(f *adapters.Files, env adapters.Environ) (*Wrapper, error) {
+func MavenWrapper(f *snapshot.Files, env adapters.Environ) (*Wrapper, error) {
 	script, ok := f.Up("mvnw")
 	if !ok {
 		return nil, nil
@@ -69,7 +70,7 @@ func MavenWrapper(f *adapters.Files, env adapters.Environ) (*Wrapper, error) {
 
 // mavenIsThere reports whether a version is in the directories where the kinds of wrappers
 // unpack it: shell scripts use HOME, the jar uses the home of the account.
-func mavenIsThere(f *adapters.Files, env adapters.Environ, version string) bool {
+func mavenIsThere(f *snapshot.Files, env adapters.Environ, version string) bool {
 	homes := []string{env.Get("MAVEN_USER_HOME")}
 	if homes[0] == "" {
 		homes = []string{filepath.Join(env.Get("HOME"), ".m2"), filepath.Join(UserHome(env), ".m2")}
@@ -88,7 +89,7 @@ func mavenIsThere(f *adapters.Files, env adapters.Environ, version string) bool 
 // GradleWrapper returns the nearest ./gradlew in f's directory or above, or nil. Without its jar,
 // which source archives leave out, the script cannot run: GradleWrapper then returns only its
 // version, as a pin.
-func GradleWrapper(f *adapters.Files, env adapters.Environ) (w *Wrapper, pin *adapters.Toolchain, err error) {
+func GradleWrapper(f *snapshot.Files, env adapters.Environ) (w *Wrapper, pin *adapters.Toolchain, err error) {
 	script, ok := f.Up("gradlew")
 	if !ok {
 		return nil, nil, nil
@@ -163,7 +164,7 @@ func (w *Wrapper) Command(dir string) string {
 
 // Scope returns the install of a project: only a wrapper that has to fetch its tool needs
 // one. w may be nil.
-func (w *Wrapper) Scope(f *adapters.Files) adapters.Scope {
+func (w *Wrapper) Scope(f *snapshot.Files) adapters.Scope {
 	if w == nil || w.There {
 		return adapters.Scope{Dir: f.Dir(), Nothing: true, Reads: f.Reads()}
 	}

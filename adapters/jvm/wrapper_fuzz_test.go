@@ -7,6 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // FuzzWrappers reads the same bytes as the settings of both wrappers.
@@ -29,11 +30,11 @@ func FuzzWrappers(f *testing.F) {
 		if jar {
 			adaptertest.Write(t, filepath.Join(root, "gradle/wrapper/gradle-wrapper.jar"), "")
 		}
-		maven, err := MavenWrapper(adapters.NewFiles(root), env)
+		maven, err := MavenWrapper(snapshot.NewFiles(root), env)
 		if err != nil {
 			t.Fatal(err)
 		}
-		gradle, pin, err := GradleWrapper(adapters.NewFiles(root), env)
+		gradle, pin, err := GradleWrapper(snapshot.NewFiles(root), env)
 		if err != nil || gradle == nil == jar {
 			t.Fatalf("%+v, %v", gradle, err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 const mavenProperties = "distributionUrl=https://repo.example/org/apache/maven/apache-maven/3.9.6/apache-maven-3.9.6-bin.zip\n"
@@ -18,7 +19,7 @@ func TestMavenWrapper(t *testing.T) {
 	env := adapters.NewEnviron([]string{"HOME=" + home})
 	root := adaptertest.Project(t, "-- mvnw --\nmaven-wrapper.jar\n-- .mvn/wrapper/maven-wrapper.jar --\n-- .mvn/wrapper/maven-wrapper.properties --\n"+mavenProperties)
 	look := func() *Wrapper {
-		w, err := MavenWrapper(adapters.NewFiles(filepath.Join(root, "a")), env)
+		w, err := MavenWrapper(snapshot.NewFiles(filepath.Join(root, "a")), env)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,12 +33,12 @@ func TestMavenWrapper(t *testing.T) {
 	if !errors.As(w.Missing(), &missing) || !strings.Contains(missing.Tool, "3.9.6") || !strings.Contains(missing.Hint, "allow_download") {
 		t.Errorf("%+v", missing)
 	}
-	s := w.Scope(adapters.NewFiles(root))
+	s := w.Scope(snapshot.NewFiles(root))
 	if s.Nothing || s.Command != "sh ./mvnw -v" || s.Dir != root || len(s.Files) != 2 {
 		t.Errorf("%+v", s)
 	}
 	adaptertest.Write(t, filepath.Join(home, ".m2/wrapper/dists/apache-maven-3.9.6-bin/abc/apache-maven-3.9.6/bin/mvn"), "")
-	if w = look(); !w.There || !w.Scope(adapters.NewFiles(root)).Nothing {
+	if w = look(); !w.There || !w.Scope(snapshot.NewFiles(root)).Nothing {
 		t.Errorf("%+v", w)
 	}
 	if err := os.Remove(filepath.Join(root, ".mvn/wrapper/maven-wrapper.jar")); err != nil {
@@ -58,7 +59,7 @@ func TestGradleWrapper(t *testing.T) {
 	root := adaptertest.Project(t, "-- gradlew --\ngradle-wrapper.jar\n-- gradle/wrapper/gradle-wrapper.jar --\n-- gradle/wrapper/gradle-wrapper.properties --\n"+
 		"distributionSha256Sum=abc\ndistributionUrl=https\\://services.gradle.org/distributions/gradle-8.10-bin.zip\n")
 	look := func() (*Wrapper, *adapters.Toolchain) {
-		w, pin, err := GradleWrapper(adapters.NewFiles(root), env)
+		w, pin, err := GradleWrapper(snapshot.NewFiles(root), env)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +101,7 @@ func TestOwnKind(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f := adapters.NewFiles(filepath.Join(root, "x", "y"))
+	f := snapshot.NewFiles(filepath.Join(root, "x", "y"))
 	m, err := MavenWrapper(f, nil)
 	g, _, err2 := GradleWrapper(f, nil)
 	if err != nil || err2 != nil || !m.There || !g.There || m.Text != "" {
@@ -116,7 +117,7 @@ func TestOwnKind(t *testing.T) {
 
 func TestFetch(t *testing.T) {
 	root := adaptertest.Project(t, "-- mvnw --\necho fetching $1\nexit $STATUS\n")
-	w, err := MavenWrapper(adapters.NewFiles(root), nil)
+	w, err := MavenWrapper(snapshot.NewFiles(root), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func linksAndLock(b *testing.B, a *Adapter, dirs []string) {
@@ -41,7 +42,7 @@ func BenchmarkLinksAndLocks(b *testing.B) {
 }
 
 func newPNPM() *Adapter {
-	return NewPNPM(adapters.Options{Env: adapters.NewEnviron(os.Environ())})
+	return NewPNPM(snapshot.Options{Env: adapters.NewEnviron(os.Environ())})
 }
 
 // BenchmarkWorkspace asks everything about each member of the workspace, as discovery
@@ -50,7 +51,7 @@ func BenchmarkWorkspace(b *testing.B) {
 	_, dirs := adaptertest.PNPM(b, 1000)
 	defer adaptertest.ReportCPU(b)()
 	for b.Loop() {
-		family := All(adapters.Options{Env: adapters.NewEnviron(os.Environ())})
+		family := All(snapshot.Options{Env: adapters.NewEnviron(os.Environ())})
 		for _, dir := range dirs {
 			for _, a := range family {
 				if yes, err := a.Detect(b.Context(), dir); !yes || err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/project"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
@@ -17,7 +18,7 @@ func bunDialect() dialect {
 		locks:    []string{"bun.lock", "bun.lockb"},
 		settings: []string{"bunfig.toml", ".npmrc", "patches"},
 		// bun leaves no sign of a finished install, so package modules writes a record.
-		traces: func(*adapters.Files, string) (traces, error) {
+		traces: func(*snapshot.Files, string) (traces, error) {
 			return traces{made: []string{"node_modules"}}, nil
 		},
 		run:     runBy("bun"),
@@ -64,7 +65,7 @@ const maxTestDirs = 500
 var testFile = pattern.New(`[._](test|spec)\.(js|jsx|ts|tsx|mjs|cjs|mts|cts)$`)
 
 // hasTests reports whether "bun test" would find tests outside of other packages.
-func hasTests(f *adapters.Files) bool {
+func hasTests(f *snapshot.Files) bool {
 	queue := []string{f.Dir()}
 	for i := 0; i < len(queue) && i < maxTestDirs; i++ {
 		entries := f.List(queue[i])

@@ -9,6 +9,7 @@ import (
 	"github.com/bentobuild/bento/adapters/node/packagejson"
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/settings"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // maxCopied is how many packages an install may copy from directories.
@@ -17,7 +18,7 @@ const maxCopied = 2_000
 // copies finds the packages of the repository that an install copies into node_modules.
 type copies struct {
 	a       *Adapter
-	files   *adapters.Files
+	files   *snapshot.Files
 	plain   bool // a directory without a scheme is copied
 	all     bool // all members are
 	members []string
@@ -27,7 +28,7 @@ type copies struct {
 
 // copied returns what the install of the scope in dir copies out of the repository, and the directories
 // of packages whose scripts it runs.
-func (a *Adapter) copied(f *adapters.Files, dir string, members []string) []adapters.Copied {
+func (a *Adapter) copied(f *snapshot.Files, dir string, members []string) []adapters.Copied {
 	npm := settings.ReadNPM(f, dir)
 	c := &copies{a: a, files: f, members: members, seen: make(map[string]bool)}
 	switch a.manager {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/project"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // dialect describes how one package manager differs from the others.
@@ -15,12 +16,12 @@ type dialect struct {
 	// settings are files and directories beside the root's package.json that decide an
 	// install: a directory stands for the files in it.
 	settings []string
-	traces   func(f *adapters.Files, dir string) (traces, error)
+	traces   func(f *snapshot.Files, dir string) (traces, error)
 	// run returns the shell command of a script.
 	run func(script string) string
 	// install returns the command of an install in dir. If locked, the command does not
 	// change the lockfile.
-	install func(f *adapters.Files, dir string, locked bool) ([]string, error)
+	install func(f *snapshot.Files, dir string, locked bool) ([]string, error)
 	// again returns the command of an install that replaces copies of packages, and runs the scripts of
 	// the project, although nothing seems to have changed. It is nil where every install does.
 	again func(argv []string) []string
@@ -47,8 +48,8 @@ type traces struct {
 	always bool
 }
 
-func marked(path string) func(*adapters.Files, string) (traces, error) {
-	return func(*adapters.Files, string) (traces, error) {
+func marked(path string) func(*snapshot.Files, string) (traces, error) {
+	return func(*snapshot.Files, string) (traces, error) {
 		return traces{made: []string{path}, mark: path}, nil
 	}
 }
@@ -70,8 +71,8 @@ func runBy(command string, short ...string) func(script string) string {
 }
 
 // frozen returns a command that depends on whether a lockfile exists.
-func frozen(with, without string) func(*adapters.Files, string, bool) ([]string, error) {
-	return func(_ *adapters.Files, _ string, locked bool) ([]string, error) {
+func frozen(with, without string) func(*snapshot.Files, string, bool) ([]string, error) {
+	return func(_ *snapshot.Files, _ string, locked bool) ([]string, error) {
 		if locked {
 			return strings.Fields(with), nil
 		}

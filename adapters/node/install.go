@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/modules"
 	"github.com/bentobuild/bento/adapters/node/project"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -63,8 +64,8 @@ type deciding struct {
 }
 
 // basisOf returns what decides the install of a package or workspace. Its members share it.
-func (a *Adapter) basisOf(f *adapters.Files, p *project.Project) deciding {
-	basis, _ := a.installs.Get(f, p.Scope(), func(f *adapters.Files) (deciding, error) {
+func (a *Adapter) basisOf(f *snapshot.Files, p *project.Project) deciding {
+	basis, _ := a.installs.Get(f, p.Scope(), func(f *snapshot.Files) (deciding, error) {
 		dir := f.Dir()
 		root, err := a.Read(f, dir)
 		if err != nil {
@@ -96,7 +97,7 @@ func (a *Adapter) basisOf(f *adapters.Files, p *project.Project) deciding {
 
 // deciding returns the files besides manifests that decide the install in dir: the
 // lockfile, and settings with the files that they name.
-func (a *Adapter) deciding(f *adapters.Files, dir string) []string {
+func (a *Adapter) deciding(f *snapshot.Files, dir string) []string {
 	var files []string
 	for _, name := range a.locks {
 		files = append(files, filepath.Join(dir, name))
@@ -128,7 +129,7 @@ func manifestOf(target string) string {
 }
 
 // lockOf returns the lockfile in dir, or "".
-func (a *Adapter) lockOf(f *adapters.Files, dir string) string {
+func (a *Adapter) lockOf(f *snapshot.Files, dir string) string {
 	for _, name := range a.locks {
 		if path := filepath.Join(dir, name); f.IsFile(path) {
 			return path
@@ -139,7 +140,7 @@ func (a *Adapter) lockOf(f *adapters.Files, dir string) string {
 
 // installArgs returns the command without the path of the manager. An empty lockfile locks
 // nothing: for the later yarns it marks the root of a project.
-func (a *Adapter) installArgs(f *adapters.Files, dir string) ([]string, error) {
+func (a *Adapter) installArgs(f *snapshot.Files, dir string) ([]string, error) {
 	lock := a.lockOf(f, dir)
 	if lock != "" && f.State(f.Whole(lock), true).IsEmpty() {
 		lock = ""

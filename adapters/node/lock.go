@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/adapters/node/lockfile"
 	"github.com/bentobuild/bento/adapters/node/packagejson"
 	"github.com/bentobuild/bento/adapters/node/project"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/lockgraph"
 )
 
@@ -32,7 +33,7 @@ func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnsw
 	}
 	ans := adapters.LockAnswer{File: a.lockOf(f, p.Scope()), Parts: rootPart(p)}
 	if ans.File != "" && p.Space != nil {
-		l, _ := a.locked.Get(f, p.Scope(), func(f *adapters.Files) (lockReader, error) {
+		l, _ := a.locked.Get(f, p.Scope(), func(f *snapshot.Files) (lockReader, error) {
 			return readLock(f, a.lockOf(f, f.Dir())), nil
 		})
 		ans.Digest, ans.Whole = l.of(a, f, p, filepath.Base(ans.File))
@@ -42,7 +43,7 @@ func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnsw
 }
 
 // readLock reads a lockfile of any manager, by its name.
-func readLock(f *adapters.Files, path string) (l lockReader) {
+func readLock(f *snapshot.Files, path string) (l lockReader) {
 	name := filepath.Base(path)
 	if name == "bun.lockb" {
 		l.whole = `bun.lockb is not text; "bun install --save-text-lockfile" turns it into bun.lock`
@@ -70,7 +71,7 @@ func readLock(f *adapters.Files, path string) (l lockReader) {
 }
 
 // of returns the digest for a package, or why it has none.
-func (l *lockReader) of(a *Adapter, f *adapters.Files, p *project.Project, name string) (digest, whole string) {
+func (l *lockReader) of(a *Adapter, f *snapshot.Files, p *project.Project, name string) (digest, whole string) {
 	switch {
 	case l.whole != "":
 		return "", l.whole
@@ -89,7 +90,7 @@ func (l *lockReader) of(a *Adapter, f *adapters.Files, p *project.Project, name 
 // classicDigest returns the digest of the requirements of a package and of the members that
 // it depends on: the lockfile of yarn 1 has no members. Every member also depends on the
 // root's requirements.
-func (a *Adapter) classicDigest(f *adapters.Files, p *project.Project, lock *lockfile.Classic) string {
+func (a *Adapter) classicDigest(f *snapshot.Files, p *project.Project, lock *lockfile.Classic) string {
 	c := &closure{adapter: a, files: f, project: p, lock: lock, seen: make(map[string]bool)}
 	c.add(p.Manifest)
 	if root := p.Root(); root != nil {
@@ -106,7 +107,7 @@ func (a *Adapter) classicDigest(f *adapters.Files, p *project.Project, lock *loc
 // closure collects the packages that a package resolves to, through members.
 type closure struct {
 	adapter *Adapter
-	files   *adapters.Files
+	files   *snapshot.Files
 	project *project.Project
 	lock    *lockfile.Classic
 	seen    map[string]bool // members that were seen, by directory

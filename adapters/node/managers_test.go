@@ -12,11 +12,12 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func all(env ...string) map[string]*Adapter {
 	byID := make(map[string]*Adapter)
-	for _, a := range All(adapters.Options{Env: adaptertest.Env(env...)}) {
+	for _, a := range All(snapshot.Options{Env: adaptertest.Env(env...)}) {
 		byID[a.Manifest().AdapterID] = a.(*Adapter)
 	}
 	return byID
@@ -347,7 +348,7 @@ func TestLockfilesThatCountWhole(t *testing.T) {
 	}
 	// One that is too large to be read is an input like any file.
 	root := adaptertest.Project(t, workspace)
-	if err := os.WriteFile(filepath.Join(root, "bun.lock"), make([]byte, adapters.MaxManifest+1), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(root, "bun.lock"), make([]byte, snapshot.MaxManifest+1), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if l := adaptertest.Lock(t, all()["bun"], root, root); l.Digest != "" || !strings.Contains(l.Whole, "larger than 16 MiB") {
@@ -398,7 +399,7 @@ func TestCorepackWithoutTheVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := adaptertest.Project(t, "-- package.json --\n{\"packageManager\": \"pnpm@9.1.0\"}\n")
-	a := NewPNPM(adapters.Options{Env: adapters.Environ{"HOME=" + home, "PATH=" + home + "/bin:/usr/bin:/bin"}})
+	a := NewPNPM(snapshot.Options{Env: adapters.Environ{"HOME=" + home, "PATH=" + home + "/bin:/usr/bin:/bin"}})
 	_, err := a.ToolchainFingerprint(t.Context(), root)
 	if err == nil || err.Error() != "pnpm 9.1.0 is not installed" {
 		t.Errorf("%v", err)
@@ -413,7 +414,7 @@ func TestYarnOfTheProject(t *testing.T) {
 	}
 	root := adaptertest.Project(t, "-- .yarnrc.yml --\nyarnPath: .yarn/releases/yarn.cjs\n-- .yarn/releases/yarn.cjs --\n1\n-- a/package.json --\n{}\n")
 	basis := func() string {
-		a := NewYarn(adapters.Options{Env: adapters.Environ{"HOME=" + bin, "PATH=" + bin}})
+		a := NewYarn(snapshot.Options{Env: adapters.Environ{"HOME=" + bin, "PATH=" + bin}})
 		text, err := a.ToolchainBasis(t.Context(), filepath.Join(root, "a"))
 		if err != nil {
 			t.Fatal(err)
@@ -435,7 +436,7 @@ func TestAllowedToFollow(t *testing.T) {
 	}
 	root := adaptertest.Project(t, "-- a/package.json --\n{}\n-- b/package.json --\n{}\n")
 	for download, want := range map[bool]bool{false: true, true: false} {
-		a := NewPNPM(adapters.Options{Env: adapters.Environ{"HOME=" + bin, "PATH=" + bin}, AllowDownload: download})
+		a := NewPNPM(snapshot.Options{Env: adapters.Environ{"HOME=" + bin, "PATH=" + bin}, AllowDownload: download})
 		one, err := a.ToolchainBasis(t.Context(), filepath.Join(root, "a"))
 		two, err2 := a.ToolchainBasis(t.Context(), filepath.Join(root, "b"))
 		if err != nil || err2 != nil || (one == two) != want {
@@ -447,7 +448,7 @@ func TestAllowedToFollow(t *testing.T) {
 func TestBunDoesWithoutNode(t *testing.T) {
 	bin := t.TempDir()
 	script(t, bin, "bun", "echo 1.4.5")
-	a := NewBun(adapters.Options{Env: adapters.Environ{"PATH=" + bin + ":/bin"}})
+	a := NewBun(snapshot.Options{Env: adapters.Environ{"PATH=" + bin + ":/bin"}})
 	if _, err := a.env.LookPath("node"); err == nil {
 		t.Skip("node is in /bin")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/growth"
 )
@@ -46,16 +47,16 @@ func TestMembersWithoutLockfile(t *testing.T) {
 		if _, err := fmt.Sscan(string(data), &root, &n); err != nil {
 			t.Fatal(err)
 		}
-		snapshot := new(adapters.Snapshot)
-		snapshot.Hold(diskView{})
-		a := NewNPM(adapters.Options{Clone: clone.At(root), Snapshot: snapshot})
+		shown := new(snapshot.Snapshot)
+		shown.Hold(diskView{})
+		a := NewNPM(snapshot.Options{Clone: clone.At(root), Snapshot: shown})
 		for range 2 {
 			for i := range n {
 				if _, err := a.LockDigest(t.Context(), member(root, i)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			snapshot.Changed()
+			shown.Changed()
 		}
 		return a
 	}})

@@ -15,6 +15,7 @@ import (
 	"github.com/bentobuild/bento/adapters/node/pins"
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/tools"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -28,15 +29,15 @@ type Adapter struct {
 	manifest adapters.Manifest
 	pins     pins.Reader
 	tools    tools.Tools
-	installs adapters.Memo[deciding]   // by scope
-	locked   adapters.Memo[lockReader] // by scope
+	installs snapshot.Memo[deciding]   // by scope
+	locked   snapshot.Memo[lockReader] // by scope
 	names    packageNames
 	scripts  adapters.Scripts
 }
 
 // All returns the adapters of the family in the order of detection. They share the files that they
 // read.
-func All(o adapters.Options) []adapters.Adapter {
+func All(o snapshot.Options) []adapters.Adapter {
 	s := newShelf(o)
 	return []adapters.Adapter{
 		newAdapter(s, o, bunDialect()), newAdapter(s, o, pnpmDialect()),
@@ -44,9 +45,9 @@ func All(o adapters.Options) []adapters.Adapter {
 	}
 }
 
-func newShelf(o adapters.Options) *project.Shelf { return project.NewShelf(o, isSharedFile) }
+func newShelf(o snapshot.Options) *project.Shelf { return project.NewShelf(o, isSharedFile) }
 
-func newAdapter(s *project.Shelf, o adapters.Options, d dialect) *Adapter {
+func newAdapter(s *project.Shelf, o snapshot.Options, d dialect) *Adapter {
 	a := &Adapter{Shelf: s, dialect: d}
 	a.manifest = adapters.Manifest{
 		ProtocolVersion:  adapters.ProtocolVersion,

@@ -16,10 +16,11 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-func newNPM() *Adapter { return NewNPM(adapters.Options{Env: adapters.NewEnviron(os.Environ())}) }
+func newNPM() *Adapter { return NewNPM(snapshot.Options{Env: adapters.NewEnviron(os.Environ())}) }
 
 func TestDetect(t *testing.T) {
 	root := adaptertest.Tree(t,
@@ -325,19 +326,19 @@ func testAnswersFollowTheFiles(t *testing.T) {
 }
 
 // NewNPM returns the adapter of npm, id node-npm.
-func NewNPM(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, npmDialect()) }
+func NewNPM(o snapshot.Options) *Adapter { return newAdapter(newShelf(o), o, npmDialect()) }
 
 // NewPNPM returns the adapter of pnpm, id node-pnpm.
-func NewPNPM(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, pnpmDialect()) }
+func NewPNPM(o snapshot.Options) *Adapter { return newAdapter(newShelf(o), o, pnpmDialect()) }
 
 // NewYarn returns the adapter of yarn 1 and its successor, id node-yarn.
-func NewYarn(o adapters.Options) *Adapter {
+func NewYarn(o snapshot.Options) *Adapter {
 	s := newShelf(o)
 	return newAdapter(s, o, yarnDialect(s))
 }
 
 // NewBun returns the adapter of bun, id bun.
-func NewBun(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, bunDialect()) }
+func NewBun(o snapshot.Options) *Adapter { return newAdapter(newShelf(o), o, bunDialect()) }
 
 // TestAliasOrder: of the scripts that may stand for a missing one the first in order does.
 func TestAliasOrder(t *testing.T) {

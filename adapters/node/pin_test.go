@@ -13,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/node/pins"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -79,7 +80,7 @@ func TestYarnOfTheLockfile(t *testing.T) {
 		{"packageManager", classic, `{"packageManager": "yarn@1.22.22"}`, "1.22.22", false},
 	} {
 		root := adaptertest.Tree(t, "a/package.json", tt.manifest, "a/yarn.lock", tt.lock)
-		got, err := NewYarn(adapters.Options{Env: adapters.NewEnviron(os.Environ())}).RequiredToolchain(t.Context(), filepath.Join(root, "a"))
+		got, err := NewYarn(snapshot.Options{Env: adapters.NewEnviron(os.Environ())}).RequiredToolchain(t.Context(), filepath.Join(root, "a"))
 		if err != nil || (got == nil) != (tt.want == "") {
 			t.Fatalf("%s: %+v, %v", tt.name, got, err)
 		}
@@ -167,7 +168,7 @@ func TestNoSilentDownload(t *testing.T) {
 		if _, err := a.Tasks(t.Context(), root); err != nil {
 			t.Error(err)
 		}
-		allowed := NewPNPM(adapters.Options{Env: adaptertest.Env(), AllowDownload: true})
+		allowed := NewPNPM(snapshot.Options{Env: adaptertest.Env(), AllowDownload: true})
 		if pin, err := allowed.RequiredToolchain(t.Context(), root); err != nil || pin != nil && pin.Refused != "" {
 			t.Error(pin, err)
 		}
@@ -177,7 +178,7 @@ func TestNoSilentDownload(t *testing.T) {
 			t.Errorf("%s lets corepack fetch", id)
 		}
 	}
-	for _, a := range All(adapters.Options{AllowDownload: true}) {
+	for _, a := range All(snapshot.Options{AllowDownload: true}) {
 		if env := a.Manifest().SetEnv; env["COREPACK_ENABLE_NETWORK"] != "" || env["pnpm_config_manage_package_manager_versions"] != "" {
 			t.Errorf("%s is held back", a.Manifest().AdapterID)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // real returns the adapters of the managers that are installed, with yarn 1 under the
@@ -41,7 +42,7 @@ func real(t *testing.T, ids ...string) map[string]*Adapter {
 			t.Fatal(err)
 		}
 		env = env.WithPath(filepath.Dir(filepath.Join(filepath.Dir(path), target)))
-		byID[id] = NewYarn(adapters.Options{Env: env})
+		byID[id] = NewYarn(snapshot.Options{Env: env})
 	}
 	return byID
 }
@@ -249,7 +250,7 @@ func TestStaleLockfiles(t *testing.T) {
 }
 
 func lockName(a *Adapter, root string) string {
-	return filepath.Base(a.lockOf(adapters.NewFiles(root), root))
+	return filepath.Base(a.lockOf(snapshot.NewFiles(root), root))
 }
 
 func TestAdd(t *testing.T) {
@@ -267,7 +268,7 @@ func TestAdd(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			m, err := a.Read(adapters.NewFiles(root), root)
+			m, err := a.Read(snapshot.NewFiles(root), root)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/project"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // sharedFile is a file that tools also read from directories above the package.
@@ -35,7 +35,7 @@ type shared struct {
 }
 
 // sharedBy returns the files above the package that its tasks depend on.
-func (a *Adapter) sharedBy(f *adapters.Files, p *project.Project) shared {
+func (a *Adapter) sharedBy(f *snapshot.Files, p *project.Project) shared {
 	var s shared
 	if p.IsMember() {
 		s.install = append(s.install, filepath.Join(p.Scope(), project.File))

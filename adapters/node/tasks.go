@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters/node/packagejson"
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/tsconfig"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
@@ -48,7 +49,7 @@ type recipes struct {
 	dialect *dialect
 	shared  shared
 	ts      tsconfig.Config
-	files   *adapters.Files
+	files   *snapshot.Files
 	names   adapters.Scripts
 }
 
@@ -63,7 +64,7 @@ func (r *recipes) unmapped(tasks []adapters.Task) []diagnostics.Diagnostic {
 
 // turboTasks returns the names of the tasks in the turbo.json of a workspace. A malformed file has none:
 // turbo reports it.
-func turboTasks(f *adapters.Files, root string) []string {
+func turboTasks(f *snapshot.Files, root string) []string {
 	path := filepath.Join(root, "turbo.json")
 	data, err := f.ReadIfExists(path)
 	if data == nil || err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // script writes an executable.
@@ -25,7 +26,7 @@ func TestMissingTool(t *testing.T) {
 	bin := t.TempDir()
 	check := func(tool string) {
 		t.Helper()
-		a := NewNPM(adapters.Options{Env: adapters.Environ{"PATH=" + bin}})
+		a := NewNPM(snapshot.Options{Env: adapters.Environ{"PATH=" + bin}})
 		for _, err := range []error{second(a.ToolchainFingerprint(t.Context(), bin)), second(a.ToolchainBasis(t.Context(), bin))} {
 			var missing *adapters.MissingTool
 			if !errors.As(err, &missing) || missing.Tool != tool || missing.Hint == "" {
@@ -38,7 +39,7 @@ func TestMissingTool(t *testing.T) {
 	check("npm")
 	root := adaptertest.Tree(t, "package.json", `{"dependencies": {"a": "1"}}`)
 	env := adapters.Environ{"PATH=" + bin}
-	err := NewNPM(adapters.Options{Env: env}).Install(t.Context(), adapters.InstallRequest{DishDir: root, Env: env}, nil)
+	err := NewNPM(snapshot.Options{Env: env}).Install(t.Context(), adapters.InstallRequest{DishDir: root, Env: env}, nil)
 	var missing *adapters.MissingTool
 	if !errors.As(err, &missing) || missing.Tool != "npm" {
 		t.Errorf("install without npm: %v", err)
@@ -49,7 +50,7 @@ func second[T any](_ T, err error) error { return err }
 
 func TestFingerprintTakesTheVersionOnly(t *testing.T) {
 	bin := t.TempDir()
-	a := NewNPM(adapters.Options{Env: adapters.Environ{"PATH=" + bin + ":/usr/bin:/bin", "SECRET=x"}})
+	a := NewNPM(snapshot.Options{Env: adapters.Environ{"PATH=" + bin + ":/usr/bin:/bin", "SECRET=x"}})
 	script(t, bin, "node", `echo "warning: old"; echo warning >&2; echo v18.19.1`)
 	script(t, bin, "npm", `test "$SECRET" = "" && echo 9.2.0; echo`)
 	if got, err := a.ToolchainFingerprint(t.Context(), bin); got != "node=v18.19.1 npm=9.2.0" || err != nil {
@@ -84,13 +85,13 @@ exec "` + home + `/versions/$v/bin/node"`
 	script(t, home, "versions/20.0.0/bin/node", "echo v20.0.0")
 	script(t, home, "bin/npm", "echo 10.0.0")
 	adaptertest.Put(t, home, "version", "18.0.0")
-	a := NewNPM(adapters.Options{Env: adapters.Environ{"HOME=" + home, "PATH=" + home + "/shims:" + home + "/bin:/usr/bin:/bin"}})
+	a := NewNPM(snapshot.Options{Env: adapters.Environ{"HOME=" + home, "PATH=" + home + "/shims:" + home + "/bin:/usr/bin:/bin"}})
 
 	root := adaptertest.Tree(t, "new/.node-version", "20.0.0\n", "gone/.node-version", "99.0.0\n", "old/sub/x", "", "old/sub2/x", "")
 	ask := func(dir string) (basis, fingerprint string) {
 		t.Helper()
 		// What an adapter has seen of the machine holds for a moment.
-		basis, err := NewNPM(adapters.Options{Env: a.env}).ToolchainBasis(t.Context(), filepath.Join(root, dir))
+		basis, err := NewNPM(snapshot.Options{Env: a.env}).ToolchainBasis(t.Context(), filepath.Join(root, dir))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/settings"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
@@ -55,7 +56,7 @@ func yarnDialect(s *project.Shelf) dialect {
 // yarns distinguishes the two programs.
 type yarns struct{ shelf *project.Shelf }
 
-func (y yarns) traces(f *adapters.Files, dir string) (traces, error) {
+func (y yarns) traces(f *snapshot.Files, dir string) (traces, error) {
 	gen, err := y.shelf.Generation(f, dir)
 	switch {
 	case err != nil || gen == project.UnknownGeneration:
@@ -80,7 +81,7 @@ func (y yarns) traces(f *adapters.Files, dir string) (traces, error) {
 	return traces{made: []string{loader}, plain: true, always: true}, nil
 }
 
-func (y yarns) install(f *adapters.Files, dir string, locked bool) ([]string, error) {
+func (y yarns) install(f *snapshot.Files, dir string, locked bool) ([]string, error) {
 	gen, err := y.shelf.Generation(f, dir)
 	switch {
 	case err != nil:
@@ -121,7 +122,7 @@ func isYarn1(env adapters.Environ) bool {
 		return false
 	}
 	dir := filepath.Dir(filepath.Dir(real))
-	data, err := adapters.NewFiles(dir).ReadIfExists(project.File)
+	data, err := snapshot.NewFiles(dir).ReadIfExists(project.File)
 	root, perr := jsonfile.Parse(project.File, data)
 	return err == nil && perr == nil && strings.HasPrefix(root.Get("version").Text(), "1.")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/php/composer"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -68,7 +69,7 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 }
 
 // copies returns the names of the packages that an install copies from directories.
-func (a *Adapter) copies(f *adapters.Files) (names []string) {
+func (a *Adapter) copies(f *snapshot.Files) (names []string) {
 	m, err := a.manifests.Read(f, manifestFile)
 	if err != nil {
 		return nil // composer has reported it
@@ -81,7 +82,7 @@ func (a *Adapter) copies(f *adapters.Files) (names []string) {
 
 // copied returns the packages of path repositories that m requires, directly or through each other, and
 // that composer copies.
-func (a *Adapter) copied(f *adapters.Files, m *composer.Manifest) (list []*composer.Manifest) {
+func (a *Adapter) copied(f *snapshot.Files, m *composer.Manifest) (list []*composer.Manifest) {
 	all := a.env.Get("COMPOSER_MIRROR_PATH_REPOS") == "1"
 	byName, copies := make(map[string]*composer.Manifest), make(map[string]bool)
 	for _, repo := range m.Repositories {
@@ -113,7 +114,7 @@ func (a *Adapter) copied(f *adapters.Files, m *composer.Manifest) (list []*compo
 
 // fresh returns an error when the lockfile is older than composer.json or than the path
 // packages.
-func (a *Adapter) fresh(ctx context.Context, f *adapters.Files, lock *composer.Lock, req adapters.InstallRequest) error {
+func (a *Adapter) fresh(ctx context.Context, f *snapshot.Files, lock *composer.Lock, req adapters.InstallRequest) error {
 	const check = "validate --no-check-publish --no-check-all"
 	err := a.run(ctx, req.Leave(), probe.Work{Argv: strings.Fields(check), Dir: f.Dir(), Env: req.Env}, nil)
 	var failed *adapters.InstallError

@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/php"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestInstallScope(t *testing.T) {
@@ -35,7 +36,7 @@ func TestInstallRefusesAStaleLockfile(t *testing.T) {
 	adaptertest.Drive(t, "php", "composer")
 	root := adaptertest.Fixture(t, "php")
 	env := adaptertest.Env("COMPOSER_DISABLE_NETWORK=1", "COMPOSER_HOME="+t.TempDir())
-	a := php.New(adapters.Options{Env: env})
+	a := php.New(snapshot.Options{Env: env})
 	install := func() error {
 		t.Helper()
 		_, err := adaptertest.Install(t, a, env, root+"/app")
@@ -69,7 +70,7 @@ func TestForcedInstallMends(t *testing.T) {
 	adaptertest.Drive(t, "php", "composer")
 	root := adaptertest.Fixture(t, "php")
 	env := adaptertest.Env("COMPOSER_DISABLE_NETWORK=1", "COMPOSER_MIRROR_PATH_REPOS=1", "COMPOSER_HOME="+t.TempDir())
-	a := php.New(adapters.Options{Env: env})
+	a := php.New(snapshot.Options{Env: env})
 	if _, err := adaptertest.Install(t, a, env, root+"/app"); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func TestAdd(t *testing.T) {
 	adaptertest.Drive(t, "php", "composer")
 	root := adaptertest.Fixture(t, "php")
 	env := adaptertest.Env("COMPOSER_DISABLE_NETWORK=1", "COMPOSER_HOME="+t.TempDir())
-	a := php.New(adapters.Options{Env: env})
+	a := php.New(snapshot.Options{Env: env})
 	adaptertest.Write(t, root+"/more/composer.json", `{"name": "example/more", "version": "2.0.0"}`)
 	req := adapters.AddRequest{DishDir: root + "/app", Packages: []string{"example/more"}, Dev: true, Env: adaptertest.TaskEnv(a, env)}
 	if err := a.Add(t.Context(), req, nil); err != nil {
@@ -146,7 +147,7 @@ func TestAdd(t *testing.T) {
 func TestScaffold(t *testing.T) {
 	adaptertest.Drive(t, "php", "composer")
 	env := adaptertest.Env("COMPOSER_DISABLE_NETWORK=1", "COMPOSER_HOME="+t.TempDir())
-	a := php.New(adapters.Options{Env: env})
+	a := php.New(snapshot.Options{Env: env})
 	adaptertest.ScaffoldWorks(t, a, env, "build", "test", "lint")
 	dir := adaptertest.Scaffold(t, a, "0.Up_-x")
 	if _, err := adaptertest.Install(t, a, env, dir); err != nil {

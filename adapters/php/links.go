@@ -10,6 +10,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/php/composer"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // maxPathPackages is how many directories one pattern of a path repository may match.
@@ -58,7 +59,7 @@ func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, er
 
 // pathPackages returns the packages of the path repositories. It leaves out a package that
 // cannot be read: bento reports it as a dish, or composer does.
-func (a *Adapter) pathPackages(f *adapters.Files, m *composer.Manifest) []*composer.Manifest {
+func (a *Adapter) pathPackages(f *snapshot.Files, m *composer.Manifest) []*composer.Manifest {
 	var list []*composer.Manifest
 	for _, repo := range m.Repositories {
 		for _, dir := range expand(f, m.Dir(), repo.URL) {
@@ -73,7 +74,7 @@ func (a *Adapter) pathPackages(f *adapters.Files, m *composer.Manifest) []*compo
 
 // expand returns the directories of a path repository's url, which may be a pattern of
 // glob(3) with braces.
-func expand(f *adapters.Files, base, url string) []string {
+func expand(f *snapshot.Files, base, url string) []string {
 	if !filepath.IsAbs(url) {
 		url = filepath.Join(base, filepath.FromSlash(url))
 	}
@@ -93,7 +94,7 @@ func expand(f *adapters.Files, base, url string) []string {
 }
 
 // step returns the directories in dir that match one segment of a pattern.
-func step(f *adapters.Files, dir, segment string) []string {
+func step(f *snapshot.Files, dir, segment string) []string {
 	if !strings.ContainsAny(segment, "*?[{") {
 		return []string{filepath.Join(dir, segment)}
 	}

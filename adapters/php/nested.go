@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // insideRule is Manifest.Inside.
@@ -15,10 +16,10 @@ const insideRule = "it has a lockfile of its own, or a `name` that the package a
 // Nested implements adapters.Nester: a package that is locked on its own, or has a name and is no
 // part of the package in outer.
 func (a *Adapter) Nested(_ context.Context, dir, outer string) (adapters.NestedAnswer, error) {
-	return adapters.JudgeNested(a.Files(dir), func(f *adapters.Files) (adapters.NestedAnswer, error) { return a.nested(f, outer) })
+	return snapshot.JudgeNested(a.Files(dir), func(f *snapshot.Files) (adapters.NestedAnswer, error) { return a.nested(f, outer) })
 }
 
-func (a *Adapter) nested(f *adapters.Files, outer string) (answer adapters.NestedAnswer, err error) {
+func (a *Adapter) nested(f *snapshot.Files, outer string) (answer adapters.NestedAnswer, err error) {
 	m, err := a.manifests.Read(f, manifestFile)
 	if err != nil || f.IsFile(lockFile) {
 		return answer, err

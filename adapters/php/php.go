@@ -9,6 +9,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/php/composer"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -23,25 +24,25 @@ const (
 
 // Adapter is the adapter "php". It is safe for concurrent use.
 type Adapter struct {
-	adapters.Source
+	snapshot.Source
 	adapters.NoParser
 	probe.Versions
 	env       adapters.Environ // of child processes
 	asker     *probe.Asker
 	manifest  *adapters.Manifest
-	manifests *adapters.Parsed[*composer.Manifest]
-	locks     *adapters.Parsed[*composer.Lock]
-	seen      adapters.Machine[machine]
+	manifests *snapshot.Parsed[*composer.Manifest]
+	locks     *snapshot.Parsed[*composer.Lock]
+	seen      snapshot.Machine[machine]
 	scripts   adapters.Scripts
 }
 
 // New returns the adapter. Composer downloads no PHP, so AllowDownload has no effect.
-func New(o adapters.Options) *Adapter {
+func New(o snapshot.Options) *Adapter {
 	a := &Adapter{
 		Source:    o.Source(),
 		manifest:  newManifest(),
-		manifests: adapters.NewParsed(composer.ParseManifest),
-		locks:     adapters.NewParsed(composer.ParseLock),
+		manifests: snapshot.NewParsed(composer.ParseManifest),
+		locks:     snapshot.NewParsed(composer.ParseLock),
 		scripts:   o.Scripts,
 	}
 	pass := append(passEnv(), a.manifest.SteeringEnv...)

@@ -14,10 +14,11 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/php"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func newPHP(set ...string) *php.Adapter {
-	return php.New(adapters.Options{Env: adaptertest.Env(set...)})
+	return php.New(snapshot.Options{Env: adaptertest.Env(set...)})
 }
 
 func TestTasks(t *testing.T) {

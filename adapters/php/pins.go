@@ -8,6 +8,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/php/composer"
 	"github.com/bentobuild/bento/adapters/php/constraint"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // RequiredToolchain implements adapters.Adapter: .php-version beside composer.json, else
@@ -21,7 +22,7 @@ func (a *Adapter) RequiredToolchain(_ context.Context, dir string) (*adapters.To
 	return a.pin(f, m)
 }
 
-func (a *Adapter) pin(f *adapters.Files, m *composer.Manifest) (*adapters.Toolchain, error) {
+func (a *Adapter) pin(f *snapshot.Files, m *composer.Manifest) (*adapters.Toolchain, error) {
 	data, err := f.ReadIfExists(".php-version")
 	if err != nil {
 		return nil, err

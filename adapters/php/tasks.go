@@ -9,6 +9,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/php/composer"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // Tasks implements adapters.TaskLister.
@@ -41,7 +42,7 @@ func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, er
 
 // recipes makes the tasks of one package.
 type recipes struct {
-	f *adapters.Files
+	f *snapshot.Files
 	m *composer.Manifest
 
 	names adapters.Scripts
@@ -156,7 +157,7 @@ func (r *recipes) untested() adapters.Untested {
 	u := adapters.Untested{Runner: "phpunit/phpunit", Hint: `run "composer require --dev phpunit/phpunit"`}
 	if r.f.IsDir("tests") {
 		match := func(name string, isDir bool) bool { return !isDir && strings.HasSuffix(name, "Test.php") }
-		u.File, _ = adapters.Search{Levels: 4, Match: match}.In(r.f, r.f.Path("tests"))
+		u.File, _ = snapshot.Search{Levels: 4, Match: match}.In(r.f, r.f.Path("tests"))
 	}
 	return u
 }

@@ -23,14 +23,14 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 	if err != nil || !seen.shim {
 		return seen.basis, err
 	}
-	b := adapters.NewBasis(a.env)
+	b := probe.NewBasis(a.env)
 	b.Above(dir, append(probe.ManagerFiles(), ".php-version")...)
 	b.Home(".phpenv/version", ".phpenv/versions", ".asdf/installs/php", ".local/share/mise/installs/php", ".tool-versions", ".config/mise/config.toml")
 	return seen.basis + b.String(), nil
 }
 
 func (a *Adapter) look() (machine, error) {
-	b := adapters.NewBasis(a.env)
+	b := probe.NewBasis(a.env)
 	php, err := b.Tool("php")
 	if err != nil {
 		return machine{}, a.missing(err)

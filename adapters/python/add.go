@@ -15,6 +15,7 @@ import (
 	"github.com/bentobuild/bento/adapters/python/environment"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
 	"github.com/bentobuild/bento/adapters/python/requirements"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
@@ -69,7 +70,7 @@ func (p *project) missing(packages []string) ([]string, error) {
 }
 
 // write adds packages to the file in which the project keeps its requirements.
-func (p *project) write(at adapters.Source, packages []string, dev bool) (path string, err error) {
+func (p *project) write(at snapshot.Source, packages []string, dev bool) (path string, err error) {
 	dynamic := slices.ContainsFunc(p.List("project", "dynamic"), func(e pyproject.Entry) bool { return e.Value == "dependencies" })
 	switch {
 	case p.HasProject && dev:
@@ -83,7 +84,7 @@ func (p *project) write(at adapters.Source, packages []string, dev bool) (path s
 	return p.appendLines(at, packages, dev)
 }
 
-func (p *project) appendTo(at adapters.Source, packages []string, key ...string) error {
+func (p *project) appendTo(at snapshot.Source, packages []string, key ...string) error {
 	for _, text := range packages {
 		data, err := at.Read(p.Path)
 		if err != nil {
@@ -105,7 +106,7 @@ func (p *project) appendTo(at adapters.Source, packages []string, key ...string)
 
 // appendLines adds packages to the file of requirements; development packages have their
 // own file.
-func (p *project) appendLines(at adapters.Source, packages []string, dev bool) (path string, err error) {
+func (p *project) appendLines(at snapshot.Source, packages []string, dev bool) (path string, err error) {
 	name := "requirements.txt"
 	if dev {
 		name = "requirements-dev.txt"

@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/adapters/python/environment"
 	"github.com/bentobuild/bento/adapters/python/interpreter"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -57,7 +58,7 @@ func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 
 // compiled returns the projects that an install builds from their sources or copies: those with
 // extensions, and with poetry those that are not installed for development.
-func (p *project) compiled(f *adapters.Files, locals []local) (list []adapters.Copied) {
+func (p *project) compiled(f *snapshot.Files, locals []local) (list []adapters.Copied) {
 	if p.canBuild() && p.Compiles(f) {
 		list = append(list, adapters.Copied{Dir: p.dir})
 	}

@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/requirements"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // maxLocals is how many projects on disk one project may depend on.
@@ -20,7 +20,7 @@ type local struct {
 
 // locals returns the projects that p depends on by path, directly or through each other,
 // the nearer first.
-func (p *project) locals(f *adapters.Files) []local {
+func (p *project) locals(f *snapshot.Files) []local {
 	normal, dev := p.asked()
 	w := &localWalk{files: f, seen: map[string]bool{p.dir: true}}
 	w.add(slices.Concat(normal, dev), p.sourceNames())
@@ -46,7 +46,7 @@ func (p *project) sourceNames() map[string]bool {
 }
 
 type localWalk struct {
-	files *adapters.Files
+	files *snapshot.Files
 	seen  map[string]bool
 	found []local
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/python/environment"
 	"github.com/bentobuild/bento/adapters/python/interpreter"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/probe"
 )
@@ -197,7 +198,7 @@ func TestVirtualEnvironmentOfTheDishIsNoBase(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := probe.At{Dir: dir, Path: path, Leave: adapters.InstallRequest{}.Leave()}
-	got, err := interpreter.Locate(t.Context(), probe.New(adapters.Options{Clone: clone.At(dir)}.Source(), env), at)
+	got, err := interpreter.Locate(t.Context(), probe.New(snapshot.Options{Clone: clone.At(dir)}.Source(), env), at)
 	if err != nil || strings.HasPrefix(got, dir) || !filepath.IsAbs(got) {
 		t.Errorf("%q, %v", got, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/python/environment"
 	"github.com/bentobuild/bento/adapters/python/interpreter"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestPoetryLinks(t *testing.T) {
@@ -143,7 +144,7 @@ func TestPoetry(t *testing.T) {
 	for _, dir := range []string{lib, app} {
 		makePoetryLock(t, dir)
 	}
-	a := New(adapters.Options{Env: adaptertest.Env(adaptertest.Certificates()...)})
+	a := New(snapshot.Options{Env: adaptertest.Env(adaptertest.Certificates()...)})
 	if log, err := adaptertest.Install(t, a, a.env, app); err != nil {
 		t.Fatalf("%v\n%s", err, strings.Join(log, "\n"))
 	}

@@ -3,10 +3,10 @@ package python
 import (
 	"slices"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/devtool"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
 	"github.com/bentobuild/bento/adapters/python/requirements"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // project is a Python project and the parts of its install.
@@ -50,7 +50,7 @@ func requirementFiles() []string {
 const poetryLock = "poetry.lock"
 
 // open reads the project in f's directory.
-func open(f *adapters.Files) (*project, error) {
+func open(f *snapshot.Files) (*project, error) {
 	toml, err := pyproject.Read(f)
 	if err != nil {
 		return nil, err

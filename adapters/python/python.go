@@ -17,12 +17,13 @@ import (
 	"github.com/bentobuild/bento/adapters/python/interpreter"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
 	"github.com/bentobuild/bento/adapters/python/uv"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
 // Adapter is the adapter of pip and poetry, id python. It is safe for concurrent use.
 type Adapter struct {
-	adapters.Source
+	snapshot.Source
 	adapters.NoParser
 	probe.Versions
 	env      adapters.Environ
@@ -38,7 +39,7 @@ type Adapter struct {
 }
 
 // New returns the adapter. It finds tools in o.Env and passes it to probes.
-func New(o adapters.Options) *Adapter {
+func New(o snapshot.Options) *Adapter {
 	a := &Adapter{
 		Source: o.Source(), env: o.Env, machine: interpreter.NewMachine(o), scripts: o.Scripts, sources: make(map[string]chan struct{}),
 		manifest: environment.Manifest("python", "python/5"),
@@ -75,7 +76,7 @@ func (a *Adapter) SourceImports(dir string, _ []string, file string, data []byte
 }
 
 // NewUV returns the adapter of uv, id python-uv.
-func NewUV(o adapters.Options) *uv.Adapter { return uv.New(o) }
+func NewUV(o snapshot.Options) *uv.Adapter { return uv.New(o) }
 
 // Manifest implements adapters.Adapter.
 func (a *Adapter) Manifest() *adapters.Manifest { return &a.manifest }
@@ -145,12 +146,12 @@ func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error
 	if err != nil {
 		return "", err
 	}
-	b := adapters.NewBasis(a.env)
+	b := probe.NewBasis(a.env)
 	b.File(path)
 	return basis + b.String(), nil
 }
 
-func usesPoetry(f *adapters.Files) bool {
+func usesPoetry(f *snapshot.Files) bool {
 	return f.IsFile(poetryLock) && f.IsFile("pyproject.toml")
 }
 

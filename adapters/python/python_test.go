@@ -15,10 +15,11 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/python/environment"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-func newPip() *Adapter { return New(adapters.Options{Env: adapters.NewEnviron(os.Environ())}) }
+func newPip() *Adapter { return New(snapshot.Options{Env: adapters.NewEnviron(os.Environ())}) }
 
 const buildSystem = "[build-system]\nrequires = [\"setuptools\"]\n"
 

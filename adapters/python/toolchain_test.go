@@ -12,6 +12,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/python/environment"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // script writes an executable.
@@ -39,7 +40,7 @@ func TestFingerprint(t *testing.T) {
 
 func TestMissingTool(t *testing.T) {
 	bin := t.TempDir()
-	a := New(adapters.Options{Env: adapters.Environ{"PATH=" + bin}})
+	a := New(snapshot.Options{Env: adapters.Environ{"PATH=" + bin}})
 	_, printErr := a.ToolchainFingerprint(t.Context(), bin)
 	_, basisErr := a.ToolchainBasis(t.Context(), bin)
 	root := adaptertest.Tree(t, "requirements.txt", "six")
@@ -83,12 +84,12 @@ exec "` + home + `/versions/$v/bin/python3"`
 	script(t, home, "versions/3.12.1/bin/python3", "echo bento python=3.12.1")
 	adaptertest.Put(t, home, "version", "3.11.7")
 	env := adapters.Environ{"HOME=" + home, "PATH=" + home + "/shims:/usr/bin:/bin"}
-	a := New(adapters.Options{Env: env})
+	a := New(snapshot.Options{Env: env})
 	root := adaptertest.Tree(t, "new/.python-version", "3.12.1\n", "gone/.python-version", "3.99\n", "old/x", "")
 	ask := func(a *Adapter, dir string) (basis, fingerprint string) {
 		t.Helper()
 		// What an adapter has seen of the machine holds for a moment.
-		basis, err := New(adapters.Options{Env: a.env}).ToolchainBasis(t.Context(), filepath.Join(root, dir))
+		basis, err := New(snapshot.Options{Env: a.env}).ToolchainBasis(t.Context(), filepath.Join(root, dir))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +104,7 @@ exec "` + home + `/versions/$v/bin/python3"`
 	if oldPrint != "python=3.11.7" || newPrint != "python=3.12.1" || oldBasis == newBasis {
 		t.Errorf("old %q, new %q; the bases are equal: %v", oldPrint, newPrint, oldBasis == newBasis)
 	}
-	if b, p := ask(New(adapters.Options{Env: env.With(map[string]string{"PYENV_VERSION": "3.12.1"})}), "old"); p != "python=3.12.1" || b == oldBasis {
+	if b, p := ask(New(snapshot.Options{Env: env.With(map[string]string{"PYENV_VERSION": "3.12.1"})}), "old"); p != "python=3.12.1" || b == oldBasis {
 		t.Errorf("with PYENV_VERSION: %q; the basis is the same: %v", p, b == oldBasis)
 	}
 	_, err := a.ToolchainFingerprint(t.Context(), filepath.Join(root, "gone"))
@@ -142,7 +143,7 @@ case "$*" in
 esac`)
 	env := adapters.Environ{"PATH=" + bin + ":/usr/bin:/bin", "PIP_TARGET=/elsewhere"}
 	var log []string
-	err := New(adapters.Options{Env: env}).Install(t.Context(), adapters.InstallRequest{DishDir: dir, Env: env}, func(l adapters.Log) { log = append(log, l.Message) })
+	err := New(snapshot.Options{Env: env}).Install(t.Context(), adapters.InstallRequest{DishDir: dir, Env: env}, func(l adapters.Log) { log = append(log, l.Message) })
 	var failed *adapters.InstallError
 	if !errors.As(err, &failed) || failed.ExitStatus != 4 || !strings.Contains(failed.Detail, "ERROR: wrong hash") ||
 		failed.Command != ".venv/bin/python -m pip install --require-hashes -r requirements.txt" {
@@ -160,7 +161,7 @@ esac`)
 		t.Fatal(err)
 	}
 	adaptertest.Put(t, dir, environment.Dir, "a file")
-	err = New(adapters.Options{Env: env}).Install(t.Context(), adapters.InstallRequest{DishDir: dir, Env: env}, nil)
+	err = New(snapshot.Options{Env: env}).Install(t.Context(), adapters.InstallRequest{DishDir: dir, Env: env}, nil)
 	if text, readErr := os.ReadFile(filepath.Join(dir, environment.Dir)); err == nil || string(text) != "a file" {
 		t.Errorf("a file of the user was replaced: %v, %v", err, readErr)
 	}

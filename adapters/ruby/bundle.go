@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/ruby/gemfile"
 	"github.com/bentobuild/bento/adapters/ruby/gemlock"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -37,7 +37,7 @@ type pathGem struct {
 }
 
 // readBundle reads the Gemfile in f's directory.
-func readBundle(f *adapters.Files) (*bundle, error) {
+func readBundle(f *snapshot.Files) (*bundle, error) {
 	path, _ := gemfileIn(f, f.Dir())
 	file, err := gemfile.Read(f, path)
 	if err != nil {
@@ -63,7 +63,7 @@ func readBundle(f *adapters.Files) (*bundle, error) {
 
 // readLock reads the lockfile. One that Bundler would refuse is an error; one that only
 // bento cannot read is not.
-func (b *bundle) readLock(f *adapters.Files, path string) error {
+func (b *bundle) readLock(f *snapshot.Files, path string) error {
 	data, err := f.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -84,7 +84,7 @@ func (b *bundle) readLock(f *adapters.Files, path string) error {
 
 // findGems finds the gems on disk: those of the Gemfile, and those that only the lockfile
 // names because the program computes their directories.
-func (b *bundle) findGems(f *adapters.Files) {
+func (b *bundle) findGems(f *snapshot.Files) {
 	for _, g := range b.file.Gems {
 		if g.Path != "" {
 			b.gems = append(b.gems, pathGem{name: g.Name, dir: locate(f, g.Path, g.Name), dev: g.Dev, place: g.Place})
@@ -115,7 +115,7 @@ func (b *bundle) findGems(f *adapters.Files) {
 // findBelow finds the gems one level below the Gemfile that its gemspecs depend on, directly or
 // not: the directive gemspec is a source for them too
 // (https://bundler.io/man/gemfile.5.html#GEMSPEC).
-func (b *bundle) findBelow(f *adapters.Files, specs []string) {
+func (b *bundle) findBelow(f *snapshot.Files, specs []string) {
 	below := make(map[string]string) // paths of gemspecs, by name
 	for i, e := range f.List(b.dir) {
 		if !e.IsDir() || i > maxSearched || len(specs) == 0 {
@@ -144,7 +144,7 @@ func (b *bundle) findBelow(f *adapters.Files, specs []string) {
 
 // locate returns the directory of a gem's gemspec in dir or up to two levels below, as
 // Bundler looks for it, else dir.
-func locate(f *adapters.Files, dir, name string) string {
+func locate(f *snapshot.Files, dir, name string) string {
 	level := []string{dir}
 	searched := 0
 	for range 3 {
@@ -169,7 +169,7 @@ func locate(f *adapters.Files, dir, name string) string {
 
 // declare adds the requirements of the gemspecs in dir, those for development only if dev
 // is true.
-func (b *bundle) declare(f *adapters.Files, dir string, dev bool) {
+func (b *bundle) declare(f *snapshot.Files, dir string, dev bool) {
 	for _, path := range gemspecsIn(f, dir) {
 		spec, err := gemfile.ReadGemspec(f, path)
 		if err != nil {

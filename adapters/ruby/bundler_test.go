@@ -12,6 +12,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // tool runs a tool in dir, which has to work.
@@ -32,7 +33,7 @@ func TestBundler(t *testing.T) {
 	root := adaptertest.Fixture(t, "ruby")
 	tool(t, root, "bundle", "lock", "--local")
 	env := adaptertest.Env()
-	a := New(adapters.Options{Env: env})
+	a := New(snapshot.Options{Env: env})
 	lib, app := filepath.Join(root, "lib"), filepath.Join(root, "app")
 	lockfile := filepath.Join(root, "Gemfile.lock")
 	locked, err := os.ReadFile(lockfile)
@@ -159,7 +160,7 @@ BUNDLE_PATH: "vendor/bundle"
 	}
 	tool(t, filepath.Join(root, "tiny"), "gem", "build", "tiny.gemspec", "--output", cached)
 	env := adaptertest.Env()
-	a := New(adapters.Options{Env: env})
+	a := New(snapshot.Options{Env: env})
 	scope, err := a.InstallScope(t.Context(), app)
 	if err != nil || len(scope.Made) != 1 || scope.Made[0] != "vendor/bundle" {
 		t.Fatalf("%+v, %v", scope, err)
@@ -207,7 +208,7 @@ func TestScaffold(t *testing.T) {
 	adaptertest.Drive(t, "ruby", "bundle", "rubocop")
 	t.Parallel()
 	env := adaptertest.Env()
-	adaptertest.ScaffoldWorks(t, New(adapters.Options{Env: env}), env)
+	adaptertest.ScaffoldWorks(t, New(snapshot.Options{Env: env}), env)
 }
 
 func TestScaffoldNames(t *testing.T) {
@@ -231,7 +232,7 @@ func TestAdd(t *testing.T) {
 	t.Parallel()
 	root := adaptertest.Project(t, "-- Gemfile --\ngem \"rake\"\n")
 	env := adaptertest.Env()
-	a := New(adapters.Options{Env: env})
+	a := New(snapshot.Options{Env: env})
 	req := adapters.AddRequest{DishDir: root, Packages: []string{"rainbow"}, Dev: true, Env: adaptertest.TaskEnv(a, env)}
 	if err := a.Add(t.Context(), req, nil); err != nil {
 		t.Fatal(err)
@@ -275,7 +276,7 @@ func TestMissingTool(t *testing.T) {
 	bin, root := t.TempDir(), adaptertest.Project(t, "-- Gemfile --\ngem \"x\"\n")
 	env := adapters.Environ{"HOME=" + bin, "PATH=" + bin}
 	ask := func() []error {
-		a := New(adapters.Options{Env: env})
+		a := New(snapshot.Options{Env: env})
 		_, basisErr := a.ToolchainBasis(t.Context(), root)
 		_, printErr := a.ToolchainFingerprint(t.Context(), root)
 		return []error{basisErr, printErr, a.Install(t.Context(), adapters.InstallRequest{DishDir: root, Env: env}, nil)}
@@ -289,15 +290,15 @@ func TestMissingTool(t *testing.T) {
 		}
 		script(t, filepath.Join(bin, want), "echo 'warning: old'; echo 'bento ruby=3.1.2 engine=ruby'")
 	}
-	if got, err := New(adapters.Options{Env: env}).ToolchainFingerprint(t.Context(), root); err != nil || got != "ruby=3.1.2 engine=ruby" {
+	if got, err := New(snapshot.Options{Env: env}).ToolchainFingerprint(t.Context(), root); err != nil || got != "ruby=3.1.2 engine=ruby" {
 		t.Errorf("%q, %v", got, err)
 	}
 	script(t, filepath.Join(bin, "ruby"), "echo 'unknown option' >&2; exit 2")
-	if _, err := New(adapters.Options{Env: env}).ToolchainFingerprint(t.Context(), root); err == nil || !strings.Contains(err.Error(), "exited with status 2: unknown option") {
+	if _, err := New(snapshot.Options{Env: env}).ToolchainFingerprint(t.Context(), root); err == nil || !strings.Contains(err.Error(), "exited with status 2: unknown option") {
 		t.Errorf("%v", err)
 	}
 	script(t, filepath.Join(bin, "ruby"), "echo 3.1.2")
-	if _, err := New(adapters.Options{Env: env}).ToolchainFingerprint(t.Context(), root); err == nil || !strings.Contains(err.Error(), "printed no answer") {
+	if _, err := New(snapshot.Options{Env: env}).ToolchainFingerprint(t.Context(), root); err == nil || !strings.Contains(err.Error(), "printed no answer") {
 		t.Errorf("%v", err)
 	}
 }
@@ -319,7 +320,7 @@ exec "` + home + `/versions/$v/bin/ruby"`
 	root := adaptertest.Project(t, "-- new/.ruby-version --\n3.3.0\n-- gone/.ruby-version --\n3.97\n-- old/x --\n")
 	ask := func(env adapters.Environ, dir string) (basis, print string) {
 		t.Helper()
-		a := New(adapters.Options{Env: env}) // what one has seen of the machine holds for a moment
+		a := New(snapshot.Options{Env: env}) // what one has seen of the machine holds for a moment
 		basis, err := a.ToolchainBasis(t.Context(), filepath.Join(root, dir))
 		if err != nil {
 			t.Fatal(err)
@@ -337,7 +338,7 @@ exec "` + home + `/versions/$v/bin/ruby"`
 	if b, p := ask(env.With(map[string]string{"RBENV_VERSION": "3.3.0"}), "old"); p != "ruby=3.3.0" || b == oldBasis {
 		t.Errorf("with RBENV_VERSION: %q", p)
 	}
-	_, err := New(adapters.Options{Env: env}).ToolchainFingerprint(t.Context(), filepath.Join(root, "gone"))
+	_, err := New(snapshot.Options{Env: env}).ToolchainFingerprint(t.Context(), filepath.Join(root, "gone"))
 	var missing *adapters.MissingTool
 	if !errors.As(err, &missing) || !strings.Contains(missing.Hint, "'3.97' is not installed") {
 		t.Errorf("%v", err)

@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // FuzzInstalledTo reads the settings of Bundler: what they name is removed before an
@@ -17,7 +17,7 @@ func FuzzInstalledTo(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		dir := t.TempDir()
 		adaptertest.Write(t, filepath.Join(dir, ".bundle", "config"), string(data))
-		if made := installedTo(adapters.NewFiles(dir), dir); made != "" && !filepath.IsLocal(made) {
+		if made := installedTo(snapshot.NewFiles(dir), dir); made != "" && !filepath.IsLocal(made) {
 			t.Fatalf("%q is not in the project", made)
 		}
 	})

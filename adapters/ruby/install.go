@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -56,7 +57,7 @@ func (b *bundle) command() string {
 
 // installedTo returns where the settings beside the Gemfile install gems, relative to it;
 // "" for a directory that projects share.
-func installedTo(f *adapters.Files, dir string) string {
+func installedTo(f *snapshot.Files, dir string) string {
 	data, err := f.ReadIfExists(filepath.Join(dir, ".bundle", "config"))
 	if err != nil {
 		return ""

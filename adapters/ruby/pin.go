@@ -7,6 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/ruby/gemversion"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
@@ -21,7 +22,7 @@ func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.
 	return p.pin(f)
 }
 
-func (p *project) pin(f *adapters.Files) (*adapters.Toolchain, error) {
+func (p *project) pin(f *snapshot.Files) (*adapters.Toolchain, error) {
 	if path, ok := f.Up(".ruby-version"); ok {
 		if pin, err := filePin(f, path); pin != nil || err != nil {
 			return pin, err
@@ -38,7 +39,7 @@ func (p *project) pin(f *adapters.Files) (*adapters.Toolchain, error) {
 }
 
 // filePin reads a .ruby-version, "ruby-3.1.2@gemset".
-func filePin(f *adapters.Files, path string) (*adapters.Toolchain, error) {
+func filePin(f *snapshot.Files, path string) (*adapters.Toolchain, error) {
 	pin, err := f.VersionIn("ruby", path)
 	if pin == nil || err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func filePin(f *adapters.Files, path string) (*adapters.Toolchain, error) {
 }
 
 // bundlerPin returns the Gemfile's requirement, which Bundler enforces.
-func (p *project) bundlerPin(f *adapters.Files) (*adapters.Toolchain, error) {
+func (p *project) bundlerPin(f *snapshot.Files) (*adapters.Toolchain, error) {
 	r := p.file.Ruby
 	pin := &adapters.Toolchain{Tool: "ruby", Version: r.Requirement, File: r.Place.File, Line: r.Place.Line, Strict: true}
 	switch {

@@ -13,25 +13,26 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
 // Adapter is the adapter of Bundler, id ruby. It is safe for concurrent use.
 type Adapter struct {
-	adapters.Source
+	snapshot.Source
 	probe.Versions
 	env      adapters.Environ
 	download bool
 	manifest adapters.Manifest
-	bundles  adapters.Memo[*bundle]
-	seen     adapters.Machine[machine]
+	bundles  snapshot.Memo[*bundle]
+	seen     snapshot.Machine[machine]
 	said     probe.Memory
 	scripts  adapters.Scripts
 }
 
 // New returns the adapter. It finds tools in o.Env and passes it to probes.
-func New(o adapters.Options) *Adapter {
+func New(o snapshot.Options) *Adapter {
 	a := &Adapter{Source: o.Source(), env: o.Env, download: o.AllowDownload, scripts: o.Scripts, manifest: adapters.Manifest{
 		ProtocolVersion: adapters.ProtocolVersion,
 		AdapterID:       "ruby",
@@ -94,7 +95,7 @@ func names() [][2]string {
 }
 
 // gemfileIn returns the Gemfile of a directory.
-func gemfileIn(f *adapters.Files, dir string) (path string, ok bool) {
+func gemfileIn(f *snapshot.Files, dir string) (path string, ok bool) {
 	for _, n := range names() {
 		if path := filepath.Join(dir, n[0]); f.IsFile(path) {
 			return path, true
@@ -114,7 +115,7 @@ func lockOf(gemfile string) string {
 }
 
 // gemspecsIn returns the paths of the gemspecs of a directory.
-func gemspecsIn(f *adapters.Files, dir string) []string {
+func gemspecsIn(f *snapshot.Files, dir string) []string {
 	var paths []string
 	for _, e := range f.List(dir) {
 		if strings.HasSuffix(e.Name(), ".gemspec") && !e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
@@ -131,7 +132,7 @@ type project struct {
 }
 
 // open reads the project in f's directory.
-func (a *Adapter) open(f *adapters.Files) (*project, error) {
+func (a *Adapter) open(f *snapshot.Files) (*project, error) {
 	b, ok, err := a.bundleAbove(f)
 	if err != nil {
 		return nil, err
@@ -146,7 +147,7 @@ func (a *Adapter) open(f *adapters.Files) (*project, error) {
 
 // bundleAbove returns the Gemfile of f's directory, or the nearest above if the directory
 // is one of its gems.
-func (a *Adapter) bundleAbove(f *adapters.Files) (*bundle, bool, error) {
+func (a *Adapter) bundleAbove(f *snapshot.Files) (*bundle, bool, error) {
 	for dir := range f.Ancestors() {
 		if _, ok := gemfileIn(f, dir); !ok {
 			continue

@@ -10,9 +10,10 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
-func newRuby(set ...string) *Adapter { return New(adapters.Options{Env: adaptertest.Env(set...)}) }
+func newRuby(set ...string) *Adapter { return New(snapshot.Options{Env: adaptertest.Env(set...)}) }
 
 // shop is a Gemfile with gems on disk of all kinds.
 const shop = `
@@ -326,7 +327,7 @@ func TestInstallScope(t *testing.T) {
 		"BUNDLE_PATH: /abs": "", "BUNDLE_PATH: ../x": "", "BUNDLE_DEPLOYMENT: \"true\"": "vendor/bundle", "": "", "BUNDLE_PATH: './gems/'\r\n": "gems",
 	} {
 		adaptertest.Write(t, filepath.Join(root, ".bundle/config"), config)
-		if got := installedTo(adapters.NewFiles(root), root); got != want {
+		if got := installedTo(snapshot.NewFiles(root), root); got != want {
 			t.Errorf("%q: %q", config, got)
 		}
 	}

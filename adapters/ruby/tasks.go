@@ -10,6 +10,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/ruby/gemfile"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -65,7 +66,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 }
 
 // hasSources reports whether the directory of a Gemfile holds more than members.
-func hasSources(f *adapters.Files, members []string) bool {
+func hasSources(f *snapshot.Files, members []string) bool {
 	own := func(name string) bool {
 		dir := f.Path(name)
 		return f.IsDir(name) && !slices.ContainsFunc(members, func(m string) bool { return within(dir, m) })
@@ -118,7 +119,7 @@ func (p *project) exec(command string) string {
 // bundle hides it.
 func (p *project) hasRake() bool { return p.file == nil || p.has("rake") }
 
-func (p *project) test(f *adapters.Files, rake *gemfile.Rakefile) adapters.Task {
+func (p *project) test(f *snapshot.Files, rake *gemfile.Rakefile) adapters.Task {
 	t := adapters.Task{Name: "test"}
 	raked := rake != nil && (rake.Loads || rake.Has("test")) && p.hasRake()
 	switch {
@@ -133,7 +134,7 @@ func (p *project) test(f *adapters.Files, rake *gemfile.Rakefile) adapters.Task 
 }
 
 // untested returns a file of tests of RSpec or minitest.
-func untested(f *adapters.Files) (u adapters.Untested) {
+func untested(f *snapshot.Files) (u adapters.Untested) {
 	for _, c := range []struct{ dir, gem, prefix, suffix string }{
 		{"spec", "rspec", "", "_spec.rb"}, {"test", "minitest", "", "_test.rb"}, {"test", "minitest", "test_", ".rb"},
 	} {
@@ -144,14 +145,14 @@ func untested(f *adapters.Files) (u adapters.Untested) {
 			return !isDir && strings.HasPrefix(name, c.prefix) && strings.HasSuffix(name, c.suffix)
 		}
 		u = adapters.Untested{Runner: c.gem, Hint: fmt.Sprintf("add %q to the Gemfile or the gemspec", c.gem)}
-		u.File, _ = adapters.Search{Levels: 4, Match: match}.In(f, f.Path(c.dir))
+		u.File, _ = snapshot.Search{Levels: 4, Match: match}.In(f, f.Path(c.dir))
 	}
 	return u
 }
 
 // lint returns the recipe of the linter. No argument takes back what the file .rubocop says, so where that
 // corrects the sources there is no recipe, and a warning.
-func (p *project) lint(f *adapters.Files) (adapters.Task, []diagnostics.Diagnostic) {
+func (p *project) lint(f *snapshot.Files) (adapters.Task, []diagnostics.Diagnostic) {
 	t := adapters.Task{Name: "lint", Run: p.linter("")}
 	if !strings.Contains(t.Run, "rubocop") {
 		return t, nil
@@ -225,7 +226,7 @@ func (p *project) scripts(rake *gemfile.Rakefile, recipes []adapters.Task) []ada
 }
 
 // finish adds the Gemfile and the files above the project to all tasks.
-func (p *project) finish(f *adapters.Files, tasks []adapters.Task) {
+func (p *project) finish(f *snapshot.Files, tasks []adapters.Task) {
 	var shared []string
 	if p.file == nil {
 		return
@@ -256,7 +257,7 @@ func (p *project) finish(f *adapters.Files, tasks []adapters.Task) {
 
 // configsAbove returns the configurations above the project that its linter finds itself:
 // the nearest of each.
-func configsAbove(f *adapters.Files) []string {
+func configsAbove(f *snapshot.Files) []string {
 	var paths []string
 	for _, name := range []string{".rubocop.yml", ".standard.yml", ".ruby-version"} {
 		if path, ok := f.Up(name); ok && filepath.Dir(path) != f.Dir() {

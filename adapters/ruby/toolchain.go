@@ -73,7 +73,7 @@ func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error
 	if err != nil || !seen.shim {
 		return seen.basis, err
 	}
-	b := adapters.NewBasis(a.env)
+	b := probe.NewBasis(a.env)
 	b.Env("RBENV_VERSION", "RBENV_ROOT", "RBENV_DIR", "ASDF_RUBY_VERSION", "MISE_RUBY_VERSION", "MISE_ENV")
 	b.Above(dir, append(probe.ManagerFiles(), ".ruby-version", "Gemfile")...)
 	b.Home(".tool-versions", filepath.Join(".config", "mise", "config.toml"))
@@ -95,7 +95,7 @@ func (a *Adapter) look() (machine, error) {
 	if err != nil {
 		return machine{}, err
 	}
-	b := adapters.NewBasis(a.env)
+	b := probe.NewBasis(a.env)
 	b.File(path)
 	b.File(bundle)
 	b.Env("RUBYOPT", "JRUBY_OPTS")
@@ -108,7 +108,7 @@ func (a *Adapter) look() (machine, error) {
 
 // choices adds the Rubies that rbenv, asdf and mise choose from. root is the home of the
 // version manager.
-func (a *Adapter) choices(b *adapters.Basis, root string) {
+func (a *Adapter) choices(b *probe.Basis, root string) {
 	if home := a.env.Get("RBENV_ROOT"); home != "" {
 		root = home
 	}

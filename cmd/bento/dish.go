@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/clone"
@@ -68,7 +69,7 @@ func (s *session) dishAdd(ctx context.Context, dir, language string) error {
 	if err != nil {
 		return err
 	}
-	known := adapters.NewRegistry(s.host().Adapters(adapters.Options{Env: s.environ, Clone: clone.At(n.root)})...)
+	known := adapters.NewRegistry(s.host().Adapters(snapshot.Options{Env: s.environ, Clone: clone.At(n.root)})...)
 	n.language = language
 	entries, err := os.ReadDir(n.dir)
 	switch {

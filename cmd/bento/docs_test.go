@@ -16,6 +16,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/report"
 )
@@ -107,14 +108,14 @@ func TestDiscoveryPage(t *testing.T) {
 	}
 	var manifests, inside, reasons []string
 	families := make(map[string][]string)
-	for _, a := range builtin.All(adapters.Options{}) {
+	for _, a := range builtin.All(snapshot.Options{}) {
 		m := a.Manifest()
 		families[m.FamilyName()] = append(families[m.FamilyName()], m.AdapterID)
 		if _, decides := a.(adapters.Nester); !decides || m.Inside == "" || len(m.Projects) == 0 {
 			t.Errorf("%s does not say which projects inside a dish are dishes", m.AdapterID)
 		}
 	}
-	for _, a := range builtin.All(adapters.Options{}) {
+	for _, a := range builtin.All(snapshot.Options{}) {
 		m := a.Manifest()
 		ids := families[m.FamilyName()]
 		if ids[len(ids)-1] != m.AdapterID {

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
@@ -21,7 +21,7 @@ func (w *opened) lookedFor() string {
 		return "bento looked for dish.toml files below " + w.Root + ", and for no manifests: [workspace] discover = true in bento.toml makes it look for these too"
 	}
 	var manifests []string
-	for _, a := range append(builtin.All(adapters.Options{}), w.Plugins.Adapters()...) {
+	for _, a := range append(builtin.All(snapshot.Options{}), w.Plugins.Adapters()...) {
 		m := a.Manifest()
 		if names := slices.Concat(m.Projects, m.FingerprintFiles); len(names) > 0 && !slices.Contains(manifests, names[0]) {
 			manifests = append(manifests, names[0])

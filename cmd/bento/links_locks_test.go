@@ -12,6 +12,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // lockfiles returns the files that the tools of each adapter write, by adapter.
@@ -45,7 +46,7 @@ func TestToolsBehindLinksOut(t *testing.T) {
 	for _, tool := range strings.Fields("go cargo rustc uv python3 python pip poetry ruby bundle php composer java mvn gradle deno bun node npm pnpm yarn corepack") {
 		tools[tool] = script
 	}
-	for _, a := range builtin.All(adapters.Options{}) {
+	for _, a := range builtin.All(snapshot.Options{}) {
 		id := a.Manifest().AdapterID
 		names := lockfiles()[id]
 		if len(names) == 0 {

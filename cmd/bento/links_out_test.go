@@ -15,6 +15,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/clone"
 )
@@ -107,7 +108,7 @@ func linkOut(t *testing.T, target, path string) {
 // TestManifestsBehindLinksOut: an adapter treats a file that is a link out of the workspace as missing. No message
 // names the target, a plan does not depend on whether the target exists, and each command warns of the link.
 func TestManifestsBehindLinksOut(t *testing.T) {
-	for _, a := range builtin.All(adapters.Options{}) {
+	for _, a := range builtin.All(snapshot.Options{}) {
 		t.Run(a.Manifest().AdapterID, func(t *testing.T) {
 			t.Parallel()
 			base, err := filepath.EvalSymlinks(t.TempDir())

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/report"
@@ -46,7 +47,7 @@ func (s *session) pluginList(ctx context.Context) error {
 		return err
 	}
 	candidates, o, more := s.host().FindPlugins(cfg, st)
-	about := adapters.Options{Env: s.environ, Clone: clone.At(root)}
+	about := snapshot.Options{Env: s.environ, Clone: clone.At(root)}
 	own := s.host().Adapters(about)
 	defined, faults := workspace.Defined(cfg.Adapters, own, about)
 	set, err := s.host().StartPlugins(ctx, candidates, o, own)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/report"
@@ -90,7 +91,7 @@ func (s *session) freeID(id string) error {
 	taken := func(by string) error {
 		return notFound(config.RuleDuplicate, fmt.Sprintf("the id %q is taken by %s", id, by), "choose another id")
 	}
-	if slices.ContainsFunc(s.host().Adapters(adapters.Options{}), func(a adapters.Adapter) bool { return a.Manifest().AdapterID == id }) {
+	if slices.ContainsFunc(s.host().Adapters(snapshot.Options{}), func(a adapters.Adapter) bool { return a.Manifest().AdapterID == id }) {
 		return taken("a built-in adapter of bento")
 	}
 	if config.ReservedID(id) {

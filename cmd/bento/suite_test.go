@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // TestHostileSuiteIsWhole counts the traps of each kind: files in a clone for the commands that only look,
@@ -90,7 +90,7 @@ func ownTraps(t *testing.T) (list []string) {
 
 // manifestTraps lists the links of TestManifestsBehindLinksOut by the file that they replace.
 func manifestTraps() (list []string) {
-	for _, a := range builtin.All(adapters.Options{}) {
+	for _, a := range builtin.All(snapshot.Options{}) {
 		list = append(list, namesOf(a)...)
 	}
 	return list

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/sampling"
 )
 
@@ -112,7 +112,7 @@ func TestEveryAdapterIsCooked(t *testing.T) {
 		rows = append(rows, tc.id)
 	}
 	var ids []string
-	for _, a := range builtin.All(adapters.Options{}) {
+	for _, a := range builtin.All(snapshot.Options{}) {
 		ids = append(ids, a.Manifest().AdapterID)
 		if id := a.Manifest().AdapterID; !slices.Contains(rows, id) {
 			t.Errorf("the adapter %s has no row in toolchains()", id)

@@ -9,6 +9,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -25,8 +26,8 @@ func BenchmarkKnown(b *testing.B) {
 	if err := os.Chtimes(root, back, back); err != nil {
 		b.Fatal(err)
 	}
-	snapshot := new(adapters.Snapshot)
-	all := adapters.Options{Env: adaptertest.Env(), Snapshot: snapshot}
+	shown := new(snapshot.Snapshot)
+	all := snapshot.Options{Env: adaptertest.Env(), Snapshot: shown}
 	list := builtin.All(all)
 	st := state.Open(root)
 	walk := func() Options {
@@ -34,7 +35,7 @@ func BenchmarkKnown(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		snapshot.Hold(NewView(files, nil))
+		shown.Hold(NewView(files, nil))
 		return Options{State: st, Tree: files, Source: all.Source(), Basis: "b", Adapters: list}
 	}
 	first := Open(walk())

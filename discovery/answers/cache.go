@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -28,7 +29,7 @@ type Answer struct {
 type Options struct {
 	State  *state.Dir
 	Tree   *tree.Tree
-	Source adapters.Source // the same workspace, as adapters read it
+	Source snapshot.Source // the same workspace, as adapters read it
 	// Basis identifies everything that answers depend on besides the adapter and the files it
 	// reads: the program, the environment, settings. With "" nothing is saved.
 	Basis    string

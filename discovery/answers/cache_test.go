@@ -12,6 +12,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
@@ -118,7 +119,7 @@ func askEverybody(t *testing.T, m *Cache, root string) (asked []question) {
 	env := adapters.NewEnviron([]string{"HOME=/nowhere", "PATH=" + os.Getenv("PATH")})
 	for _, dir := range m.o.Tree.Dirs() {
 		dir = filepath.Join(root, dir)
-		for _, a := range builtin.All(adapters.Options{Env: env}) {
+		for _, a := range builtin.All(snapshot.Options{Env: env}) {
 			yes, err := m.Detect(context.Background(), a, dir)
 			if err != nil || !yes {
 				continue
@@ -170,7 +171,7 @@ func TestBasis(t *testing.T) {
 	}{
 		{"b", nil, true, true},
 		{"another", nil, false, false},
-		{"b", builtin.All(adapters.Options{})[:1], true, false},
+		{"b", builtin.All(snapshot.Options{})[:1], true, false},
 	} {
 		m := openWith(t, root, c.basis, c.adapters)
 		_, detected := m.recallDetect(q)

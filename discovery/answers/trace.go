@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -24,7 +25,7 @@ type trace struct {
 // looker compares traces with the files.
 type looker struct {
 	files *tree.Tree
-	from  adapters.Source
+	from  snapshot.Source
 
 	last walkedDir            // consecutive files often share a directory
 	dirs map[string]walkedDir // those that were looked up; nil if few files share one

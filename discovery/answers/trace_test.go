@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -115,16 +116,16 @@ func observe(path string) string {
 }
 
 // sourceOf returns a source that reads a tree.
-func sourceOf(files *tree.Tree) adapters.Source {
-	snapshot := new(adapters.Snapshot)
-	snapshot.Hold(NewView(files, nil))
-	return adapters.Options{Snapshot: snapshot}.Source()
+func sourceOf(files *tree.Tree) snapshot.Source {
+	shown := new(snapshot.Snapshot)
+	shown.Hold(NewView(files, nil))
+	return snapshot.Options{Snapshot: shown}.Source()
 }
 
 // watcher is an adapter whose answer about a directory is its view of some paths.
 type watcher struct {
 	adapters.Adapter
-	from  adapters.Source
+	from  snapshot.Source
 	paths map[string][]string // by directory
 }
 
@@ -140,7 +141,7 @@ func (w *watcher) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, er
 }
 
 // see looks at each path in one of the ways that adapters can.
-func (w *watcher) see(from adapters.Source, dir string) (saw string, reads adapters.Reads) {
+func (w *watcher) see(from snapshot.Source, dir string) (saw string, reads adapters.Reads) {
 	f := from.Files(dir)
 	for i, path := range w.paths[dir] {
 		switch (i + len(path)) % 3 {
@@ -190,7 +191,7 @@ func TestKnownAnswersAreTrue(t *testing.T) {
 					known++
 				}
 				got, err := m.Ask(context.Background(), w, dir)
-				want, _ := w.see(adapters.Source{}, dir)
+				want, _ := w.see(snapshot.Source{}, dir)
 				if err != nil || got.Tasks.Tasks[0].Run != want {
 					rt.Fatalf("%s: %v, answered\n%swant\n%s", dir, err, got.Tasks.Tasks[0].Run, want)
 				}

@@ -17,7 +17,7 @@ type View struct {
 // NewView returns the view of a tree, and of the clone at the same root.
 func NewView(files *tree.Tree, c *clone.Clone) *View { return &View{files: files, clone: c} }
 
-// State implements adapters.View. It has no list of a directory: the walk leaves out names.
+// State implements snapshot.View. It has no list of a directory: the walk leaves out names.
 func (v *View) State(path string, whole bool) (s adapters.State, known bool) {
 	rel, inside := relative(v.files.Root(), path)
 	if !inside {
@@ -37,7 +37,7 @@ func (v *View) State(path string, whole bool) (s adapters.State, known bool) {
 	return adapters.State{Kind: adapters.Absent}, ok
 }
 
-// Now implements adapters.View.
+// Now implements snapshot.View.
 func (v *View) Now(path string) (s adapters.State, known bool) {
 	rel, inside := relative(v.files.Root(), path)
 	if !inside {
@@ -46,7 +46,7 @@ func (v *View) Now(path string) (s adapters.State, known bool) {
 	return v.behind(rel)
 }
 
-// Ignored implements adapters.View.
+// Ignored implements snapshot.View.
 func (v *View) Ignored(path string, dir bool) bool {
 	rel, inside := relative(v.files.Root(), path)
 	return inside && v.files.Ignored(rel, dir)

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
@@ -20,9 +20,9 @@ func TestMissingWhileLooking(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	snapshot := new(adapters.Snapshot)
-	snapshot.Hold(NewView(files, clone.At(root)))
-	source := adapters.Options{Clone: clone.At(root), Snapshot: snapshot}.Source()
+	shown := new(snapshot.Snapshot)
+	shown.Hold(NewView(files, clone.At(root)))
+	source := snapshot.Options{Clone: clone.At(root), Snapshot: shown}.Source()
 	path := filepath.Join(root, "none")
 	if err := os.WriteFile(path, nil, 0o666); err != nil { // after the walk
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func TestMissingWhileLooking(t *testing.T) {
 	if _, err := source.Files(root).Read("none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("while adapters are asked: %v", err)
 	}
-	snapshot.Acts()
+	shown.Acts()
 	if !source.Files(root).IsFile("none") {
 		t.Error("once tasks may make files, the file is missing; want the disk to be asked")
 	}

@@ -45,7 +45,9 @@ var table = []row{
 	{"internal/tree/ignore", nil},                       // only the matcher: fuzzed without a walk
 
 	// 1
-	{"adapters", []string{"diagnostics", "internal/clone", "internal/stat"}},
+	{"adapters", []string{"diagnostics"}},
+	// How adapters of bento itself see a workspace: authors of others need no part of it.
+	{"adapters/snapshot", []string{"adapters", "internal/clone"}},
 	{"internal/dish", []string{"adapters", "diagnostics"}}, // values, which config and discovery fill
 	{"internal/tomlfile", []string{"diagnostics"}},
 	{"internal/semver", nil},                                            // versions and ranges of several ecosystems
@@ -71,15 +73,15 @@ var table = []row{
 	{"plugin/wire/shape", []string{"internal/jsontext"}}, // untrusted JSON, below the messages
 	{"adapters/builtin", []string{"adapters", "adapters/*", "adapters/*/*"}},
 	// The only package that starts processes for adapters: one table has all questions.
-	{"internal/probe", []string{"adapters", "internal/bounds", "internal/proc", "internal/tomlfile", "internal/pattern"}},
+	{"internal/probe", []string{"adapters", "adapters/snapshot", "internal/bounds", "internal/stat", "internal/proc", "internal/tomlfile", "internal/pattern"}},
 	{"internal/specifier", []string{"adapters"}}, // shared by node and deno: imports of modules by their path
 	// What tests of adapters share runs recipes, too.
 	{"adapters/adaptertest", []string{"adapters", "diagnostics", "internal/proc", "internal/sampling"}},
 	// A family, and the formats that it reads. Families do not know each other,
 	// which TestFamiliesApart checks.
-	{"adapters/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/probe", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern", "internal/semver", "internal/specifier"}},
-	{"adapters/jvm/*", []string{"adapters", "adapters/jvm", "adapters/jvm/*", "diagnostics", "internal/probe", "internal/pattern", "internal/tomlfile"}}, // two adapters over what both share
-	{"adapters/*/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/probe", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern", "internal/semver", "internal/specifier"}},
+	{"adapters/*", []string{"adapters", "adapters/snapshot", "adapters/*/*", "diagnostics", "internal/probe", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern", "internal/semver", "internal/specifier"}},
+	{"adapters/jvm/*", []string{"adapters", "adapters/snapshot", "adapters/jvm", "adapters/jvm/*", "diagnostics", "internal/probe", "internal/pattern", "internal/tomlfile"}}, // two adapters over what both share
+	{"adapters/*/*", []string{"adapters", "adapters/snapshot", "adapters/*/*", "diagnostics", "internal/probe", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern", "internal/semver", "internal/specifier"}},
 
 	// 3
 	{"plugin", []string{"plugin/signature", "plugin/wire", "adapters", "diagnostics"}},
@@ -89,9 +91,9 @@ var table = []row{
 
 	// 4
 	// Dishes that link to each other in a circle are found with dag.
-	{"discovery", []string{"adapters", "diagnostics", "internal/dish", "internal/bounds", "internal/config", "internal/clone", "internal/owner", "internal/tree", "internal/pack", "internal/parallel", "internal/state", "internal/dag", "discovery/*"}},
-	{"discovery/answers", []string{"adapters", "internal/clone", "internal/tree", "internal/state", "internal/pack", "internal/parallel"}}, // the answers of adapters
-	{"discovery/embeds", []string{"adapters", "internal/clone", "internal/pack", "internal/tree", "internal/parallel", "internal/state"}},  // files that sources include
+	{"discovery", []string{"adapters", "adapters/snapshot", "diagnostics", "internal/dish", "internal/bounds", "internal/config", "internal/clone", "internal/owner", "internal/tree", "internal/pack", "internal/parallel", "internal/state", "internal/dag", "discovery/*"}},
+	{"discovery/answers", []string{"adapters", "adapters/snapshot", "internal/clone", "internal/tree", "internal/state", "internal/pack", "internal/parallel"}}, // the answers of adapters
+	{"discovery/embeds", []string{"adapters", "internal/clone", "internal/pack", "internal/tree", "internal/parallel", "internal/state"}},                       // files that sources include
 	// Expected answers have places; outputs are compared as a run does it, versions as a pin.
 	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics", "internal/semver", "internal/tomlfile", "internal/tree/glob"}},
 	// A hook may name a parser of diagnostics/parse.
@@ -108,7 +110,7 @@ var table = []row{
 	// Compiled modules are in a directory of bento's own.
 	{"plugin/wasm", []string{"adapters", "plugin/host", "plugin/wire", "internal/clone", "internal/owndir", "internal/owner", "internal/rawfile", "internal/stat"}},
 	// The exec of a manifest is run like any question to a tool.
-	{"plugin/adapter", []string{"internal/probe", "plugin/host", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics", "internal/semver"}},
+	{"plugin/adapter", []string{"adapters/snapshot", "internal/probe", "plugin/host", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics", "internal/semver"}},
 	// An extension may have children of its own, which end with it.
 	{"plugin/ainb", []string{"plugin/host", "plugin/wire", "plugin/ainb/*", "adapters", "internal/proc"}},
 	{"plugin/*", []string{"plugin/host", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics"}},
@@ -132,7 +134,7 @@ var table = []row{
 
 	// The inputs of adapters are digested with the secret of package key. The findings of a tool, and
 	// the offers of an adapter of the workspace, are checked like the answer of a plugin.
-	{"internal/workspace", []string{"adapters", "adapters/declared", "cache", "diagnostics", "diagnostics/parse", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/dish", "internal/key", "internal/owndir",
+	{"internal/workspace", []string{"adapters", "adapters/snapshot", "adapters/declared", "cache", "diagnostics", "diagnostics/parse", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/dish", "internal/key", "internal/owndir",
 		"internal/pack", "internal/plan", "internal/sandbox", "internal/semver", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/adapter/answer", "plugin/host"}},
 
 	// 8
@@ -155,7 +157,7 @@ var table = []row{
 	{"internal/watch", []string{"cache", "internal/key", "internal/plan", "internal/run", "internal/tree"}}, // the loop of bento watch
 
 	// The one door to what is not the core: TestOneDoor.
-	{"internal/kit", []string{"adapters", "adapters/builtin", "diagnostics", "discovery", "internal/clone", "internal/companion", "internal/config", "internal/dish", "internal/owner", "internal/state", "internal/workspace", "plugin/*", "plugin/*/*"}},
+	{"internal/kit", []string{"adapters", "adapters/builtin", "adapters/snapshot", "diagnostics", "discovery", "internal/clone", "internal/companion", "internal/config", "internal/dish", "internal/owner", "internal/state", "internal/workspace", "plugin/*", "plugin/*/*"}},
 
 	// 10
 	{"cmd/bento", []string{"**"}},
@@ -217,6 +219,9 @@ func TestFamiliesApart(t *testing.T) {
 		for _, imp := range s.imports() {
 			if s.test && imp.path == "adapters/adaptertest" {
 				continue // shared by their tests
+			}
+			if imp.path == "adapters/snapshot" {
+				continue // shared by all
 			}
 			if to := family(imp.path); imp.ours && to != "" && to != from {
 				t.Errorf("%s imports %s, of another family", s.path, imp.path)

@@ -109,7 +109,7 @@ func TestFilesAreOpenedWithoutWaiting(t *testing.T) {
 			}
 			used[s.path] = true
 			if waiting[s.path] == "" {
-				t.Errorf("%s: os.%s waits for a named pipe; open with O_NONBLOCK, or read through internal/clone or adapters.Source", s.fset.Position(n.Pos()), call.Sel.Name)
+				t.Errorf("%s: os.%s waits for a named pipe; open with O_NONBLOCK, or read through internal/clone or snapshot.Source", s.fset.Position(n.Pos()), call.Sel.Name)
 			}
 			return true
 		})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/config"
@@ -65,7 +66,7 @@ func (p *Plugin) defineBy(path string, read func(path string) ([]byte, error)) (
 
 // define checks a definition and sets p to its adapter.
 func (p *Plugin) define(a config.Adapter) error {
-	about := adapters.Options{Env: p.host.Environ}
+	about := snapshot.Options{Env: p.host.Environ}
 	defined, problems := workspace.Defined([]config.Adapter{a}, p.host.Adapters(about), about)
 	if err := diagnostics.AsError(problems); err != nil {
 		return err

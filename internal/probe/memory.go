@@ -7,14 +7,14 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/proc"
 )
 
 // Memory caches the answers of tools while the snapshot of the workspace is valid: a thousand dishes
 // whose tool has the same command line and environment start it once. It is safe for concurrent use.
 // The zero value is empty.
-type Memory struct{ answers adapters.Machine[*answers] }
+type Memory struct{ answers snapshot.Machine[*answers] }
 
 // answers are the answers for one snapshot, by command line and environment.
 type answers struct {
@@ -29,7 +29,7 @@ type answer struct {
 }
 
 // ask returns the output of a tool that is started outside of the project.
-func (m *Memory) ask(ctx context.Context, from adapters.Source, spec proc.Spec, at At) (Said, error) {
+func (m *Memory) ask(ctx context.Context, from snapshot.Source, spec proc.Spec, at At) (Said, error) {
 	known, err := m.answers.See(from, func() (*answers, error) { return &answers{by: make(map[string]*answer)}, nil })
 	if err != nil {
 		return Said{}, err

@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/clone"
 )
 
 // blank is a view without files.
-type blank struct{ adapters.View }
+type blank struct{ snapshot.View }
 
 // TestMemory: while the snapshot is valid, a tool is started once for each command line and
 // environment, and its refusal names the directory of the question.
@@ -21,9 +22,9 @@ func TestMemory(t *testing.T) {
 	write(t, tool, "#!/bin/sh\necho x >> "+starts+"\necho no \"$@\" >&2\nexit 3\n")
 	write(t, base+"/ws/x", "")
 	env := adapters.NewEnviron([]string{"PATH=" + base + "/usr:/usr/bin:/bin"})
-	snapshot := new(adapters.Snapshot)
-	snapshot.Hold(blank{})
-	from := adapters.Options{Clone: clone.At(base + "/ws"), Snapshot: snapshot}.Source()
+	view := new(snapshot.Snapshot)
+	view.Hold(blank{})
+	from := snapshot.Options{Clone: clone.At(base + "/ws"), Snapshot: view}.Source()
 	said := new(Memory)
 	ask := func(env adapters.Environ, dir, word string, want int) {
 		t.Helper()
@@ -41,6 +42,6 @@ func TestMemory(t *testing.T) {
 	ask(env, base+"/ws/b", "3.12", 1)
 	ask(env, base+"/ws/b", "3.13", 2)
 	ask(env.With(map[string]string{"LANG": "C"}), base+"/ws/b", "3.13", 3)
-	snapshot.Changed() // such as by an install
+	view.Changed() // such as by an install
 	ask(env, base+"/ws/a", "3.12", 4)
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/bounds"
 	"github.com/bentobuild/bento/internal/pattern"
 	"github.com/bentobuild/bento/internal/proc"
@@ -34,14 +35,14 @@ const neutral = "/"
 // Asker asks the tools of the machine for a workspace. It is safe for concurrent use.
 type Asker struct {
 	env  adapters.Environ
-	from adapters.Source
+	from snapshot.Source
 	area *bounds.Area // directories that the repository controls
 	said *Memory
 }
 
 // New returns an Asker for the workspace that from reads. env is the whole environment of the
 // adapter's tasks.
-func New(from adapters.Source, env adapters.Environ) *Asker {
+func New(from snapshot.Source, env adapters.Environ) *Asker {
 	return &Asker{env: env, from: from, area: bounds.Of(from.Root()), said: new(Memory)}
 }
 
@@ -111,7 +112,7 @@ func (a *Asker) AskDeclared(ctx context.Context, argv []string, at At) (Said, er
 // same basis means the same answer. It is "" for a missing tool, a shim of a version manager and a
 // tool of the workspace. It starts no process.
 func (a *Asker) DeclaredBasis(argv []string) string {
-	b := adapters.NewBasis(a.env)
+	b := NewBasis(a.env)
 	path, err := b.Tool(argv[0])
 	if err != nil || a.area.Reached(path) || filepath.Base(filepath.Dir(path)) == "shims" || a.area.Steers(a.env) != "" {
 		return ""

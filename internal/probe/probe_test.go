@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/clone"
 )
 
@@ -24,7 +25,7 @@ func write(t *testing.T, path, text string) {
 }
 
 // at returns what an adapter reads in the workspace at root.
-func at(root string) adapters.Source { return adapters.Options{Clone: clone.At(root)}.Source() }
+func at(root string) snapshot.Source { return snapshot.Options{Clone: clone.At(root)}.Source() }
 
 func isLate(err error) bool {
 	var late *adapters.KnownAtRun
@@ -328,7 +329,7 @@ func TestNamed(t *testing.T) {
 	write(t, base+"/usr/brewc", "#!/bin/sh\npwd >> "+base+"/asked\necho brewc 1 $1\n")
 	write(t, base+"/ws/x", "")
 	env := adapters.NewEnviron([]string{"PATH=" + base + "/usr:/usr/bin:/bin"})
-	a := New(adapters.Options{Clone: clone.At(base + "/ws")}.Source(), env)
+	a := New(snapshot.Options{Clone: clone.At(base + "/ws")}.Source(), env)
 	at := At{Dir: base + "/ws", Path: base + "/usr/brewc"}
 	if said, err := a.AskNamed(t.Context(), adapters.Leave{}, at, "-v"); err == nil {
 		t.Errorf("without leave: %q", said.Out)

@@ -40,7 +40,7 @@ func Run(ctx context.Context, leave adapters.Leave, w Work, log adapters.LogFunc
 	if w.Start == nil {
 		w.Start = proc.Run
 	}
-	t := adapters.NewTranscript(log)
+	t := NewTranscript(log)
 	res, err := w.Start(ctx, proc.Spec{Argv: w.Argv, Dir: w.Dir, Env: w.Env, Stdout: t.Stdout(), Stderr: t.Stderr()})
 	t.Close()
 	switch {

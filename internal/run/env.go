@@ -27,11 +27,11 @@ type Env struct {
 	State      *state.Dir
 	History    *key.History // as it was read when the workspace was opened, for the first evaluation; may be nil
 	Toolchains *key.Toolchains
-	Environ    adapters.Environ   // the environment that bento was started with
-	Snapshot   *adapters.Snapshot // the files that the adapters read; an install changes them
-	Inherit    bool               // tasks see all of Environ
-	Color      action.Color       // whether tasks print colours
-	Program    string             // identifies this build of bento
+	Environ    adapters.Environ // the environment that bento was started with
+	Snapshot   Snapshot         // the files that the adapters read; an install changes them
+	Inherit    bool             // tasks see all of Environ
+	Color      action.Color     // whether tasks print colours
+	Program    string           // identifies this build of bento
 	Installs   InstallSettings
 	Executor   action.Executor // of commands; nil: processes of this machine
 	Reporter   Reporter
@@ -53,6 +53,12 @@ type Env struct {
 
 	warnings warningList
 	mu       sync.Mutex // held while the Reporter receives one event
+}
+
+// Snapshot is the files of the workspace as adapters read them, a *snapshot.Snapshot of package adapters/snapshot.
+type Snapshot interface {
+	Acts()    // is called before tasks and installs may make files
+	Changed() // is called after files have changed, such as by an install
 }
 
 // commands returns the Commands that start the processes of tasks.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/declared"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/diagnostics/parse"
 	"github.com/bentobuild/bento/internal/config"
@@ -17,7 +18,7 @@ import (
 
 // Defined returns the adapters that a workspace defines, in order. It reports and leaves out a faulty adapter, and
 // one with the id of a built-in adapter.
-func Defined(list []config.Adapter, builtin []adapters.Adapter, o adapters.Options) (out []adapters.Adapter, problems []diagnostics.Diagnostic) {
+func Defined(list []config.Adapter, builtin []adapters.Adapter, o snapshot.Options) (out []adapters.Adapter, problems []diagnostics.Diagnostic) {
 	for i := range list {
 		c := &list[i]
 		taken := slices.ContainsFunc(builtin, func(a adapters.Adapter) bool { return a.Manifest().AdapterID == c.ID })

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/bounds"
@@ -30,7 +31,7 @@ type Host struct {
 	Keep *adapter.Keep
 
 	// Builtin returns the built-in adapters in the order of detection.
-	Builtin func(adapters.Options) []adapters.Adapter
+	Builtin func(snapshot.Options) []adapters.Adapter
 	// Installed returns the plugins that the user has installed, in order of precedence.
 	Installed func(*config.Workspace) ([]discovery.Installed, []diagnostics.Diagnostic)
 	// Module returns the launcher of a plugin that is a WebAssembly module.
@@ -56,7 +57,7 @@ func (h *Host) Close() {
 }
 
 // Adapters returns the built-in adapters.
-func (h *Host) Adapters(o adapters.Options) []adapters.Adapter {
+func (h *Host) Adapters(o snapshot.Options) []adapters.Adapter {
 	if h.Builtin == nil {
 		return nil
 	}

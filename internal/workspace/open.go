@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
@@ -48,7 +49,7 @@ type Workspace struct {
 	Tree     *tree.Tree
 	Config   *config.Workspace
 	State    *state.Dir
-	Snapshot *adapters.Snapshot // the source of the answers of adapters
+	Snapshot *snapshot.Snapshot // the source of the answers of adapters
 	Store    cache.Store
 	Plugins  *adapter.Set
 	History  *key.History             // of the tasks, as it was read before the search for dishes
@@ -136,8 +137,8 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 	if cfg.Plugins.Lazy {
 		options.Notes = options.Modules
 	}
-	below, snapshot := clone.At(o.Root), new(adapters.Snapshot)
-	about := adapters.Options{Env: h.Environ, AllowDownload: cfg.Toolchain.AllowDownload, Scripts: cfg.Scripts, Clone: below, Snapshot: snapshot}
+	below, view := clone.At(o.Root), new(snapshot.Snapshot)
+	about := snapshot.Options{Env: h.Environ, AllowDownload: cfg.Toolchain.AllowDownload, Scripts: cfg.Scripts, Clone: below, Snapshot: view}
 	own := h.Adapters(about)
 	defined, more := Defined(cfg.Adapters, own, about)
 	own, w.Problems = append(own, defined...), append(w.Problems, more...)
@@ -162,7 +163,7 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 	}
 	o.walked(ctx, files)
 	find = discovery.Options{
-		Tree: files, Clone: below, Snapshot: snapshot, Config: cfg, Memory: memory, Candidates: candidates, Failures: w.Plugins.Failures(),
+		Tree: files, Clone: below, Snapshot: view, Config: cfg, Memory: memory, Candidates: candidates, Failures: w.Plugins.Failures(),
 		Registry: adapters.NewRegistry(append(own, w.Plugins.Adapters()...)...), Made: w.History.Made,
 	}
 	find.Loaded = func(dishes []*dish.Settings) { settings.load(cfg, dishes) }

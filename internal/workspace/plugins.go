@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/bounds"
@@ -58,7 +59,7 @@ func (h *Host) PluginOptions(candidates []adapters.Candidate, cfg *config.Worksp
 	}
 	return adapter.Options{Env: env, PassEnv: pass, Settings: settings, Identities: h.identities(candidates, cfg), Sandbox: boxes, Version: h.Version, Stderr: h.Stderr, Log: h.Log, Keep: h.Keep,
 		Root: cfg.Root, Module: h.Module,
-		Source: adapters.Options{Clone: clone.At(cfg.Root)}.Source(), Tools: h.Environ.Strict()}, problems
+		Source: snapshot.Options{Clone: clone.At(cfg.Root)}.Source(), Tools: h.Environ.Strict()}, problems
 }
 
 // PluginEnv returns the environment of which plugins get parts. A plugin belongs to the user, and a script finds its

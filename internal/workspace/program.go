@@ -12,6 +12,7 @@ import (
 	"github.com/zeebo/blake3"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/pack"
@@ -48,7 +49,7 @@ func (h *Host) settings(this string, st *state.Dir, cfg *config.Workspace) strin
 // declared returns the variables that at least one built-in adapter declares.
 func (h *Host) declared() adapters.Environ {
 	var manifests []*adapters.Manifest
-	for _, a := range h.Adapters(adapters.Options{}) {
+	for _, a := range h.Adapters(snapshot.Options{}) {
 		manifests = append(manifests, a.Manifest())
 	}
 	return h.Environ.Declared(manifests...)

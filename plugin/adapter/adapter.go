@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/plugin/host"
 )
@@ -63,7 +64,7 @@ type Options struct {
 
 	// Source is the workspace, and Tools the environment of the plugins' tasks: the command of a
 	// manifest's exec is found and run with them.
-	Source adapters.Source
+	Source snapshot.Source
 	Tools  adapters.Environ
 
 	// Launch returns the launcher of a candidate, for tests; nil launches its file.

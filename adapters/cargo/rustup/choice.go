@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
+	"github.com/bentobuild/bento/internal/probe"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -30,7 +32,7 @@ func IsProxy(tool string) bool {
 // Home is a directory of rustup at the time that Look read it.
 type Home struct {
 	overrides map[string]string
-	choices   adapters.Machine[choice] // by directory: what is chosen there
+	choices   snapshot.Machine[choice] // by directory: what is chosen there
 }
 
 // choice is the nearest choice of a toolchain: the name of an override, or a toolchain file. The zero value is none.
@@ -43,7 +45,7 @@ type choice struct {
 // found reports whether c is a choice.
 func (c choice) found() bool { return c != choice{} }
 
-func (c choice) add(b *adapters.Basis) {
+func (c choice) add(b *probe.Basis) {
 	if c.unread != "" {
 		b.File(c.unread)
 		return
@@ -58,7 +60,7 @@ func (c choice) add(b *adapters.Basis) {
 
 // Look adds to b everything that rustup's choice depends on in every directory: its settings and the
 // installed toolchains. dir is RUSTUP_HOME.
-func Look(b *adapters.Basis, dir string) *Home {
+func Look(b *probe.Basis, dir string) *Home {
 	settings := filepath.Join(dir, "settings.toml")
 	b.File(settings)
 	installed, _ := os.ReadDir(filepath.Join(dir, "toolchains"))
@@ -73,13 +75,13 @@ func Look(b *adapters.Basis, dir string) *Home {
 // Choose adds to b the nearest choice in f's directory or above it: `rustup override set`
 // or a toolchain file. It adds the choice, not the directory, so that directories with the
 // same choice share an answer.
-func (h *Home) Choose(b *adapters.Basis, f *adapters.Files) {
+func (h *Home) Choose(b *probe.Basis, f *snapshot.Files) {
 	h.nearest(f.Beyond(), f.Dir()).add(b) // rustup looks up to the root of the file system
 }
 
 // nearest returns the choice in a directory or above it. It looks at most once at a directory outside of the
 // workspace, and, before anything can make files, at one of the workspace.
-func (h *Home) nearest(f *adapters.Files, dir string) choice {
+func (h *Home) nearest(f *snapshot.Files, dir string) choice {
 	if f.Holds(dir) && f.Acted() {
 		return h.look(f, dir)
 	}
@@ -88,7 +90,7 @@ func (h *Home) nearest(f *adapters.Files, dir string) choice {
 }
 
 // look is nearest on the disk, for the directory itself.
-func (h *Home) look(f *adapters.Files, dir string) choice {
+func (h *Home) look(f *snapshot.Files, dir string) choice {
 	c, up := h.chosenIn(f, dir), filepath.Dir(dir)
 	if c.found() || up == dir {
 		return c
@@ -99,7 +101,7 @@ func (h *Home) look(f *adapters.Files, dir string) choice {
 // Chosen returns the name of the toolchain that f's directory or one above it requires, ""
 // for the default. A toolchain that is named by its path, and a file that only rustup can
 // read, are an *adapters.KnownAtRun error.
-func (h *Home) Chosen(f *adapters.Files) (name string, err error) {
+func (h *Home) Chosen(f *snapshot.Files) (name string, err error) {
 	f = f.Beyond() // rustup looks up to the root of the file system
 	for at := f.Dir(); ; at = filepath.Dir(at) {
 		if name, ok := h.overrides[at]; ok {
@@ -129,7 +131,7 @@ func (h *Home) Chosen(f *adapters.Files) (name string, err error) {
 }
 
 // chosenIn returns the choice in one directory.
-func (h *Home) chosenIn(f *adapters.Files, dir string) choice {
+func (h *Home) chosenIn(f *snapshot.Files, dir string) choice {
 	if name, ok := h.overrides[dir]; ok {
 		return choice{kind: "override", text: name}
 	}
@@ -154,7 +156,7 @@ func (h *Home) chosenIn(f *adapters.Files, dir string) choice {
 // overrides returns the choices that `rustup override set` wrote, none when the file cannot
 // be read: rustup itself then fails.
 func overrides(settings string) map[string]string {
-	data, err := adapters.NewFiles(filepath.Dir(settings)).Read(settings)
+	data, err := snapshot.NewFiles(filepath.Dir(settings)).Read(settings)
 	if err != nil {
 		return nil
 	}

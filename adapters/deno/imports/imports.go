@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/pattern"
 	"github.com/bentobuild/bento/internal/specifier"
 )
@@ -44,7 +44,7 @@ var (
 // In returns the modules in f's directory and below. It leaves out other packages
 // (directories with a deno.json), directories whose names begin with a dot, node_modules,
 // vendor and those for which skip returns true.
-func In(f *adapters.Files, skip func(dir string) bool) Modules {
+func In(f *snapshot.Files, skip func(dir string) bool) Modules {
 	m := Modules{Complete: true}
 	queue := []string{f.Dir()}
 	for i := 0; i < len(queue); i++ {
@@ -89,7 +89,7 @@ func isTest(file string) bool {
 func IsTest(file string) bool { return isTest(file) || bench.MatchString(filepath.Base(file)) }
 
 // Of returns what a module imports, each specifier once.
-func Of(f *adapters.Files, file string) []Import {
+func Of(f *snapshot.Files, file string) []Import {
 	data, err := f.Read(file)
 	if err != nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestFind(t *testing.T) {
@@ -54,12 +54,12 @@ func TestIn(t *testing.T) {
 		}
 	}
 	skip := func(dir string) bool { return filepath.Base(dir) == "dist" }
-	m := In(adapters.NewFiles(root), skip)
+	m := In(snapshot.NewFiles(root), skip)
 	want := []string{filepath.Join(root, "a/b.tsx"), filepath.Join(root, "a/b_bench.ts"), filepath.Join(root, "mod.ts")}
 	if diff := cmp.Diff(Modules{Files: want, Benches: true, Complete: true}, m); diff != "" {
 		t.Error(diff)
 	}
-	if m := In(adapters.NewFiles(filepath.Join(root, "member")), skip); !m.Tests || len(m.Files) != 2 {
+	if m := In(snapshot.NewFiles(filepath.Join(root, "member")), skip); !m.Tests || len(m.Files) != 2 {
 		t.Errorf("%+v", m)
 	}
 }

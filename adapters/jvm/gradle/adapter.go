@@ -7,6 +7,7 @@ package gradle
 
 import (
 	"context"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 	"path/filepath"
 	"strings"
@@ -22,17 +23,17 @@ const identity = "builtin:2"
 
 // Adapter is the adapter "gradle".
 type Adapter struct {
-	adapters.Source
+	snapshot.Source
 	adapters.NoParser
 	probe.Versions
 	host     jvm.Host
 	download bool
 	manifest *adapters.Manifest
-	settings *adapters.Parsed[*script.Settings]
-	builds   *adapters.Parsed[*script.Build]
-	catalogs *adapters.Parsed[*script.Catalog]
-	projects adapters.Memo[*project]
-	seen     adapters.Machine[seen]
+	settings *snapshot.Parsed[*script.Settings]
+	builds   *snapshot.Parsed[*script.Build]
+	catalogs *snapshot.Parsed[*script.Catalog]
+	projects snapshot.Memo[*project]
+	seen     snapshot.Machine[seen]
 }
 
 // markers are the files that make a directory a project.
@@ -41,7 +42,7 @@ func markers() []string {
 }
 
 // New returns the adapter.
-func New(o adapters.Options) *Adapter {
+func New(o snapshot.Options) *Adapter {
 	hook := adapters.Hook{Parser: "gradle"}
 	m := &adapters.Manifest{
 		ProtocolVersion: adapters.ProtocolVersion,
@@ -71,9 +72,9 @@ func New(o adapters.Options) *Adapter {
 	a := &Adapter{
 		Source:   o.Source(),
 		download: o.AllowDownload, manifest: m,
-		settings: adapters.NewParsed(script.ParseSettings),
-		builds:   adapters.NewParsed(script.ParseBuild),
-		catalogs: adapters.NewParsed(script.ParseCatalog),
+		settings: snapshot.NewParsed(script.ParseSettings),
+		builds:   snapshot.NewParsed(script.ParseBuild),
+		catalogs: snapshot.NewParsed(script.ParseCatalog),
 	}
 	a.host.Use(o.Source(), o.Env.Strict(append(jvm.PassEnv(), m.SteeringEnv...)...))
 	a.Versions = a.asked

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // big writes a build of n projects, each with up to five others, and returns the
@@ -34,7 +34,7 @@ func big(tb testing.TB, n int) (dirs []string) {
 }
 
 func TestBigBuild(t *testing.T) {
-	if links := adaptertest.AskAll(t, New(adapters.Options{Env: adaptertest.Env()}), big(t, 120)); links != 120*5-(5+4+3+2+1)*7 {
+	if links := adaptertest.AskAll(t, New(snapshot.Options{Env: adaptertest.Env()}), big(t, 120)); links != 120*5-(5+4+3+2+1)*7 {
 		t.Errorf("%d links", links)
 	}
 }
@@ -42,6 +42,6 @@ func TestBigBuild(t *testing.T) {
 func BenchmarkBuild1000(b *testing.B) {
 	dirs := big(b, 1000)
 	for b.Loop() {
-		adaptertest.AskAll(b, New(adapters.Options{Env: adaptertest.Env()}), dirs)
+		adaptertest.AskAll(b, New(snapshot.Options{Env: adaptertest.Env()}), dirs)
 	}
 }

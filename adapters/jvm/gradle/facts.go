@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm/script"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // facts are the facts about a project from all its scripts: its own, those of the projects above it,
@@ -41,14 +41,14 @@ const maxScripts = 256
 // reading is the reading of the scripts of one project.
 type reading struct {
 	*Adapter
-	f       *adapters.Files
+	f       *snapshot.Files
 	p       *project
 	catalog *script.Catalog
 	seen    map[string]bool
 }
 
 // learn fills in the facts of p.
-func (a *Adapter) learn(f *adapters.Files, p *project) error {
+func (a *Adapter) learn(f *snapshot.Files, p *project) error {
 	r := &reading{Adapter: a, f: f, p: p, seen: make(map[string]bool)}
 	var err error
 	if path := filepath.Join(p.root(), "gradle", "libs.versions.toml"); f.IsFile(path) {
@@ -220,7 +220,7 @@ func places() (root, own []string) {
 // find returns the file or directory that a string of a script in dir names, or "":
 // relative to the project, to the build, or to the script. A directory is returned only
 // where the string says what it is relative to.
-func (p *project) find(f *adapters.Files, text, dir string) string {
+func (p *project) find(f *snapshot.Files, text, dir string) string {
 	if !strings.HasPrefix(text, "$") && !mayBePath(text) {
 		return ""
 	}

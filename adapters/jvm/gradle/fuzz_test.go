@@ -7,6 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // FuzzProperties reads gradle.properties and the criteria for the daemon's JVM.
@@ -19,7 +20,7 @@ func FuzzProperties(f *testing.F) {
 		adaptertest.Write(t, filepath.Join(root, "gradle.properties"), string(properties))
 		adaptertest.Write(t, filepath.Join(root, daemonFile), string(daemon))
 		adaptertest.Write(t, filepath.Join(home, "gradle.properties"), string(properties))
-		a := New(adapters.Options{Env: adapters.NewEnviron([]string{"HOME=" + home, "GRADLE_USER_HOME=" + home})})
+		a := New(snapshot.Options{Env: adapters.NewEnviron([]string{"HOME=" + home, "GRADLE_USER_HOME=" + home})})
 		if first, again := a.userSettings(), a.userSettings(); first != again {
 			t.Fatalf("%s and %s", first, again)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 const flags = "gradle --no-daemon --console=plain "
@@ -45,7 +46,7 @@ dependencies {
 
 func TestBuild(t *testing.T) {
 	root := adaptertest.Project(t, shelf)
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	top := adaptertest.Tasks(t, a, root)
 	if !top.Aggregate || len(top.Tasks) > 0 || !slices.Equal(top.Members, []string{root + "/group/app", root + "/lib"}) || len(top.Warnings) > 0 {
 		t.Errorf("%+v", top)
@@ -111,7 +112,7 @@ plugins { alias(libs.plugins.lint) }
 java { toolchain { languageVersion = JavaLanguageVersion.of(17) } }
 -- other/settings.gradle --
 `)
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	const flags = flags + "-Porg.gradle.java.installations.auto-download=false "
 	want := map[string]string{
 		"build": flags + ":app:build -x :app:check", "lint": flags + ":app:check -x :app:test", "test": flags + ":app:test",
@@ -137,14 +138,14 @@ java { toolchain { languageVersion = JavaLanguageVersion.of(17) } }
 		t.Errorf("%+v %v", pin, err)
 	}
 	// With downloads allowed Gradle may fetch the toolchain itself.
-	a = New(adapters.Options{Env: adaptertest.Env(), AllowDownload: true})
+	a = New(snapshot.Options{Env: adaptertest.Env(), AllowDownload: true})
 	if run := adaptertest.Task(t, a, root+"/app", "build").Run; strings.Contains(run, "auto-download") {
 		t.Error(run)
 	}
 }
 
 func TestRoots(t *testing.T) {
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	for name, c := range map[string]struct {
 		archive string
 		want    map[string]string
@@ -193,7 +194,7 @@ dependencies {
 -- b/build.gradle --
 -- c/build.gradle --
 `)
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	said := func(dir string) string {
 		var list []string
 		for _, d := range adaptertest.Tasks(t, a, dir).Warnings {
@@ -223,7 +224,7 @@ dependencies {
 
 func TestFlat(t *testing.T) {
 	root := adaptertest.Project(t, "-- master/settings.gradle --\nincludeFlat 'lib', 'app'\n-- lib/build.gradle --\n-- app/build.gradle --\ndependencies { compile project(':lib') }\n")
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	if task := adaptertest.Task(t, a, root+"/app", "build"); task.Cwd != "../master" || task.Run != flags+":app:build -x :app:check" {
 		t.Errorf("%+v", task)
 	}
@@ -234,7 +235,7 @@ func TestFlat(t *testing.T) {
 
 func TestNotIncluded(t *testing.T) {
 	root := adaptertest.Project(t, "-- settings.gradle --\ninclude 'a'\n-- a/build.gradle --\n-- b/build.gradle --\n")
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	if task := adaptertest.Task(t, a, root+"/b", "build"); task.Cwd != "" || task.Run != flags+":build -x :check" {
 		t.Errorf("%+v", task)
 	}
@@ -243,7 +244,7 @@ func TestNotIncluded(t *testing.T) {
 // Scripts may be called after their projects.
 func TestNamedScripts(t *testing.T) {
 	root := adaptertest.Project(t, "-- settings.gradle --\ninclude 'lib', 'app'\n-- lib/lib.gradle --\napply plugin: 'java'\n-- app/app.gradle.kts --\ndependencies { implementation(project(\":lib\")) }\n-- other/other.gradle --\n")
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	for dir, want := range map[string]bool{"lib": true, "app": true, "other": false} {
 		if yes, err := a.Detect(t.Context(), filepath.Join(root, dir)); yes != want || err != nil {
 			t.Errorf("%s: %v %v", dir, yes, err)
@@ -262,14 +263,14 @@ func TestWrapper(t *testing.T) {
 	if err := os.Chmod(filepath.Join(root, "gradlew"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	if run := adaptertest.Task(t, a, root+"/a", "build").Run; !strings.HasPrefix(run, "./gradlew --no-daemon ") {
 		t.Error(run)
 	}
 }
 
 func TestMalformed(t *testing.T) {
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	for file, c := range map[string]struct{ text, want string }{
 		"settings.gradle":           {"include 'a\n", "settings.gradle:1:9: the string that begins here has no end"},
 		"build.gradle.kts":          {"plugins {\r\n  id(\"x\"\r\n}\r\n", `build.gradle.kts:3:1: "}" closes the "(" of line 2`},
@@ -301,7 +302,7 @@ func TestPins(t *testing.T) {
 		},
 	} {
 		root := adaptertest.Project(t, c.archive)
-		pin, err := New(adapters.Options{Env: adaptertest.Env()}).RequiredToolchain(t.Context(), root)
+		pin, err := New(snapshot.Options{Env: adaptertest.Env()}).RequiredToolchain(t.Context(), root)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,7 +313,7 @@ func TestPins(t *testing.T) {
 }
 
 func TestCheckPin(t *testing.T) {
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	const fingerprint = "openjdk version \"17.0.15\" 2025\nx\nGradle 4.4.1\nJVM: 17\njdk 25.0.3 Someone\njdk 17.0.15 Debian\n"
 	for _, c := range []struct {
 		tool, want, file string
@@ -330,7 +331,7 @@ func TestCheckPin(t *testing.T) {
 
 func TestUserSettings(t *testing.T) {
 	home := t.TempDir()
-	a := New(adapters.Options{Env: adaptertest.Env("GRADLE_USER_HOME=" + home)})
+	a := New(snapshot.Options{Env: adaptertest.Env("GRADLE_USER_HOME=" + home)})
 	seen := map[string]bool{}
 	for _, c := range []struct {
 		file, text string
@@ -352,7 +353,7 @@ func TestUserSettings(t *testing.T) {
 
 func TestAdd(t *testing.T) {
 	root := adaptertest.Project(t, "-- build.gradle.kts --\n")
-	err := adapters.Add(t.Context(), New(adapters.Options{}), adapters.AddRequest{DishDir: root, Packages: []string{"g:a:1"}, Dev: true}, nil)
+	err := adapters.Add(t.Context(), New(snapshot.Options{}), adapters.AddRequest{DishDir: root, Packages: []string{"g:a:1"}, Dev: true}, nil)
 	u, ok := err.(*adapters.Unsupported)
 	if !ok || !strings.Contains(u.Hint, `testImplementation("g:a:1")`) {
 		t.Errorf("%v", err)

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // Links implements adapters.Linker: projects of the same build that a script names,
@@ -134,7 +135,7 @@ func longest(names map[string]string, text string) string {
 
 // builds adds the builds that this one includes: they make its plugins or replace
 // downloads.
-func (l *linking) builds(f *adapters.Files) {
+func (l *linking) builds(f *snapshot.Files) {
 	src := filepath.Join(l.root(), "buildSrc")
 	if l.dir != src && f.IsDir(src) {
 		l.add(src, filepath.Join(l.root(), "buildSrc"), 0, false)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm/script"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // insideRule is Manifest.Inside.
@@ -15,14 +16,14 @@ const insideRule = "settings name it, or it has settings of its own and does not
 
 // Nested implements adapters.Nester.
 func (a *Adapter) Nested(_ context.Context, dir, outer string) (adapters.NestedAnswer, error) {
-	return adapters.JudgeNested(a.Files(dir), func(f *adapters.Files) (adapters.NestedAnswer, error) {
+	return snapshot.JudgeNested(a.Files(dir), func(f *snapshot.Files) (adapters.NestedAnswer, error) {
 		return a.nested(f, outer)
 	})
 }
 
 // nested judges a project inside the dish outer: settings name it, or it is a build of its own.
 // A build below src is the input of a test, as are the projects that its settings name.
-func (a *Adapter) nested(f *adapters.Files, outer string) (answer adapters.NestedAnswer, err error) {
+func (a *Adapter) nested(f *snapshot.Files, outer string) (answer adapters.NestedAnswer, err error) {
 	if filepath.Base(f.Dir()) == "buildSrc" {
 		answer.Reason, answer.Why = adapters.PartOf, "the build around it builds it first"
 		return answer, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
@@ -27,7 +28,7 @@ func (a *Adapter) RequiredToolchain(_ context.Context, dir string) (*adapters.To
 	return a.pin(f, p)
 }
 
-func (a *Adapter) pin(f *adapters.Files, p *project) (*adapters.Toolchain, error) {
+func (a *Adapter) pin(f *snapshot.Files, p *project) (*adapters.Toolchain, error) {
 	advice, err := jvm.VersionFiles(f)
 	if err != nil {
 		return nil, err
@@ -44,7 +45,7 @@ func (a *Adapter) pin(f *adapters.Files, p *project) (*adapters.Toolchain, error
 
 // rule returns the Java that Gradle itself requires: the toolchain of a script or of the
 // daemon, else the target of the compiler.
-func (a *Adapter) rule(f *adapters.Files, p *project) *adapters.Toolchain {
+func (a *Adapter) rule(f *snapshot.Files, p *project) *adapters.Toolchain {
 	var least *adapters.Toolchain
 	for _, j := range p.facts.java {
 		switch {
@@ -65,7 +66,7 @@ func (a *Adapter) rule(f *adapters.Files, p *project) *adapters.Toolchain {
 }
 
 // called returns the version of Java in the catalog or the properties.
-func (a *Adapter) called(f *adapters.Files, p *project) (*adapters.Toolchain, error) {
+func (a *Adapter) called(f *snapshot.Files, p *project) (*adapters.Toolchain, error) {
 	if path := filepath.Join(p.root(), "gradle", "libs.versions.toml"); f.IsFile(path) {
 		c, err := a.catalogs.Read(f, path)
 		if err != nil {

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm/script"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // project is one project and its build.
@@ -48,11 +48,11 @@ func (p *project) named() []string {
 
 // open reads the project of f's directory: of the nearest build above that includes it,
 // else on its own. Several answers need the project, so open keeps it.
-func (a *Adapter) open(f *adapters.Files) (*project, error) {
+func (a *Adapter) open(f *snapshot.Files) (*project, error) {
 	return a.projects.Get(f, f.Dir(), a.read)
 }
 
-func (a *Adapter) read(f *adapters.Files) (*project, error) {
+func (a *Adapter) read(f *snapshot.Files) (*project, error) {
 	p := &project{path: ":", dir: f.Dir()}
 	if err := a.place(f, p); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (a *Adapter) read(f *adapters.Files) (*project, error) {
 }
 
 // place finds the build of p.
-func (a *Adapter) place(f *adapters.Files, p *project) error {
+func (a *Adapter) place(f *snapshot.Files, p *project) error {
 	for dir := range f.Ancestors() {
 		s, err := a.settingsIn(f, dir)
 		if err != nil {
@@ -90,13 +90,13 @@ func (a *Adapter) place(f *adapters.Files, p *project) error {
 	return nil
 }
 
-func (a *Adapter) settingsIn(f *adapters.Files, dir string) (*script.Settings, error) {
+func (a *Adapter) settingsIn(f *snapshot.Files, dir string) (*script.Settings, error) {
 	return readEither(f, a.settings, filepath.Join(dir, "settings.gradle"))
 }
 
 // readEither reads a script in Groovy, else in Kotlin, and returns nil when both are
 // missing.
-func readEither[T any](f *adapters.Files, from *adapters.Parsed[*T], path string) (*T, error) {
+func readEither[T any](f *snapshot.Files, from *snapshot.Parsed[*T], path string) (*T, error) {
 	for _, name := range []string{path, path + ".kts"} {
 		s, err := from.Read(f, name)
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -122,7 +122,7 @@ func pathOf(s *script.Settings, dir string) (path string, ok bool) {
 
 // scriptOf returns the build script of a project in a directory, with the usual name or
 // that of the project, or nil.
-func (a *Adapter) scriptOf(f *adapters.Files, dir, path string) (*script.Build, error) {
+func (a *Adapter) scriptOf(f *snapshot.Files, dir, path string) (*script.Build, error) {
 	b, err := readEither(f, a.builds, filepath.Join(dir, "build.gradle"))
 	if b != nil || err != nil || path == ":" {
 		return b, err
@@ -133,7 +133,7 @@ func (a *Adapter) scriptOf(f *adapters.Files, dir, path string) (*script.Build, 
 
 // loose returns the projects of the build without a script, by path. No dish holds them, so
 // the root builds them.
-func (p *project) loose(f *adapters.Files) []string {
+func (p *project) loose(f *snapshot.Files) []string {
 	var paths []string
 	for _, path := range p.named() {
 		dir := p.settings.Projects[path].Dir
@@ -148,7 +148,7 @@ func (p *project) loose(f *adapters.Files) []string {
 }
 
 // hasScript reports whether Detect finds a project in a directory.
-func hasScript(f *adapters.Files, dir string) bool {
+func hasScript(f *snapshot.Files, dir string) bool {
 	for _, name := range []string{"build.gradle", filepath.Base(dir) + ".gradle"} {
 		if f.IsFile(filepath.Join(dir, name)) || f.IsFile(filepath.Join(dir, name+".kts")) {
 			return true

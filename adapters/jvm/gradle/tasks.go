@@ -8,6 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -81,7 +82,7 @@ func (p *project) warnings() []diagnostics.Diagnostic {
 // recipes makes the tasks of one project.
 type recipes struct {
 	*project
-	f             *adapters.Files
+	f             *snapshot.Files
 	wrapper       *jvm.Wrapper
 	allowDownload bool
 }

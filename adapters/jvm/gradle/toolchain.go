@@ -11,6 +11,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/pattern"
 	"github.com/bentobuild/bento/internal/probe"
 )
@@ -19,7 +20,7 @@ import (
 type seen struct{ path, basis string }
 
 func (a *Adapter) look() (seen, error) {
-	b := adapters.NewBasis(a.host.Env)
+	b := probe.NewBasis(a.host.Env)
 	path, err := b.Tool("gradle")
 	if err != nil {
 		return seen{}, a.missing(err)
@@ -69,7 +70,7 @@ func (a *Adapter) tool(dir string) (t tool, err error) {
 }
 
 // javaHome returns org.gradle.java.home of the user, else of the build.
-func (a *Adapter) javaHome(f *adapters.Files, p *project) string {
+func (a *Adapter) javaHome(f *snapshot.Files, p *project) string {
 	for _, dir := range []string{jvm.GradleHome(a.host.Env), p.root()} {
 		data, err := f.Read(filepath.Join(dir, "gradle.properties"))
 		if err != nil {
@@ -88,7 +89,7 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	b := adapters.NewBasis(a.host.Env)
+	b := probe.NewBasis(a.host.Env)
 	switch {
 	case t.wrapper == nil:
 		b.Text("gradle", t.seen.basis)
@@ -186,7 +187,7 @@ var harmless = pattern.New(`(?i)^org\.gradle\.(daemon|parallel|caching|jvmargs|w
 // userSettings returns the digest of the files in GRADLE_USER_HOME that change a build:
 // properties and init scripts; "" when there are none.
 func (a *Adapter) userSettings() string {
-	f := adapters.NewFiles(jvm.GradleHome(a.host.Env))
+	f := snapshot.NewFiles(jvm.GradleHome(a.host.Env))
 	h := sha256.New()
 	found := false
 	if data, err := f.Read("gradle.properties"); err == nil {

@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/jvm"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestFingerprint(t *testing.T) {
 	adaptertest.Drive(t, "gradle", "javac")
 	root := adaptertest.Fixture(t, "gradle")
-	a := New(adapters.Options{Env: adaptertest.Env("JAVA_TOOL_OPTIONS=-Dbento=1")})
+	a := New(snapshot.Options{Env: adaptertest.Env("JAVA_TOOL_OPTIONS=-Dbento=1")})
 	lib, err := a.ToolchainFingerprint(t.Context(), filepath.Join(root, "lib"))
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestJavaOfTheBuild(t *testing.T) {
 		adaptertest.Lack(t, "no JDK can be seen")
 	}
 	root := adaptertest.Project(t, "-- build.gradle --\njava { toolchain { languageVersion = JavaLanguageVersion.of(99) } }\n-- gradle.properties --\norg.gradle.java.home="+homes[0].Dir+"\n")
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	got, err := a.ToolchainFingerprint(t.Context(), root)
 	if err != nil || !strings.HasPrefix(got, `java version "`+strings.Fields(homes[0].Text)[0]) || strings.Count(got, "\njdk ") != len(homes) {
 		t.Errorf("%q %v", got, err)
@@ -60,7 +60,7 @@ func TestScaffold(t *testing.T) {
 	}
 	mark := "BENTO_TEST_MARK=" + t.TempDir()
 	env := adaptertest.Env("JAVA_OPTS=-D" + mark)
-	adaptertest.ScaffoldWorks(t, New(adapters.Options{Env: env}), env, "build", "lint", "test")
+	adaptertest.ScaffoldWorks(t, New(snapshot.Options{Env: env}), env, "build", "lint", "test")
 	processes, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range processes {
 		if line, err := os.ReadFile(path); err == nil && bytes.Contains(line, []byte(mark)) {

@@ -5,6 +5,7 @@ package maven
 
 import (
 	"context"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 	"strings"
 
@@ -19,22 +20,22 @@ const identity = "builtin:2"
 
 // Adapter is the adapter "maven".
 type Adapter struct {
-	adapters.Source
+	snapshot.Source
 	adapters.NoParser
 	probe.Versions
 	host     jvm.Host
 	home     string // of the user, as Java sees it
 	download bool
 	manifest *adapters.Manifest
-	poms     *adapters.Parsed[*pom.Model]
-	chains   adapters.Memo[pom.Chain] // by the directory of the first
-	reactors adapters.Memo[*project]  // likewise
-	projects adapters.Memo[*project]
-	seen     adapters.Machine[seen]
+	poms     *snapshot.Parsed[*pom.Model]
+	chains   snapshot.Memo[pom.Chain] // by the directory of the first
+	reactors snapshot.Memo[*project]  // likewise
+	projects snapshot.Memo[*project]
+	seen     snapshot.Machine[seen]
 }
 
 // New returns the adapter.
-func New(o adapters.Options) *Adapter {
+func New(o snapshot.Options) *Adapter {
 	hook := adapters.Hook{Parser: "maven", InDish: true} // Checkstyle's paths are relative to the module
 	m := &adapters.Manifest{
 		ProtocolVersion: adapters.ProtocolVersion,
@@ -64,7 +65,7 @@ func New(o adapters.Options) *Adapter {
 		PassEnv:     jvm.PassEnv(),
 		SteeringEnv: append(jvm.SteeringEnv(), "MAVEN_OPTS", "MAVEN_ARGS", "MAVEN_CONFIG", "MAVEN_BASEDIR", "MAVEN_DEBUG_OPTS"),
 	}
-	a := &Adapter{Source: o.Source(), home: jvm.UserHome(o.Env), download: o.AllowDownload, manifest: m, poms: adapters.NewParsed(pom.Parse)}
+	a := &Adapter{Source: o.Source(), home: jvm.UserHome(o.Env), download: o.AllowDownload, manifest: m, poms: snapshot.NewParsed(pom.Parse)}
 	a.host.Use(o.Source(), o.Env.Strict(append(jvm.PassEnv(), m.SteeringEnv...)...))
 	a.Versions = a.asked
 	return a

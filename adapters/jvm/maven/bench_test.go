@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // big writes a reactor of n modules in groups of fifty, each with up to five others and ten
@@ -48,7 +48,7 @@ func big(tb testing.TB, n int) (root string, dirs []string) {
 func TestBigReactor(t *testing.T) {
 	_, dirs := big(t, 120)
 	// 120 modules with ten artifacts from elsewhere each, and five of the reactor but for the first.
-	if links := adaptertest.AskAll(t, New(adapters.Options{Env: adaptertest.Env()}), dirs); links != 120*10+120*5-(5+4+3+2+1)*7 {
+	if links := adaptertest.AskAll(t, New(snapshot.Options{Env: adaptertest.Env()}), dirs); links != 120*10+120*5-(5+4+3+2+1)*7 {
 		t.Errorf("%d links", links)
 	}
 }
@@ -56,6 +56,6 @@ func TestBigReactor(t *testing.T) {
 func BenchmarkReactor1000(b *testing.B) {
 	_, dirs := big(b, 1000)
 	for b.Loop() {
-		adaptertest.AskAll(b, New(adapters.Options{Env: adaptertest.Env()}), dirs)
+		adaptertest.AskAll(b, New(snapshot.Options{Env: adaptertest.Env()}), dirs)
 	}
 }

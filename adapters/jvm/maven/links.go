@@ -9,6 +9,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm/pom"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // Links implements adapters.Linker: by coordinates, every artifact that the build may need,
@@ -79,7 +80,7 @@ func (p *project) means(u pom.Use) string {
 
 // aside returns the parents that are not above the project, and the files of the build
 // outside the repository.
-func (p *project) aside(f *adapters.Files) []adapters.Link {
+func (p *project) aside(f *snapshot.Files) []adapters.Link {
 	top := f.Dir()
 	for dir := range f.Ancestors() {
 		top = dir

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // pomOf makes the pom of a project of what is given besides its name.
@@ -47,7 +48,7 @@ func TestReactor(t *testing.T) {
 	if err := os.Chmod(filepath.Join(root, "mvnw"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	top := adaptertest.Tasks(t, a, root)
 	if !top.Aggregate || len(top.Tasks) > 0 || !slices.Equal(top.Members, []string{root + "/group/app", root + "/lib"}) || len(top.Warnings) > 0 {
 		t.Errorf("%+v", top)
@@ -81,7 +82,7 @@ func TestReactor(t *testing.T) {
 
 func TestLinks(t *testing.T) {
 	root := adaptertest.Project(t, reactor)
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	want := []adapters.Link{
 		{Package: "maven:ex:lib:1.0", File: "group/app/pom.xml", Line: 4},
 		{Package: "maven:ex:lib:0.9", File: "group/app/pom.xml", Line: 5},
@@ -107,7 +108,7 @@ func TestParents(t *testing.T) {
 		"-- a/pom.xml --\n<project>\n<parent><groupId>ex</groupId><artifactId>parent</artifactId><version>1.0</version><relativePath>../build/parent</relativePath></parent>\n<artifactId>a</artifactId></project>\n"+
 		"-- b/pom.xml --\n<project><parent><groupId>ex</groupId><artifactId>parent</artifactId><version>2.0</version><relativePath>../build/parent</relativePath></parent><artifactId>b</artifactId></project>\n"+
 		"-- c/pom.xml --\n<project><parent><groupId>ex</groupId><artifactId>c</artifactId><version>1</version><relativePath>.</relativePath></parent><groupId>ex</groupId><artifactId>c</artifactId><version>1</version></project>\n")
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	// The aggregator lies beside its module.
 	if d := cmp.Diff([]adapters.Link{{Dir: "build/parent", File: "a/pom.xml", Line: 2}}, adaptertest.Links(t, a, root, root+"/a")); d != "" {
 		t.Error(d)
@@ -127,7 +128,7 @@ func TestParents(t *testing.T) {
 }
 
 func TestSingle(t *testing.T) {
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	for name, c := range map[string]struct {
 		archive string
 		want    map[string]string
@@ -201,7 +202,7 @@ func TestSelection(t *testing.T) {
 	} {
 		root := adaptertest.Project(t, "-- pom.xml --\n"+pomOf("root", "<packaging>pom</packaging>"+c.root)+
 			"-- g/pom.xml --\n"+pomOf("g", "<packaging>pom</packaging><modules><module>m</module></modules>")+"-- "+c.module+"/pom.xml --\n"+pomOf("m", ""))
-		a := New(adapters.Options{Env: adaptertest.Env()})
+		a := New(snapshot.Options{Env: adaptertest.Env()})
 		if got := adaptertest.Task(t, a, filepath.Join(root, c.module), "build").Run; got != "mvn -B -ntp"+c.want+" package -DskipTests" {
 			t.Errorf("%s: %s", name, got)
 		}
@@ -210,7 +211,7 @@ func TestSelection(t *testing.T) {
 
 func TestOddModules(t *testing.T) {
 	root := adaptertest.Project(t, "-- w/pom.xml --\n"+pomOf("root", "<packaging>pom</packaging>\n<modules>\n<module>gone</module>\n<module>..</module>\n<module>.</module>\n<module>../../../../../../../../elsewhere</module></modules>"))
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	answer := adaptertest.Tasks(t, a, root+"/w")
 	var warned []string
 	for _, d := range answer.Warnings {
@@ -240,7 +241,7 @@ func TestMalformed(t *testing.T) {
 	} {
 		root := adaptertest.Project(t, "")
 		adaptertest.Write(t, filepath.Join(root, "pom.xml"), text)
-		a := New(adapters.Options{Env: adaptertest.Env()})
+		a := New(snapshot.Options{Env: adaptertest.Env()})
 		_, err := a.Tasks(t.Context(), root)
 		if got := adaptertest.Where(t, root, err); !strings.HasPrefix(got, want) {
 			t.Errorf("%q: %s", text, got)
@@ -250,8 +251,8 @@ func TestMalformed(t *testing.T) {
 		}
 	}
 	root := adaptertest.Project(t, "")
-	adaptertest.Write(t, filepath.Join(root, "pom.xml"), strings.Repeat(" ", adapters.MaxManifest+1))
-	if _, err := New(adapters.Options{}).Tasks(t.Context(), root); err == nil || !strings.Contains(err.Error(), "larger than 16 MiB") {
+	adaptertest.Write(t, filepath.Join(root, "pom.xml"), strings.Repeat(" ", snapshot.MaxManifest+1))
+	if _, err := New(snapshot.Options{}).Tasks(t.Context(), root); err == nil || !strings.Contains(err.Error(), "larger than 16 MiB") {
 		t.Errorf("%v", err)
 	}
 }
@@ -261,7 +262,7 @@ func TestPins(t *testing.T) {
 	enforcer := func(rules string) string {
 		return "<build><plugins><plugin><artifactId>maven-enforcer-plugin</artifactId><configuration><rules>" + rules + "</rules></configuration></plugin></plugins></build>"
 	}
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	for _, c := range []struct{ inside, more, want string }{
 		{"", "", ""},
 		{release, "", "java >=21 pom.xml:3 strict"},
@@ -284,7 +285,7 @@ func TestPins(t *testing.T) {
 }
 
 func TestCheckPin(t *testing.T) {
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	const fingerprint = "openjdk version \"17.0.15\" 2025\nx\nApache Maven 3.8.7\nJava version: 17.0.15\n"
 	for _, c := range []struct {
 		tool, want, found string
@@ -300,7 +301,7 @@ func TestCheckPin(t *testing.T) {
 }
 
 func TestUserSettings(t *testing.T) {
-	a := New(adapters.Options{Env: adaptertest.Env()})
+	a := New(snapshot.Options{Env: adaptertest.Env()})
 	a.home = t.TempDir()
 	seen := map[string]bool{}
 	for _, c := range []struct{ file, text string }{
@@ -326,7 +327,7 @@ func TestUserSettings(t *testing.T) {
 }
 
 func TestAdd(t *testing.T) {
-	err := adapters.Add(t.Context(), New(adapters.Options{}), adapters.AddRequest{DishDir: t.TempDir(), Packages: []string{"g:a:1"}, Dev: true}, nil)
+	err := adapters.Add(t.Context(), New(snapshot.Options{}), adapters.AddRequest{DishDir: t.TempDir(), Packages: []string{"g:a:1"}, Dev: true}, nil)
 	u, ok := err.(*adapters.Unsupported)
 	if !ok || !strings.Contains(u.Hint, "<dependency><groupId>g</groupId><artifactId>a</artifactId><version>1</version><scope>test</scope></dependency>") {
 		t.Errorf("%v", err)
@@ -343,6 +344,6 @@ func TestAnswersFollowTheFiles(t *testing.T) {
 		lines("group", "<parent><groupId>ex</groupId><artifactId>above</artifactId><version>1.0</version><relativePath>../above</relativePath></parent>"+
 			"<packaging>pom</packaging><modules><module>../app</module></modules>")+
 		lines("app", "<parent><groupId>ex</groupId><artifactId>group</artifactId><version>1.0</version><relativePath>../group</relativePath></parent>"))
-	again := func() adapters.Adapter { return New(adapters.Options{Env: adaptertest.Env()}) }
+	again := func() adapters.Adapter { return New(snapshot.Options{Env: adaptertest.Env()}) }
 	adaptertest.Follows(t, again, root, []string{"pom.xml"})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // RequiredToolchain implements adapters.Adapter: the nearest file of a version manager, and
@@ -19,7 +20,7 @@ func (a *Adapter) RequiredToolchain(_ context.Context, dir string) (*adapters.To
 	return a.pin(f, p)
 }
 
-func (a *Adapter) pin(f *adapters.Files, p *project) (*adapters.Toolchain, error) {
+func (a *Adapter) pin(f *snapshot.Files, p *project) (*adapters.Toolchain, error) {
 	advice, err := jvm.VersionFiles(f)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/adapters/jvm/pom"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/pattern"
 )
@@ -48,11 +49,11 @@ func (p *project) aggregates() bool {
 
 // open reads the project of f's directory, its parents and its reactor. Several answers
 // need the project, so open keeps it.
-func (a *Adapter) open(f *adapters.Files) (*project, error) {
+func (a *Adapter) open(f *snapshot.Files) (*project, error) {
 	return a.projects.Get(f, f.Dir(), a.read)
 }
 
-func (a *Adapter) read(f *adapters.Files) (*project, error) {
+func (a *Adapter) read(f *snapshot.Files) (*project, error) {
 	m, err := a.poms.Read(f, "pom.xml")
 	if err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func (a *Adapter) read(f *adapters.Files) (*project, error) {
 	if p.named = true; inactive(next, m) {
 		return p, nil
 	}
-	up, err := a.reactors.Get(f, next.Dir(), func(f *adapters.Files) (*project, error) { return a.climb(f, next.Path) })
+	up, err := a.reactors.Get(f, next.Dir(), func(f *snapshot.Files) (*project, error) { return a.climb(f, next.Path) })
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func (a *Adapter) read(f *adapters.Files) (*project, error) {
 func inactive(aggregator, m *pom.Model) bool { return aggregator.Modules[m.Dir()].Profile != "" }
 
 // climb returns the reactor of the aggregator at path: it, and the aggregators above it.
-func (a *Adapter) climb(f *adapters.Files, path string) (*project, error) {
+func (a *Adapter) climb(f *snapshot.Files, path string) (*project, error) {
 	m, err := a.poms.Read(f, path) // f notes it: the remembered value depends on it
 	if err != nil {
 		return nil, err
@@ -109,11 +110,11 @@ func (a *Adapter) climb(f *adapters.Files, path string) (*project, error) {
 
 // chain returns a project and its parents that are found at their relative paths. It keeps
 // the parents for other children.
-func (a *Adapter) chain(f *adapters.Files, m *pom.Model) (pom.Chain, error) {
+func (a *Adapter) chain(f *snapshot.Files, m *pom.Model) (pom.Chain, error) {
 	if m.Parent == nil || filepath.Base(m.Parent.Path) != "pom.xml" {
 		return a.parents(f, m)
 	}
-	up, err := a.chains.Get(f, filepath.Dir(m.Parent.Path), func(f *adapters.Files) (pom.Chain, error) {
+	up, err := a.chains.Get(f, filepath.Dir(m.Parent.Path), func(f *snapshot.Files) (pom.Chain, error) {
 		parent, err := a.readIfThere(f, "pom.xml")
 		if parent == nil || err != nil {
 			return nil, err
@@ -127,7 +128,7 @@ func (a *Adapter) chain(f *adapters.Files, m *pom.Model) (pom.Chain, error) {
 }
 
 // parents returns a project and its parents.
-func (a *Adapter) parents(f *adapters.Files, m *pom.Model) (pom.Chain, error) {
+func (a *Adapter) parents(f *snapshot.Files, m *pom.Model) (pom.Chain, error) {
 	chain := pom.Chain{m}
 	for len(chain) < maxChain {
 		last := chain[len(chain)-1]
@@ -151,7 +152,7 @@ func holds(list []*pom.Model, m *pom.Model) bool {
 
 // parent returns the parent that is found at its relative path, or nil. Like Maven, it
 // skips a pom of another project.
-func (a *Adapter) parent(f *adapters.Files, m *pom.Model) (*pom.Model, error) {
+func (a *Adapter) parent(f *snapshot.Files, m *pom.Model) (*pom.Model, error) {
 	if m.Parent == nil || m.Parent.Path == "" {
 		return nil, nil
 	}
@@ -162,7 +163,7 @@ func (a *Adapter) parent(f *adapters.Files, m *pom.Model) (*pom.Model, error) {
 	return next, nil
 }
 
-func (a *Adapter) readIfThere(f *adapters.Files, path string) (*pom.Model, error) {
+func (a *Adapter) readIfThere(f *snapshot.Files, path string) (*pom.Model, error) {
 	m, err := a.poms.Read(f, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -172,7 +173,7 @@ func (a *Adapter) readIfThere(f *adapters.Files, path string) (*pom.Model, error
 
 // aggregator returns the project that has chain's as a module, or nil: one of its parents,
 // or one in a directory above.
-func (a *Adapter) aggregator(f *adapters.Files, chain pom.Chain) (*pom.Model, error) {
+func (a *Adapter) aggregator(f *snapshot.Files, chain pom.Chain) (*pom.Model, error) {
 	dir := chain[0].Dir()
 	for _, m := range chain[1:] {
 		if _, ok := m.Modules[dir]; ok {

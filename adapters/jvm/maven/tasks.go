@@ -9,6 +9,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/adapters/jvm/pom"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -49,7 +50,7 @@ func members(m *pom.Model) []string {
 
 // absent returns an error for each missing module: with one of them Maven builds no module of the
 // reactor.
-func (a *Adapter) absent(f *adapters.Files, m *pom.Model) []diagnostics.Diagnostic {
+func (a *Adapter) absent(f *snapshot.Files, m *pom.Model) []diagnostics.Diagnostic {
 	var list []diagnostics.Diagnostic
 	for _, dir := range members(m) {
 		if at := m.Modules[dir]; at.Profile == "" && !f.IsFile(filepath.Join(dir, "pom.xml")) {
@@ -70,7 +71,7 @@ func rel(base, path string) string {
 // recipes makes the tasks of one project.
 type recipes struct {
 	*project
-	f       *adapters.Files
+	f       *snapshot.Files
 	program string
 	cwd     string
 }

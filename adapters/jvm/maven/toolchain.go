@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/adapters/jvm/pom"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/pattern"
 	"github.com/bentobuild/bento/internal/probe"
 )
@@ -18,7 +19,7 @@ import (
 type seen struct{ path, basis string }
 
 func (a *Adapter) look() (seen, error) {
-	b := adapters.NewBasis(a.host.Env)
+	b := probe.NewBasis(a.host.Env)
 	path, err := b.Tool("mvn")
 	if err != nil {
 		return seen{}, a.missing(err)
@@ -49,7 +50,7 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	b := adapters.NewBasis(a.host.Env)
+	b := probe.NewBasis(a.host.Env)
 	switch {
 	case w == nil:
 		seen, err := a.seen.See(a.Source, a.look)
@@ -137,7 +138,7 @@ func (a *Adapter) mavenVersion(ctx context.Context, at probe.At) (string, error)
 // userSettings returns the digest of ~/.m2/settings.xml without servers and mirrors, and of
 // the JDKs in toolchains.xml; "" when both are missing.
 func (a *Adapter) userSettings() string {
-	f := adapters.NewFiles(filepath.Join(a.home, ".m2"))
+	f := snapshot.NewFiles(filepath.Join(a.home, ".m2"))
 	text := ""
 	if data, err := f.Read("settings.xml"); err == nil {
 		text = pom.Steers(data)

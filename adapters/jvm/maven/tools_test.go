@@ -10,13 +10,14 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/jvm"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestFingerprint(t *testing.T) {
 	adaptertest.Drive(t, "mvn", "javac")
 	root := adaptertest.Fixture(t, "maven")
 	// Maven ignores a warning before the versions, and colours in them.
-	a := New(adapters.Options{Env: adaptertest.Env("JAVA_TOOL_OPTIONS=-Dbento=1", "HOME="+t.TempDir())})
+	a := New(snapshot.Options{Env: adaptertest.Env("JAVA_TOOL_OPTIONS=-Dbento=1", "HOME="+t.TempDir())})
 	lib, err := a.ToolchainFingerprint(t.Context(), filepath.Join(root, "lib"))
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +37,7 @@ func TestFingerprint(t *testing.T) {
 	}
 	// Another JDK is another fingerprint.
 	for _, home := range jvm.Installed(adaptertest.Env()) {
-		b := New(adapters.Options{Env: adaptertest.Env("JAVA_HOME=" + home.Dir)})
+		b := New(snapshot.Options{Env: adaptertest.Env("JAVA_HOME=" + home.Dir)})
 		got, err := b.ToolchainFingerprint(t.Context(), root)
 		if err != nil || !strings.Contains(got, strings.Fields(home.Text)[0]) {
 			t.Errorf("%s: %q %v", home.Dir, got, err)
@@ -53,7 +54,7 @@ func TestMissingMaven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := New(adapters.Options{Env: adaptertest.Env("PATH=/nowhere", "JAVA_HOME="+home)})
+	a := New(snapshot.Options{Env: adaptertest.Env("PATH=/nowhere", "JAVA_HOME="+home)})
 	_, err = a.ToolchainBasis(t.Context(), adaptertest.Project(t, "-- pom.xml --\n"+pomOf("x", "")))
 	var missing *adapters.MissingTool
 	if !errors.As(err, &missing) || missing.Tool != "mvn" || missing.Hint == "" {
@@ -72,17 +73,17 @@ func TestWrapperIsNotFetchedSilently(t *testing.T) {
 		}
 	}
 	env := adaptertest.Env("HOME="+home, "JAVA_HOME="+home)
-	_, err := New(adapters.Options{Env: env}).ToolchainBasis(t.Context(), root)
+	_, err := New(snapshot.Options{Env: env}).ToolchainBasis(t.Context(), root)
 	var missing *adapters.MissingTool
 	if !errors.As(err, &missing) || !strings.Contains(missing.Tool, "Maven 3.9.6") {
 		t.Errorf("%v", err)
 	}
 	// With downloads allowed it is an install of its own.
-	a := New(adapters.Options{Env: env, AllowDownload: true})
+	a := New(snapshot.Options{Env: env, AllowDownload: true})
 	if basis, err := a.ToolchainBasis(t.Context(), root); err != nil || !strings.Contains(basis, "3.9.6") {
 		t.Errorf("%q %v", basis, err)
 	}
-	if _, err := adaptertest.Install(t, a, env, root); err != nil || !adapters.NewFiles(root).IsFile("started") {
+	if _, err := adaptertest.Install(t, a, env, root); err != nil || !snapshot.NewFiles(root).IsFile("started") {
 		t.Errorf("%v", err)
 	}
 }
@@ -93,5 +94,5 @@ func TestScaffold(t *testing.T) {
 		t.Skip("it takes a minute")
 	}
 	env := adaptertest.Env()
-	adaptertest.ScaffoldWorks(t, New(adapters.Options{Env: env}), env, "build", "lint", "test")
+	adaptertest.ScaffoldWorks(t, New(snapshot.Options{Env: env}), env, "build", "lint", "test")
 }

@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // FuzzRecorded reads the record of an install: the paths in it are checked, and may be
@@ -17,7 +17,7 @@ func FuzzRecorded(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		dir := t.TempDir()
 		adaptertest.Write(t, filepath.Join(dir, record), string(data))
-		list := Recorded(adapters.NewFiles(dir), dir)
+		list := Recorded(snapshot.NewFiles(dir), dir)
 		for _, name := range list {
 			if !filepath.IsLocal(name) || filepath.Base(name) != Dir {
 				t.Fatalf("%q is recorded", name)

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // Dir is the name of such a directory.
@@ -34,7 +35,7 @@ const maxRecord = 50_000
 // Made returns the paths, relative to the scope in dir, whose absence means that its
 // install is gone: what the tool leaves, or bento's mark where it leaves something else,
 // and the modules of members.
-func Made(f *adapters.Files, dir string, known []string) []string {
+func Made(f *snapshot.Files, dir string, known []string) []string {
 	if f.IsFile(filepath.Join(dir, unmarked)) {
 		known = []string{unmarked}
 	}
@@ -43,7 +44,7 @@ func Made(f *adapters.Files, dir string, known []string) []string {
 
 // Recorded returns the directories, relative to the scope in dir, that the last finished
 // install filled besides the scope's own.
-func Recorded(f *adapters.Files, dir string) []string {
+func Recorded(f *snapshot.Files, dir string) []string {
 	data, err := f.ReadIfExists(filepath.Join(dir, record))
 	if err != nil {
 		return nil
@@ -60,7 +61,7 @@ func Recorded(f *adapters.Files, dir string) []string {
 
 // Install is one install of a scope.
 type Install struct {
-	adapters.Source
+	snapshot.Source
 	Dir     string           // of the scope, absolute
 	Members []string         // absolute
 	Known   []string         // the paths that the tool makes in the scope, relative to it

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/clone"
 )
 
@@ -49,7 +50,7 @@ func scope(t *testing.T, mark string) *Install {
 func TestAGoodInstallIsKept(t *testing.T) {
 	for _, mark := range []string{"", Dir + "/.done"} {
 		in := scope(t, mark)
-		if diff := cmp.Diff([]string{"p/a/node_modules"}, Recorded(adapters.NewFiles(in.Dir), in.Dir)); diff != "" {
+		if diff := cmp.Diff([]string{"p/a/node_modules"}, Recorded(snapshot.NewFiles(in.Dir), in.Dir)); diff != "" {
 			t.Error(diff)
 		}
 		if err := in.Begin(); err != nil || !isThere(filepath.Join(in.Dir, "node_modules/x/index.js")) {
@@ -84,7 +85,7 @@ func TestAToolThatLeavesSomethingElse(t *testing.T) {
 	in := scope(t, Dir+"/.done")
 	in.Known = []string{Dir + "/.other"}
 	in.Mark = in.Known[0]
-	made := func() []string { return Made(adapters.NewFiles(in.Dir), in.Dir, in.Known) }
+	made := func() []string { return Made(snapshot.NewFiles(in.Dir), in.Dir, in.Known) }
 	if err := in.End(); err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +166,7 @@ func TestARecordIsNotBelieved(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(in.Dir, record), []byte("../../etc/node_modules\np/a\n/node_modules\np/a/node_modules\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"p/a/node_modules"}, Recorded(adapters.NewFiles(in.Dir), in.Dir)); diff != "" {
+	if diff := cmp.Diff([]string{"p/a/node_modules"}, Recorded(snapshot.NewFiles(in.Dir), in.Dir)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -197,7 +198,7 @@ func TestMarksAreNotWrittenBehindLinks(t *testing.T) {
 			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.Symlink(target, path)); err != nil {
 				t.Fatal(err)
 			}
-			in := &Install{Source: adapters.Options{Clone: clone.At(root)}.Source(), Dir: root, Known: []string{Dir + "/.gone"}, Members: []string{filepath.Join(root, "p")}}
+			in := &Install{Source: snapshot.Options{Clone: clone.At(root)}.Source(), Dir: root, Known: []string{Dir + "/.gone"}, Members: []string{filepath.Join(root, "p")}}
 			_ = in.mark()
 			_ = in.End()
 			if link == Dir {

@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters/node/packagejson"
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/settings"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // Reader reads the pins of projects of one manager.
@@ -23,9 +24,9 @@ type Reader struct {
 // and of the manager. The nearest .nvmrc, .node-version and .tool-versions come first, then
 // volta, engines and devEngines of the package and of its workspace, then the version of
 // its @types/node.
-func (r *Reader) Of(f *adapters.Files, p *project.Project) ([]adapters.Toolchain, error) {
+func (r *Reader) Of(f *snapshot.Files, p *project.Project) ([]adapters.Toolchain, error) {
 	pins := list(r.download(p))
-	for _, find := range []func(*adapters.Files, *project.Project) ([]adapters.Toolchain, error){r.bunPins, r.nodePins, r.managerPins} {
+	for _, find := range []func(*snapshot.Files, *project.Project) ([]adapters.Toolchain, error){r.bunPins, r.nodePins, r.managerPins} {
 		found, err := find(f, p)
 		if err != nil {
 			return nil, err
@@ -36,7 +37,7 @@ func (r *Reader) Of(f *adapters.Files, p *project.Project) ([]adapters.Toolchain
 }
 
 // bunPins reads the files of bun.
-func (r *Reader) bunPins(f *adapters.Files, _ *project.Project) ([]adapters.Toolchain, error) {
+func (r *Reader) bunPins(f *snapshot.Files, _ *project.Project) ([]adapters.Toolchain, error) {
 	if r.Manager != project.Bun {
 		return nil, nil
 	}
@@ -57,7 +58,7 @@ func list(pin *adapters.Toolchain) []adapters.Toolchain {
 
 // nodePins returns the version of Node.js that wins, and those that the manager itself
 // enforces.
-func (r *Reader) nodePins(f *adapters.Files, p *project.Project) ([]adapters.Toolchain, error) {
+func (r *Reader) nodePins(f *snapshot.Files, p *project.Project) ([]adapters.Toolchain, error) {
 	pins, err := r.chain(f)
 	if err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func (r *Reader) nodePins(f *adapters.Files, p *project.Project) ([]adapters.Too
 }
 
 // chain reads the files of version managers.
-func (r *Reader) chain(f *adapters.Files) ([]adapters.Toolchain, error) {
+func (r *Reader) chain(f *snapshot.Files) ([]adapters.Toolchain, error) {
 	for _, name := range []string{".nvmrc", ".node-version"} {
 		if pin, err := filePin(f, "node", name); pin != nil || err != nil {
 			return list(pin), err
@@ -92,7 +93,7 @@ func (r *Reader) chain(f *adapters.Files) ([]adapters.Toolchain, error) {
 }
 
 // filePin reads a file of one version. A name of the newest version is no pin.
-func filePin(f *adapters.Files, tool, name string) (*adapters.Toolchain, error) {
+func filePin(f *snapshot.Files, tool, name string) (*adapters.Toolchain, error) {
 	pin, err := f.VersionFile(tool, name)
 	if pin == nil || err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func checked(pin *adapters.Toolchain, name string, err error) (*adapters.Toolcha
 }
 
 // manifestPins reads the versions of Node.js in a manifest. "*" is no pin.
-func (r *Reader) manifestPins(f *adapters.Files, p *project.Project, m *packagejson.Manifest) []adapters.Toolchain {
+func (r *Reader) manifestPins(f *snapshot.Files, p *project.Project, m *packagejson.Manifest) []adapters.Toolchain {
 	entries := []packagejson.Entry{m.VoltaPin("node"), m.Engine("node")}
 	strict := []bool{false, r.refusesEngines(f, p)}
 	for _, e := range m.DevEngines {
@@ -136,7 +137,7 @@ func (r *Reader) manifestPins(f *adapters.Files, p *project.Project, m *packagej
 }
 
 // refusesEngines reports whether the manager stops where "engines" are not met.
-func (r *Reader) refusesEngines(f *adapters.Files, p *project.Project) bool {
+func (r *Reader) refusesEngines(f *snapshot.Files, p *project.Project) bool {
 	switch r.Manager {
 	case project.NPM, project.PNPM:
 		if p.Space != nil && p.Space.PNPM != nil && p.Space.PNPM.EngineStrict {
@@ -173,7 +174,7 @@ func typesPin(m *packagejson.Manifest) *adapters.Toolchain {
 
 // managerPins returns the version of the manager: that of packageManager, else of volta,
 // devEngines and engines, else the generation of a yarn.lock.
-func (r *Reader) managerPins(f *adapters.Files, p *project.Project) ([]adapters.Toolchain, error) {
+func (r *Reader) managerPins(f *snapshot.Files, p *project.Project) ([]adapters.Toolchain, error) {
 	tool := string(r.Manager)
 	for _, m := range p.Manifests() {
 		var candidates []adapters.Toolchain
@@ -202,7 +203,7 @@ func (r *Reader) managerPins(f *adapters.Files, p *project.Project) ([]adapters.
 
 // lockfilePin distinguishes yarn 1 from its successor of the same name. Each refuses the lockfile
 // of the other.
-func (r *Reader) lockfilePin(f *adapters.Files, p *project.Project) []adapters.Toolchain {
+func (r *Reader) lockfilePin(f *snapshot.Files, p *project.Project) []adapters.Toolchain {
 	lock := filepath.Join(p.Scope(), "yarn.lock")
 	if r.Manager != project.Yarn || !f.IsFile(lock) {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // FuzzOpen reads a workspace of whatever manager, and a package below it.
@@ -31,7 +31,7 @@ func FuzzOpen(f *testing.F) {
 				adaptertest.Write(t, filepath.Join(dir, name), text)
 			}
 		}
-		s := NewShelf(adapters.Options{Env: adaptertest.Env()}, func(string) bool { return false })
+		s := NewShelf(snapshot.Options{Env: adaptertest.Env()}, func(string) bool { return false })
 		for _, at := range []string{dir, below} {
 			open(t, s, dir, at)
 		}
@@ -41,7 +41,7 @@ func FuzzOpen(f *testing.F) {
 // open holds the answers about the project in at against one another.
 func open(t *testing.T, s *Shelf, root, at string) {
 	t.Helper()
-	files := adapters.NewFiles(at)
+	files := snapshot.NewFiles(at)
 	s.Decide(files)
 	if _, err := s.Generation(files, root); err == nil {
 		_, _ = s.YarnSettings(files, root)

@@ -1,8 +1,8 @@
 package project
 
 import (
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/packagejson"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // Manager is a package manager, by the name of its executable.
@@ -38,7 +38,7 @@ func marks() []struct {
 // Decide returns the manager of the package in f's directory. A packageManager field wins
 // over a lockfile, the nearer over the farther. For a member the search ends at the root of
 // its workspace; a package outside of one keeps its own lockfile whatever stands above it.
-func (s *Shelf) Decide(f *adapters.Files) Manager {
+func (s *Shelf) Decide(f *snapshot.Files) Manager {
 	own, _ := s.Read(f, f.Dir())
 	if of, ok := declared(own); ok {
 		return of

@@ -8,7 +8,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // Bounds of a workspace.
@@ -73,7 +73,7 @@ func (list memberGlobs) match(rel string) bool {
 // expand returns the directories below root that list matches, absolute and sorted, whether
 // or not they hold a package. A link to a directory is a member where its own path matches; nothing
 // below it is.
-func (list memberGlobs) expand(f *adapters.Files, root string) []string {
+func (list memberGlobs) expand(f *snapshot.Files, root string) []string {
 	w := &memberWalk{files: f, root: root, globs: list, seen: make(map[string]bool)}
 	for _, g := range list {
 		if !g.negated {
@@ -87,7 +87,7 @@ func (list memberGlobs) expand(f *adapters.Files, root string) []string {
 
 // memberWalk walks the directories below the literal parts of the globs.
 type memberWalk struct {
-	files *adapters.Files
+	files *snapshot.Files
 	root  string
 	globs memberGlobs
 	seen  map[string]bool

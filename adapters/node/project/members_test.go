@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestMatch(t *testing.T) {
@@ -74,7 +75,7 @@ func TestExpandAgreesWithMatch(t *testing.T) {
 			}
 		}
 		got := []string{}
-		for _, path := range list.expand(adapters.NewFiles(root), root) {
+		for _, path := range list.expand(snapshot.NewFiles(root), root) {
 			rel, _ := filepath.Rel(root, path)
 			got = append(got, rel)
 		}
@@ -89,7 +90,7 @@ func TestExpandReadsOnlyWhatItNeeds(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(root, "packages/a/src"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	f := adapters.NewFiles(root)
+	f := snapshot.NewFiles(root)
 	compileGlobs([]string{"packages/*"}).expand(f, root)
 	reads := f.Reads()
 	if len(reads) != 1 || reads[filepath.Join(root, "packages")].Kind != adapters.Directory {

@@ -3,9 +3,9 @@ package project
 import (
 	"fmt"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/packagejson"
 	"github.com/bentobuild/bento/adapters/node/settings"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // Project is a package with the directories above it. It is shared and does not change.
@@ -20,11 +20,11 @@ type Project struct {
 
 // Open reads the package in f's directory. The error is a diagnostics.Problems, also when
 // the manifest of a workspace above it cannot be read.
-func (s *Shelf) Open(f *adapters.Files) (*Project, error) {
+func (s *Shelf) Open(f *snapshot.Files) (*Project, error) {
 	return s.projects.Get(f, f.Dir(), s.open)
 }
 
-func (s *Shelf) open(f *adapters.Files) (*Project, error) {
+func (s *Shelf) open(f *snapshot.Files) (*Project, error) {
 	p := &Project{Dir: f.Dir()}
 	var err error
 	if p.Manifest, err = s.Read(f, f.Dir()); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/packagejson"
 	"github.com/bentobuild/bento/adapters/node/settings"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // File is the name of the manifest.
@@ -17,22 +18,22 @@ const File = "package.json"
 // Shelf holds what the adapters of one family have read. All packages below a directory
 // share the directories above them. It is safe for concurrent use.
 type Shelf struct {
-	adapters.Source
+	snapshot.Source
 	env      adapters.Environ
 	isConfig func(name string) bool
-	packages adapters.Memo[*packagejson.Manifest] // by directory
-	spaces   adapters.Memo[*Space]                // by directory
-	levels   adapters.Memo[[]*Level]              // by the first directory
-	projects adapters.Memo[*Project]              // by directory
-	members  adapters.Memo[[]string]              // by the root of the workspace
+	packages snapshot.Memo[*packagejson.Manifest] // by directory
+	spaces   snapshot.Memo[*Space]                // by directory
+	levels   snapshot.Memo[[]*Level]              // by the first directory
+	projects snapshot.Memo[*Project]              // by directory
+	members  snapshot.Memo[[]string]              // by the root of the workspace
 
-	yarns       adapters.Memo[settings.Yarn] // by directory
-	generations adapters.Memo[Generation]    // by directory
+	yarns       snapshot.Memo[settings.Yarn] // by directory
+	generations snapshot.Memo[Generation]    // by directory
 }
 
 // NewShelf returns an empty shelf. isConfig reports whether a file above a package belongs
 // to Level.Configs.
-func NewShelf(o adapters.Options, isConfig func(name string) bool) *Shelf {
+func NewShelf(o snapshot.Options, isConfig func(name string) bool) *Shelf {
 	return &Shelf{Source: o.Source(), env: o.Env, isConfig: isConfig}
 }
 
@@ -66,8 +67,8 @@ func (s *Space) has(dir string) bool {
 }
 
 // Read returns the package.json in dir, or nil. The error is a diagnostics.Problems.
-func (s *Shelf) Read(f *adapters.Files, dir string) (*packagejson.Manifest, error) {
-	return s.packages.Get(f, dir, func(f *adapters.Files) (*packagejson.Manifest, error) {
+func (s *Shelf) Read(f *snapshot.Files, dir string) (*packagejson.Manifest, error) {
+	return s.packages.Get(f, dir, func(f *snapshot.Files) (*packagejson.Manifest, error) {
 		path := f.Path(File)
 		data, err := f.ReadIfExists(path)
 		if data == nil || err != nil {
@@ -79,8 +80,8 @@ func (s *Shelf) Read(f *adapters.Files, dir string) (*packagejson.Manifest, erro
 
 // SpaceAt returns the workspace whose root is dir, or nil. The error is a
 // diagnostics.Problems.
-func (s *Shelf) SpaceAt(f *adapters.Files, dir string) (*Space, error) {
-	return s.spaces.Get(f, dir, func(f *adapters.Files) (*Space, error) {
+func (s *Shelf) SpaceAt(f *snapshot.Files, dir string) (*Space, error) {
+	return s.spaces.Get(f, dir, func(f *snapshot.Files) (*Space, error) {
 		manifest, err := s.Read(f, dir)
 		if err != nil {
 			return nil, err
@@ -110,7 +111,7 @@ func (s *Shelf) SpaceAt(f *adapters.Files, dir string) (*Space, error) {
 
 // isPNPM reports whether pnpm finds the members below f's directory: pnpm ignores the
 // workspaces of package.json, and the other managers ignore its settings.
-func isPNPM(f *adapters.Files, manifest *packagejson.Manifest, config *settings.PNPM) bool {
+func isPNPM(f *snapshot.Files, manifest *packagejson.Manifest, config *settings.PNPM) bool {
 	if of, ok := declared(manifest); ok {
 		return of == PNPM
 	}
@@ -120,12 +121,12 @@ func isPNPM(f *adapters.Files, manifest *packagejson.Manifest, config *settings.
 
 // above returns the directories above that of f, the nearest first, up to the top of the
 // repository.
-func (s *Shelf) above(f *adapters.Files) []*Level {
+func (s *Shelf) above(f *snapshot.Files) []*Level {
 	for dir := range f.Ancestors() {
 		if dir == f.Dir() {
 			continue
 		}
-		levels, _ := s.levels.Get(f, dir, func(f *adapters.Files) ([]*Level, error) {
+		levels, _ := s.levels.Get(f, dir, func(f *snapshot.Files) ([]*Level, error) {
 			var levels []*Level
 			for dir := range f.Ancestors() {
 				levels = append(levels, s.level(f, dir))
@@ -137,7 +138,7 @@ func (s *Shelf) above(f *adapters.Files) []*Level {
 	return nil
 }
 
-func (s *Shelf) level(f *adapters.Files, dir string) *Level {
+func (s *Shelf) level(f *snapshot.Files, dir string) *Level {
 	l := &Level{Dir: dir, files: make(map[string]bool)}
 	for _, e := range f.List(dir) {
 		if !isFile(f, dir, e) {
@@ -158,7 +159,7 @@ func (s *Shelf) level(f *adapters.Files, dir string) *Level {
 	return l
 }
 
-func isFile(f *adapters.Files, dir string, e fs.DirEntry) bool {
+func isFile(f *snapshot.Files, dir string, e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink == 0 {
 		return e.Type().IsRegular()
 	}
@@ -167,8 +168,8 @@ func isFile(f *adapters.Files, dir string, e fs.DirEntry) bool {
 
 // Members returns the directories that a workspace names, whether or not they hold a
 // package.json, sorted. The slice is shared.
-func (s *Shelf) Members(f *adapters.Files, sp *Space) []string {
-	dirs, _ := s.members.Get(f, sp.Dir, func(f *adapters.Files) ([]string, error) {
+func (s *Shelf) Members(f *snapshot.Files, sp *Space) []string {
+	dirs, _ := s.members.Get(f, sp.Dir, func(f *snapshot.Files) ([]string, error) {
 		if _, err := s.SpaceAt(f, sp.Dir); err != nil {
 			return nil, err
 		}

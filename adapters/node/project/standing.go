@@ -7,6 +7,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/packagejson"
 	"github.com/bentobuild/bento/adapters/node/settings"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
@@ -21,7 +22,7 @@ type Standing struct {
 
 // Stand returns the standing of the package in f's directory. The error is that of a manifest
 // above, or of its own where that decides.
-func (s *Shelf) Stand(f *adapters.Files) (Standing, error) {
+func (s *Shelf) Stand(f *snapshot.Files) (Standing, error) {
 	own, malformed := s.Read(f, f.Dir())
 	out := Standing{Own: lockedBy(f.IsFile) != "" || otherMembers(f, f.Dir(), f.IsFile) != nil}
 	if own != nil {
@@ -63,7 +64,7 @@ func works(m *packagejson.Manifest) bool { return len(m.Scripts) > 0 || len(m.De
 
 // IsProject reports whether the package.json in f's directory describes a project. A
 // malformed one does, so that bento reports it.
-func (s *Shelf) IsProject(f *adapters.Files) bool {
+func (s *Shelf) IsProject(f *snapshot.Files) bool {
 	m, err := s.Read(f, f.Dir())
 	return err != nil || m == nil || !m.Hint || lockedBy(f.IsFile) != ""
 }
@@ -71,7 +72,7 @@ func (s *Shelf) IsProject(f *adapters.Files) bool {
 // otherMembers returns the members that files of other tools declare in a directory: lerna,
 // and Deno. It returns nil when none does. A malformed file declares none: its own tool
 // reports it.
-func otherMembers(f *adapters.Files, dir string, isFile func(name string) bool) memberGlobs {
+func otherMembers(f *snapshot.Files, dir string, isFile func(name string) bool) memberGlobs {
 	read := func(name string) *jsonfile.Value {
 		if !isFile(name) {
 			return nil

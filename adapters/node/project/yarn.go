@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/settings"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // Generation is one of the two programs that are called yarn.
@@ -19,12 +19,12 @@ const (
 )
 
 // Generation returns the yarn of the project in dir.
-func (s *Shelf) Generation(f *adapters.Files, dir string) (Generation, error) {
-	return s.generations.Get(f, dir, func(f *adapters.Files) (Generation, error) { return s.findGeneration(f, dir) })
+func (s *Shelf) Generation(f *snapshot.Files, dir string) (Generation, error) {
+	return s.generations.Get(f, dir, func(f *snapshot.Files) (Generation, error) { return s.findGeneration(f, dir) })
 }
 
 // findGeneration decides by the lockfile, then by the settings, then by package.json.
-func (s *Shelf) findGeneration(f *adapters.Files, dir string) (Generation, error) {
+func (s *Shelf) findGeneration(f *snapshot.Files, dir string) (Generation, error) {
 	data, err := f.ReadIfExists("yarn.lock")
 	if err != nil {
 		return UnknownGeneration, nil // too large, or not a file: yarn reports it
@@ -50,8 +50,8 @@ func (s *Shelf) findGeneration(f *adapters.Files, dir string) (Generation, error
 }
 
 // YarnSettings returns the settings of the project in dir, overridden by variables.
-func (s *Shelf) YarnSettings(f *adapters.Files, dir string) (settings.Yarn, error) {
-	y, err := s.yarns.Get(f, dir, func(f *adapters.Files) (settings.Yarn, error) {
+func (s *Shelf) YarnSettings(f *snapshot.Files, dir string) (settings.Yarn, error) {
+	y, err := s.yarns.Get(f, dir, func(f *snapshot.Files) (settings.Yarn, error) {
 		return settings.ReadYarn(f, dir)
 	})
 	if linker := s.env.Get("YARN_NODE_LINKER"); linker != "" {

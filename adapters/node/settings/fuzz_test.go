@@ -3,7 +3,7 @@ package settings
 import (
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func FuzzRead(f *testing.F) {
@@ -13,7 +13,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, name := range []string{NPMFile, YarnFile, PNPMFile} {
 			d := dir(t, name, text)
-			files := adapters.NewFiles(d)
+			files := snapshot.NewFiles(d)
 			ReadNPM(files, d)
 			y, err := ReadYarn(files, d)
 			if err == nil && y.Linker == "" {

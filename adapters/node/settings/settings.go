@@ -8,6 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/yamldoc"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
@@ -29,7 +30,7 @@ type NPM struct {
 }
 
 // ReadNPM reads the .npmrc in dir.
-func ReadNPM(f *adapters.Files, dir string) (n NPM) {
+func ReadNPM(f *snapshot.Files, dir string) (n NPM) {
 	data, err := f.ReadIfExists(filepath.Join(dir, NPMFile))
 	if err != nil {
 		return n
@@ -56,7 +57,7 @@ type Yarn struct {
 }
 
 // ReadYarn reads the .yarnrc.yml in dir. The error is a diagnostics.Problems.
-func ReadYarn(f *adapters.Files, dir string) (Yarn, error) {
+func ReadYarn(f *snapshot.Files, dir string) (Yarn, error) {
 	y := Yarn{Linker: "pnp"}
 	doc, err := read(f, filepath.Join(dir, YarnFile))
 	if err != nil || doc == nil {
@@ -86,7 +87,7 @@ type PNPM struct {
 
 // ReadPNPM reads the pnpm-workspace.yaml in dir and returns nil when it is missing. The
 // error is a diagnostics.Problems.
-func ReadPNPM(f *adapters.Files, dir string) (*PNPM, error) {
+func ReadPNPM(f *snapshot.Files, dir string) (*PNPM, error) {
 	path := filepath.Join(dir, PNPMFile)
 	if !f.IsFile(path) {
 		return nil, nil
@@ -123,7 +124,7 @@ func ReadPNPM(f *adapters.Files, dir string) (*PNPM, error) {
 }
 
 // read returns the first document of a file, nil when the file is missing.
-func read(f *adapters.Files, path string) (*jsonfile.Value, error) {
+func read(f *snapshot.Files, path string) (*jsonfile.Value, error) {
 	data, err := f.ReadIfExists(path)
 	if err != nil || data == nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/tools"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/probe"
 )
@@ -29,7 +30,7 @@ func ask(t *testing.T, manager project.Manager, home, manifest string, follows b
 	t.Helper()
 	root := adaptertest.Project(t, "-- app/package.json --\n"+manifest+"\n-- app/pnpm-lock.yaml --\n")
 	e := adapters.NewEnviron(append([]string{"HOME=" + home, "PATH=" + home + "/bin:/usr/bin:/bin"}, env...))
-	o := adapters.Options{Env: e, Clone: clone.At(root)}
+	o := snapshot.Options{Env: e, Clone: clone.At(root)}
 	shelf := project.NewShelf(o, func(string) bool { return false })
 	all := tools.Tools{Shelf: shelf, Manager: manager, Env: e, Asker: probe.New(o.Source(), e), Follows: follows}
 	print, err := all.Fingerprint(t.Context(), probe.At{Dir: filepath.Join(root, "app")})

@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/pins"
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/settings"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/jsonfile"
 	"github.com/bentobuild/bento/internal/semver"
 )
@@ -39,7 +39,7 @@ func (t *Tools) installed(path, tool, node string) string {
 		return ""
 	}
 	file := filepath.Join(filepath.FromSlash(dir), project.File)
-	data, err := adapters.NewFiles(filepath.Dir(file)).Read(file)
+	data, err := snapshot.NewFiles(filepath.Dir(file)).Read(file)
 	if err != nil {
 		return ""
 	}

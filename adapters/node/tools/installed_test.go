@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/tools"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/probe"
 )
@@ -73,7 +74,7 @@ func TestInstalledSaysTheSame(t *testing.T) {
 	env := adapters.NewEnviron([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH")})
 	root := adaptertest.Project(t, "-- package.json --\n{}\n")
 	for _, manager := range []project.Manager{project.NPM, project.Yarn} {
-		o := adapters.Options{Env: env, Clone: clone.At(root)}
+		o := snapshot.Options{Env: env, Clone: clone.At(root)}
 		shelf := project.NewShelf(o, func(string) bool { return false })
 		all := tools.Tools{Shelf: shelf, Manager: manager, Env: env, Asker: probe.New(o.Source(), env)}
 		got, err := all.Fingerprint(t.Context(), probe.At{Dir: root})

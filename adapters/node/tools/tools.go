@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/settings"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 	"github.com/bentobuild/bento/internal/semver"
 )
@@ -25,7 +26,7 @@ type Tools struct {
 	// Follows reports whether a manager may switch to the version that a project requires.
 	Follows bool
 
-	seen adapters.Machine[machine]
+	seen snapshot.Machine[machine]
 }
 
 // Fingerprint returns "node=<version> npm=<version>" of the tools in dir.
@@ -157,7 +158,7 @@ func (t *Tools) Basis(dir string) (string, error) {
 	if err != nil || !seen.shims && !t.Follows && t.Manager != project.Yarn {
 		return seen.basis, err
 	}
-	b := adapters.NewBasis(t.Env)
+	b := probe.NewBasis(t.Env)
 	if seen.shims || t.Follows {
 		t.steering(b, dir)
 	}
@@ -174,7 +175,7 @@ type machine struct {
 }
 
 func (t *Tools) look() (machine, error) {
-	b := adapters.NewBasis(t.Env)
+	b := probe.NewBasis(t.Env)
 	b.Env("NODE_OPTIONS", "NODE_PATH")
 	m := machine{}
 	for _, tool := range t.names() {
@@ -218,7 +219,7 @@ func (t *Tools) shimRoot(path, real string) (root string, ok bool) {
 }
 
 // choices adds the versions that a version manager has, and its default.
-func choices(b *adapters.Basis, root, tool string) {
+func choices(b *probe.Basis, root, tool string) {
 	for _, name := range []string{"version", "tools/user/platform.json", "lastKnownGood.json"} {
 		b.File(filepath.Join(root, name))
 	}
@@ -239,14 +240,14 @@ func choices(b *adapters.Basis, root, tool string) {
 
 // steering adds the files that version managers read in dir and above, up to the root of
 // the file system, and at home.
-func (t *Tools) steering(b *adapters.Basis, dir string) {
+func (t *Tools) steering(b *probe.Basis, dir string) {
 	b.Env("NODENV_VERSION", "ASDF_NODEJS_VERSION", "MISE_NODE_VERSION", "MISE_ENV", "VOLTA_FEATURE_PNPM", "COREPACK_ENABLE_PROJECT_SPEC", "COREPACK_ENABLE_STRICT")
 	b.Above(dir, append(probe.ManagerFiles(), ".node-version", ".nvmrc", corepackEnv, project.File)...)
 	b.Home(".tool-versions", filepath.Join(".config", "mise", "config.toml"))
 }
 
 // yarnBasis adds the project's own yarn, which the one on PATH starts instead.
-func (t *Tools) yarnBasis(b *adapters.Basis, dir string) {
+func (t *Tools) yarnBasis(b *probe.Basis, dir string) {
 	b.Env("YARN_YARN_PATH", "YARN_IGNORE_PATH", "YARN_RC_FILENAME")
 	b.Above(dir, ".yarnrc", settings.YarnFile)
 	f := t.Shelf.Files(dir)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func FuzzRead(f *testing.F) {
@@ -21,7 +21,7 @@ func FuzzRead(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, "tsconfig.json"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		c := Read(adapters.NewFiles(dir))
+		c := Read(snapshot.NewFiles(dir))
 		for _, glob := range c.Outputs {
 			if filepath.IsAbs(glob) || strings.HasPrefix(glob, "..") {
 				t.Fatalf("the output %q is not in the package", glob)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
@@ -24,14 +25,14 @@ type Config struct {
 
 // reader follows "extends" and "references" from file to file.
 type reader struct {
-	files *adapters.Files
+	files *snapshot.Files
 	dir   string
 	queue []string
 	out   Config
 }
 
 // Read reads the configuration of the package in f's directory.
-func Read(f *adapters.Files) Config {
+func Read(f *snapshot.Files) Config {
 	r := &reader{files: f, dir: f.Dir()}
 	for _, name := range []string{"tsconfig.json", "tsconfig.build.json", "jsconfig.json"} {
 		r.queue = append(r.queue, filepath.Join(r.dir, name))

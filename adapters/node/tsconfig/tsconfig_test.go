@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestRead(t *testing.T) {
@@ -37,7 +38,7 @@ func TestRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f := adapters.NewFiles(filepath.Join(root, "app"))
+	f := snapshot.NewFiles(filepath.Join(root, "app"))
 	got := Read(f)
 	in := func(name string) string { return filepath.Join(root, name) }
 	want := Config{
@@ -65,7 +66,7 @@ func TestReadIsBounded(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "tsconfig.json"), []byte(`{"extends": "./tsconfig.json", "references": [{"path": "."}, {"path": 3}, 4]}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got := Read(adapters.NewFiles(dir)); len(got.Above)+len(got.Links)+len(got.Outputs) != 0 {
+	if got := Read(snapshot.NewFiles(dir)); len(got.Above)+len(got.Links)+len(got.Outputs) != 0 {
 		t.Errorf("got %+v", got)
 	}
 }

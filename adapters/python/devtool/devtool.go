@@ -9,8 +9,8 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // Tool is a development tool that has a recipe.
@@ -44,7 +44,7 @@ func (t Tool) Reaches(dir string) bool {
 type Tools []Tool
 
 // Find returns the tools by precedence. None of them is declared yet.
-func Find(f *adapters.Files, p *pyproject.Project) Tools {
+func Find(f *snapshot.Files, p *pyproject.Project) Tools {
 	return Tools{pytest(f, p), ruff(f, p), flake8(f, p), mypy(f, p), {Name: "black"}}
 }
 
@@ -58,7 +58,7 @@ func (list Tools) named(name string) Tool {
 	return Tool{Name: name}
 }
 
-func ruff(f *adapters.Files, p *pyproject.Project) Tool {
+func ruff(f *snapshot.Files, p *pyproject.Project) Tool {
 	t := Tool{Name: "ruff"}
 	t.Configured = p.Table("tool", "ruff") || f.IsFile("ruff.toml") || f.IsFile(".ruff.toml")
 	t.Spec = specOf(p.Text("tool", "ruff", "required-version"))
@@ -75,7 +75,7 @@ func specOf(text string) string {
 
 // flake8 returns flake8 with the directories that the project excludes: the recipe excludes
 // one more.
-func flake8(f *adapters.Files, p *pyproject.Project) Tool {
+func flake8(f *snapshot.Files, p *pyproject.Project) Tool {
 	t := Tool{Name: "flake8"}
 	for _, name := range []string{"setup.cfg", "tox.ini", ".flake8"} {
 		data, err := f.ReadIfExists(name)
@@ -92,7 +92,7 @@ func flake8(f *adapters.Files, p *pyproject.Project) Tool {
 
 // pinned sets Alone if the repository names the version of a configured tool: a tool that nobody requires
 // is never installed in whatever version is the newest today.
-func (t Tool) pinned(f *adapters.Files) Tool {
+func (t Tool) pinned(f *snapshot.Files) Tool {
 	if !t.Configured {
 		return t
 	}
@@ -104,7 +104,7 @@ func (t Tool) pinned(f *adapters.Files) Tool {
 }
 
 // mypy returns mypy, and notes whether the project names the files to check.
-func mypy(f *adapters.Files, p *pyproject.Project) Tool {
+func mypy(f *snapshot.Files, p *pyproject.Project) Tool {
 	t := Tool{Name: "mypy", Configured: p.Table("tool", "mypy")}
 	for _, key := range []string{"files", "packages", "modules"} {
 		if p.Has("tool", "mypy", key) {

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestPytestNeedsTests(t *testing.T) {
@@ -23,7 +23,7 @@ func TestPytestNeedsTests(t *testing.T) {
 		"-- tox.ini --\n[tox]\n": false, many: true,
 	} {
 		root := adaptertest.Project(t, archive)
-		f := adapters.NewFiles(root)
+		f := snapshot.NewFiles(root)
 		p, err := pyproject.Read(f)
 		if err != nil {
 			t.Fatal(err)

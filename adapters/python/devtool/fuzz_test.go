@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // FuzzFind reads the same bytes as each file that configures a tool.
@@ -21,7 +21,7 @@ func FuzzFind(f *testing.F) {
 		for _, name := range []string{"setup.cfg", "tox.ini", ".flake8", "mypy.ini", "pytest.ini"} {
 			dir := t.TempDir()
 			adaptertest.Write(t, filepath.Join(dir, name), string(data))
-			tools := Find(adapters.NewFiles(dir), &pyproject.Project{})
+			tools := Find(snapshot.NewFiles(dir), &pyproject.Project{})
 			for _, all := range []bool{false, true} {
 				for i := range tools {
 					tools[i].Declared = all

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // hooksFile is the configuration of pre-commit (https://pre-commit.com/#pre-commit-configyaml---repos).
@@ -21,7 +21,7 @@ func hookRepo(tool string) string {
 
 // hookVersion returns "==" and the version of a tool in the configuration of pre-commit, in f's directory
 // or at the root of the workspace; "" without one.
-func hookVersion(f *adapters.Files, tool string) string {
+func hookVersion(f *snapshot.Files, tool string) string {
 	dirs := []string{f.Dir()}
 	if root := f.Root(); root != "" && root != f.Dir() {
 		dirs = append(dirs, root)

@@ -3,9 +3,9 @@ package devtool
 import (
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // TestALinterNeedsAVersion: one that is only configured has a recipe where the repository names its
@@ -21,7 +21,7 @@ func TestALinterNeedsAVersion(t *testing.T) {
 		{"pre-commit of another tool", config + "-- .pre-commit-config.yaml --\nrepos:\n- repo: https://github.com/psf/black\n  rev: 24.1.0\n", ""},
 		{"a branch", config + "-- .pre-commit-config.yaml --\n- repo: https://github.com/astral-sh/ruff-pre-commit\n  rev: main\n", ""},
 	} {
-		f := adapters.NewFiles(adaptertest.Project(t, tt.archive))
+		f := snapshot.NewFiles(adaptertest.Project(t, tt.archive))
 		p, err := pyproject.Read(f)
 		if err != nil {
 			t.Fatal(err)

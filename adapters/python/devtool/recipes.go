@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
@@ -87,7 +88,7 @@ func (list Tools) format(bin string) string {
 }
 
 // ConfigsAbove returns the configurations above the project that its tools find themselves.
-func ConfigsAbove(f *adapters.Files) []string {
+func ConfigsAbove(f *snapshot.Files) []string {
 	var paths []string
 	for dir := range f.Ancestors() {
 		if dir == f.Dir() {

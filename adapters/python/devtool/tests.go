@@ -7,6 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // levels is the number of levels of directories in which tests are looked for.
@@ -14,7 +15,7 @@ const levels = 3
 
 // pytest returns pytest, and notes whether the project has tests: without a test pytest
 // fails.
-func pytest(f *adapters.Files, p *pyproject.Project) Tool {
+func pytest(f *snapshot.Files, p *pyproject.Project) Tool {
 	t := Tool{Name: "pytest"}
 	if p.Table("tool", "pytest") || pytestConfig(f) || hasTests(f) {
 		t.settings = "tests"
@@ -23,7 +24,7 @@ func pytest(f *adapters.Files, p *pyproject.Project) Tool {
 }
 
 // pytestConfig reports whether a file beside pyproject.toml configures pytest.
-func pytestConfig(f *adapters.Files) bool {
+func pytestConfig(f *snapshot.Files) bool {
 	for _, c := range []struct{ name, section string }{
 		{"pytest.ini", "pytest"}, {".pytest.ini", "pytest"}, {"tox.ini", "pytest"}, {"setup.cfg", "tool:pytest"},
 	} {
@@ -41,8 +42,8 @@ func pytestConfig(f *adapters.Files) bool {
 // hasTests reports whether the project has a file or a directory of tests near its top. It
 // skips other projects below. It returns true when there are more directories than it
 // reads.
-func hasTests(f *adapters.Files) bool {
-	path, full := adapters.Search{
+func hasTests(f *snapshot.Files) bool {
+	path, full := snapshot.Search{
 		Levels: levels,
 		Match: func(name string, isDir bool) bool {
 			return isDir && (name == "tests" || name == "test") || !isDir && isTest(name)
@@ -53,11 +54,11 @@ func hasTests(f *adapters.Files) bool {
 }
 
 // Untested returns a file of tests near the top of the project, if pytest is not declared.
-func (list Tools) Untested(f *adapters.Files) adapters.Untested {
+func (list Tools) Untested(f *snapshot.Files) adapters.Untested {
 	if pytest := list.named("pytest"); pytest.Declared || pytest.settings == "" {
 		return adapters.Untested{}
 	}
-	file, _ := adapters.Search{
+	file, _ := snapshot.Search{
 		Levels: levels + 1, // below a directory of tests
 		Match:  func(name string, isDir bool) bool { return !isDir && isTest(name) },
 		Skip: func(dir string) bool {
@@ -82,6 +83,6 @@ func passedOver(name string) bool {
 	return slices.Contains([]string{"__pycache__", "node_modules", "venv", "build", "dist", "docs", "site-packages"}, name)
 }
 
-func isProject(f *adapters.Files, dir string) bool {
+func isProject(f *snapshot.Files, dir string) bool {
 	return f.IsFile(filepath.Join(dir, "pyproject.toml")) || f.IsFile(filepath.Join(dir, "setup.py"))
 }

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // The virtual environment, its commands and its interpreter, relative to the project.
@@ -38,7 +39,7 @@ const ignoreFile = ".venv/.gitignore"
 // WriteMark ends a finished install in dir. It replaces the old file and never writes into
 // it: installed files may be linked to the cache of the tool. A virtual environment behind
 // a link that leads out of the workspace is an error.
-func WriteMark(s adapters.Source, dir, text string) error {
+func WriteMark(s snapshot.Source, dir, text string) error {
 	if err := errors.Join(hide(s, dir), s.Put(filepath.Join(dir, Mark), []byte(text))); err != nil {
 		return fmt.Errorf("mark the install of %q: %w", dir, err)
 	}
@@ -46,7 +47,7 @@ func WriteMark(s adapters.Source, dir, text string) error {
 }
 
 // hide writes the .gitignore of the virtual environment if it has none.
-func hide(s adapters.Source, dir string) error {
+func hide(s snapshot.Source, dir string) error {
 	path := filepath.Join(dir, ignoreFile)
 	if isThere(path) {
 		return nil
@@ -57,7 +58,7 @@ func hide(s adapters.Source, dir string) error {
 // Begin prepares an install from scratch: it removes the virtual environment of an earlier install in
 // dir, and makes an empty directory that git ignores. An environment that no install of bento has made,
 // or in which git tracks a file, stays, and is an error.
-func Begin(s adapters.Source, claims *adapters.Claims, dir string, log adapters.LogFunc) error {
+func Begin(s snapshot.Source, claims *adapters.Claims, dir string, log adapters.LogFunc) error {
 	if err := clear(s, claims, dir, log); err != nil {
 		return fmt.Errorf("begin the install of %q: %w", dir, err)
 	}
@@ -74,7 +75,7 @@ func Begin(s adapters.Source, claims *adapters.Claims, dir string, log adapters.
 }
 
 // clear removes the virtual environment in dir, its mark first.
-func clear(s adapters.Source, claims *adapters.Claims, dir string, log adapters.LogFunc) error {
+func clear(s snapshot.Source, claims *adapters.Claims, dir string, log adapters.LogFunc) error {
 	path := filepath.Join(dir, Dir)
 	if !isThere(path) || syscall.Rmdir(path) == nil { // an empty directory
 		return nil
@@ -96,7 +97,7 @@ func clear(s adapters.Source, claims *adapters.Claims, dir string, log adapters.
 }
 
 // mark returns the text of the mark in dir, "" without one.
-func mark(s adapters.Source, dir string) string {
+func mark(s snapshot.Source, dir string) string {
 	if fi, err := os.Lstat(filepath.Join(dir, Dir)); err != nil || !fi.IsDir() {
 		return "" // a mark behind a link is not of this directory
 	}
@@ -122,7 +123,7 @@ type Renewal struct {
 // Renew prepares an install over an existing one, by a tool that can repair an environment. with names
 // the tool and the interpreter. It keeps the environment of a finished install with the same ones,
 // without the mark, keeps one that bento has not made, and removes any other.
-func Renew(s adapters.Source, claims *adapters.Claims, dir, with string, force bool, log adapters.LogFunc) (Renewal, error) {
+func Renew(s snapshot.Source, claims *adapters.Claims, dir, with string, force bool, log adapters.LogFunc) (Renewal, error) {
 	text, path := mark(s, dir), filepath.Join(dir, Dir)
 	if fi, err := os.Lstat(path); err == nil && !fi.IsDir() {
 		return Renewal{}, fmt.Errorf("begin the install of %q: %w", dir, &foreignError{path})

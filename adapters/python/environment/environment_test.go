@@ -8,6 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/probe"
 )
@@ -24,7 +25,7 @@ func TestMarkIsNeverWrittenInPlace(t *testing.T) {
 	if err := os.Link(stored, filepath.Join(dir, Mark)); err != nil {
 		t.Skip(err)
 	}
-	if err := WriteMark(adapters.Source{}, dir, "made"); err != nil {
+	if err := WriteMark(snapshot.Source{}, dir, "made"); err != nil {
 		t.Fatal(err)
 	}
 	if data, err := os.ReadFile(stored); err != nil || string(data) != "of the store" {
@@ -57,7 +58,7 @@ func TestRenew(t *testing.T) {
 			adaptertest.Write(t, filepath.Join(dir, Mark), tt.mark)
 		}
 		warned := 0
-		r, err := Renew(adapters.Source{}, claims, dir, "a", tt.force, func(adapters.Log) { warned++ })
+		r, err := Renew(snapshot.Source{}, claims, dir, "a", tt.force, func(adapters.Log) { warned++ })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +95,7 @@ func TestBegin(t *testing.T) {
 		if tt.tracked {
 			claims.Tracked = func(string) error { return errors.New("git tracks it") }
 		}
-		err := Begin(adapters.Source{}, claims, dir, nil)
+		err := Begin(snapshot.Source{}, claims, dir, nil)
 		if _, gone := os.Stat(inside); (err == nil) != tt.gone || (gone != nil) != tt.gone {
 			t.Errorf("%s: %v, %v", tt.name, err, gone)
 		}
@@ -113,7 +114,7 @@ func TestVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	asker, at := probe.New(adapters.Source{}, env), probe.At{Dir: bin, Path: filepath.Join(bin, "poetry")}
+	asker, at := probe.New(snapshot.Source{}, env), probe.At{Dir: bin, Path: filepath.Join(bin, "poetry")}
 	ask := func() (string, error) { return Version(t.Context(), asker, probe.PoetryVersion, at) }
 	var missing *adapters.MissingTool
 	if _, err := FindTool(env, "poetry"); !errors.As(err, &missing) || missing.Hint == "" {
@@ -151,7 +152,7 @@ func TestNoMarkBehindALinkOut(t *testing.T) {
 	if err := errors.Join(os.Mkdir(root, 0o755), os.Symlink(there, filepath.Join(root, Dir))); err != nil {
 		t.Fatal(err)
 	}
-	s := adapters.Options{Clone: clone.At(root)}.Source()
+	s := snapshot.Options{Clone: clone.At(root)}.Source()
 	if err := WriteMark(s, root, "made"); err == nil {
 		t.Error("a mark was written behind the link")
 	}

@@ -8,13 +8,14 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // insideRule is Manifest.Inside.
 const insideRule = "it has `[project]`, `[tool.poetry]`, a `setup.py`, or a `setup.cfg` with metadata and a build system; a `requirements.txt` alone only beside sources or tests"
 
 // Nested is adapters.Nester for both adapters, in f's directory.
-func Nested(f *adapters.Files) (answer adapters.NestedAnswer, err error) {
+func Nested(f *snapshot.Files) (answer adapters.NestedAnswer, err error) {
 	own, err := standsAlone(f)
 	if !own && err == nil {
 		answer.Reason = adapters.NoProject
@@ -26,7 +27,7 @@ func Nested(f *adapters.Files) (answer adapters.NestedAnswer, err error) {
 	return answer, err
 }
 
-func standsAlone(f *adapters.Files) (bool, error) {
+func standsAlone(f *snapshot.Files) (bool, error) {
 	if f.IsFile("setup.py") || f.IsFile("uv.lock") {
 		return true, nil
 	}
@@ -55,7 +56,7 @@ func hasMetadata(setupCfg []byte) bool {
 
 // hasSources reports whether the directory holds modules, a package or tests. The conf.py of
 // Sphinx is none: its requirements.txt is that of the documentation.
-func hasSources(f *adapters.Files) bool {
+func hasSources(f *snapshot.Files) bool {
 	return slices.ContainsFunc(f.List("."), func(e fs.DirEntry) bool {
 		if !e.IsDir() {
 			return strings.HasSuffix(e.Name(), ".py") && e.Name() != "conf.py"

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -15,13 +16,13 @@ import (
 // use.
 type Machine struct {
 	env  adapters.Environ
-	from adapters.Source
-	seen adapters.Machine[first]
-	all  adapters.Machine[string]
+	from snapshot.Source
+	seen snapshot.Machine[first]
+	all  snapshot.Machine[string]
 }
 
 // NewMachine returns a Machine that looks for tools in o.Env.
-func NewMachine(o adapters.Options) *Machine { return &Machine{env: o.Env, from: o.Source()} }
+func NewMachine(o snapshot.Options) *Machine { return &Machine{env: o.Env, from: o.Source()} }
 
 // Basis returns everything that Fingerprint depends on: the interpreter, and for a shim of a version
 // manager also the installed interpreters and the files and variables that choose between them.
@@ -30,7 +31,7 @@ func (m *Machine) Basis(dir string) (string, error) {
 	if err != nil || !seen.shim {
 		return seen.basis, err
 	}
-	b := adapters.NewBasis(m.env)
+	b := probe.NewBasis(m.env)
 	m.steering(b, dir)
 	return seen.basis + b.String(), nil
 }
@@ -39,7 +40,7 @@ func (m *Machine) Basis(dir string) (string, error) {
 // every Python on PATH, those of version managers and those of roots, which are patterns.
 func (m *Machine) BasisOfAll(dir string, patterns ...string) string {
 	seen, _ := m.all.See(m.from, func() (string, error) { return m.lookAtAll(patterns), nil })
-	b := adapters.NewBasis(m.env)
+	b := probe.NewBasis(m.env)
 	m.steering(b, dir)
 	return seen + b.String()
 }
@@ -55,7 +56,7 @@ func (m *Machine) look() (first, error) {
 	if err != nil {
 		return first{}, err
 	}
-	b := adapters.NewBasis(m.env)
+	b := probe.NewBasis(m.env)
 	b.File(path)
 	shim := isShim(path)
 	if shim {
@@ -74,7 +75,7 @@ func isShim(path string) bool { return filepath.Base(filepath.Dir(path)) == "shi
 
 // choices adds the interpreters that pyenv, asdf and mise choose from. root is the home of
 // the version manager.
-func (m *Machine) choices(b *adapters.Basis, root string) {
+func (m *Machine) choices(b *probe.Basis, root string) {
 	if home := m.env.Get("PYENV_ROOT"); home != "" {
 		root = home
 	}
@@ -84,7 +85,7 @@ func (m *Machine) choices(b *adapters.Basis, root string) {
 	}
 }
 
-func matches(b *adapters.Basis, pattern string) {
+func matches(b *probe.Basis, pattern string) {
 	found, _ := filepath.Glob(pattern)
 	for _, path := range found {
 		b.File(path)
@@ -92,7 +93,7 @@ func matches(b *adapters.Basis, pattern string) {
 }
 
 func (m *Machine) lookAtAll(patterns []string) string {
-	b := adapters.NewBasis(m.env)
+	b := probe.NewBasis(m.env)
 	for _, dir := range filepath.SplitList(m.env.Get("PATH")) {
 		if !filepath.IsAbs(dir) {
 			continue
@@ -130,7 +131,7 @@ func pythons(dir string) []string {
 
 // steering adds the files that version managers read in dir and above, up to the root of
 // the file system, and at home.
-func (m *Machine) steering(b *adapters.Basis, dir string) {
+func (m *Machine) steering(b *probe.Basis, dir string) {
 	b.Env("PYENV_VERSION", "PYENV_ROOT", "PYENV_DIR", "ASDF_PYTHON_VERSION", "MISE_PYTHON_VERSION", "MISE_ENV")
 	b.Above(dir, append(probe.ManagerFiles(), ".python-version")...)
 	b.Home(".tool-versions", filepath.Join(".config", "mise", "config.toml"))

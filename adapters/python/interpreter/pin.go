@@ -5,12 +5,13 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // Pin returns the version of Python that a project pins: that of the nearest
 // .python-version, of its requires-python, of the nearest .tool-versions; or nil. f reads
 // the project's directory.
-func Pin(f *adapters.Files, w Wants) (*adapters.Toolchain, error) {
+func Pin(f *snapshot.Files, w Wants) (*adapters.Toolchain, error) {
 	if pin, err := filePin(f, w.StrictFile); pin != nil || err != nil {
 		return pin, err
 	}
@@ -34,7 +35,7 @@ type Wants struct {
 
 // filePin reads .python-version. pyenv also allows the name of a virtual environment, which is no
 // pin.
-func filePin(f *adapters.Files, strict bool) (*adapters.Toolchain, error) {
+func filePin(f *snapshot.Files, strict bool) (*adapters.Toolchain, error) {
 	pin, err := f.VersionFile("python", ".python-version")
 	if pin == nil || err != nil {
 		return nil, err

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/requirements"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // pureBackends only link the sources in an editable install, unless a setting says that they build.
@@ -25,7 +25,7 @@ var buildWords = [...]string{"ext_modules", "Extension(", "cffi_modules", "rust_
 
 // Compiles reports whether even an editable install of the project in f's directory runs a build that
 // reads its sources, as of a C extension.
-func (p *Project) Compiles(f *adapters.Files) bool {
+func (p *Project) Compiles(f *snapshot.Files) bool {
 	if !slices.Contains(pureBackends[:], p.Backend) || len(p.List("build-system", "backend-path")) > 0 {
 		return true
 	}

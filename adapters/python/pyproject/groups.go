@@ -6,13 +6,14 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/requirements"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
 // readGroups reads dependency groups (https://peps.python.org/pep-0735/) and uv's
 // older list.
-func (p *Project) readGroups(f *adapters.Files) error {
+func (p *Project) readGroups(f *snapshot.Files) error {
 	if groups := p.file.Lookup("dependency-groups"); groups != nil {
 		g := newGroupReader(f, groups)
 		for _, name := range groups.Keys() {
@@ -44,7 +45,7 @@ type written struct {
 	includes []string // normalized
 }
 
-func newGroupReader(f *adapters.Files, groups *tomlfile.Value) *groupReader {
+func newGroupReader(f *snapshot.Files, groups *tomlfile.Value) *groupReader {
 	g := &groupReader{written: make(map[string][]written)}
 	for _, key := range groups.Keys() {
 		array := groups.Child(key)
@@ -83,7 +84,7 @@ func (g *groupReader) read(name string) {
 
 // readPoetry reads dependencies and groups in poetry's own form
 // (https://python-poetry.org/docs/pyproject/).
-func (p *Project) readPoetry(f *adapters.Files) {
+func (p *Project) readPoetry(f *snapshot.Files) {
 	p.Poetry = poetryTable(f, p.file.Lookup("tool", "poetry", "dependencies"))
 	if dev := p.file.Lookup("tool", "poetry", "dev-dependencies"); dev != nil {
 		p.Groups = append(p.Groups, Group{Name: "dev", Poetry: true, Requirements: poetryTable(f, dev)})
@@ -101,7 +102,7 @@ func (p *Project) readPoetry(f *adapters.Files) {
 }
 
 // poetryTable reads names and paths only: the versions have their own form.
-func poetryTable(f *adapters.Files, table *tomlfile.Value) []requirements.Requirement {
+func poetryTable(f *snapshot.Files, table *tomlfile.Value) []requirements.Requirement {
 	if table == nil {
 		return nil
 	}
@@ -124,7 +125,7 @@ func poetryTable(f *adapters.Files, table *tomlfile.Value) []requirements.Requir
 
 // sources reads uv's table of sources
 // (https://docs.astral.sh/uv/concepts/projects/dependencies/#dependency-sources).
-func sources(f *adapters.Files, table *tomlfile.Value) (paths, siblings []requirements.Requirement) {
+func sources(f *snapshot.Files, table *tomlfile.Value) (paths, siblings []requirements.Requirement) {
 	if table == nil {
 		return nil, nil
 	}
@@ -164,7 +165,7 @@ func oneOrMore(v *tomlfile.Value) []*tomlfile.Value {
 }
 
 // localPath returns the path of a source such as {path = "../lib"}, or "".
-func localPath(f *adapters.Files, v *tomlfile.Value) string {
+func localPath(f *snapshot.Files, v *tomlfile.Value) string {
 	path := text(v.Child("path"))
 	if path == "" || strings.ContainsAny(path, "{}$\x00") {
 		return ""

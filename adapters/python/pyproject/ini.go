@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/requirements"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // ini is a file of sections, keys and values that may have several lines, as Python's
@@ -79,7 +79,7 @@ func Section(data []byte, section, key string) (value string, ok bool) {
 
 // readSetup reads the dependencies of setup.cfg
 // (https://setuptools.pypa.io/en/latest/userguide/declarative_config.html).
-func (p *Project) readSetup(f *adapters.Files) {
+func (p *Project) readSetup(f *snapshot.Files) {
 	path := f.Path("setup.cfg")
 	p.Dependencies = p.config.find("options", "install_requires").requirements(f, path)
 	for i := range p.config {
@@ -93,7 +93,7 @@ func (p *Project) readSetup(f *adapters.Files) {
 }
 
 // requirements reads a value with one requirement a line.
-func (v *iniValue) requirements(f *adapters.Files, path string) []requirements.Requirement {
+func (v *iniValue) requirements(f *snapshot.Files, path string) []requirements.Requirement {
 	if v == nil {
 		return nil
 	}

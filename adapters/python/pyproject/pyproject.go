@@ -12,6 +12,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/requirements"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
@@ -77,7 +78,7 @@ func Preferred(groups []Group, name string) *Group {
 
 // Read reads the project in f's directory. The error of a malformed pyproject.toml is a
 // diagnostics.Problems with file, line and column.
-func Read(f *adapters.Files) (*Project, error) {
+func Read(f *snapshot.Files) (*Project, error) {
 	p := &Project{}
 	data, err := f.ReadIfExists("setup.cfg")
 	if err != nil {
@@ -248,7 +249,7 @@ func text(v *tomlfile.Value) string {
 }
 
 // list reads an array of requirements.
-func list(f *adapters.Files, v *tomlfile.Value) []requirements.Requirement {
+func list(f *snapshot.Files, v *tomlfile.Value) []requirements.Requirement {
 	if v == nil {
 		return nil
 	}
@@ -267,7 +268,7 @@ func at(r requirements.Requirement, pos diagnostics.Pos) requirements.Requiremen
 	return r
 }
 
-func (p *Project) readProject(f *adapters.Files) {
+func (p *Project) readProject(f *snapshot.Files) {
 	p.Dependencies = append(p.Dependencies, list(f, p.file.Lookup("project", "dependencies"))...)
 	if v := p.file.Lookup("project", "requires-python"); text(v) != "" {
 		p.RequiresPython = Entry{Value: text(v), File: p.Path, Line: v.KeyPos().Line}

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/requirements"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -67,7 +67,7 @@ install_requires =
 [options.extras_require]
 Fast = ujson
 `)
-	p, err := Read(adapters.NewFiles(dir))
+	p, err := Read(snapshot.NewFiles(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestWraps(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		write(t, dir, "pyproject.toml", text)
-		p, err := Read(adapters.NewFiles(dir))
+		p, err := Read(snapshot.NewFiles(dir))
 		if err != nil || slices.Contains(p.Wraps(), "cargo") != want {
 			t.Errorf("%q: %v, want %v (%v)", text, p.Wraps(), want, err)
 		}
@@ -128,12 +128,12 @@ func TestWraps(t *testing.T) {
 
 func TestReadAbsentAndMalformed(t *testing.T) {
 	dir := t.TempDir()
-	p, err := Read(adapters.NewFiles(dir))
+	p, err := Read(snapshot.NewFiles(dir))
 	if err != nil || p.Path != "" || p.Table("project") || p.Has("x") || p.Text("x") != "" {
 		t.Errorf("without files: %+v, %v", p, err)
 	}
 	write(t, dir, "pyproject.toml", "[project]\nname = \n")
-	_, err = Read(adapters.NewFiles(dir))
+	_, err = Read(snapshot.NewFiles(dir))
 	var problems diagnostics.Problems
 	if !errors.As(err, &problems) || problems[0].File != filepath.Join(dir, "pyproject.toml") || problems[0].Line != 2 {
 		t.Errorf("got %v", err)
@@ -160,7 +160,7 @@ func FuzzRead(f *testing.F) {
 		dir := t.TempDir()
 		write(t, dir, "pyproject.toml", string(toml))
 		write(t, dir, "setup.cfg", string(cfg))
-		p, err := Read(adapters.NewFiles(dir))
+		p, err := Read(snapshot.NewFiles(dir))
 		if err != nil {
 			return
 		}

@@ -9,7 +9,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -40,7 +40,7 @@ func (s *Set) Pinned() bool {
 
 // Read reads the file at path and the files that it includes; it returns nil when the file
 // is missing. The error of a missing include is a diagnostics.Problems.
-func Read(f *adapters.Files, path string) (*Set, error) {
+func Read(f *snapshot.Files, path string) (*Set, error) {
 	data, err := f.ReadIfExists(path)
 	if data == nil || err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func Read(f *adapters.Files, path string) (*Set, error) {
 }
 
 type reader struct {
-	files *adapters.Files
+	files *snapshot.Files
 	set   Set
 }
 

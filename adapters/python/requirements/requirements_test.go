@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -65,7 +66,7 @@ func TestRead(t *testing.T) {
 		}
 	}
 	in := func(name string) string { return filepath.Join(root, name) }
-	f := adapters.NewFiles(in("app"))
+	f := snapshot.NewFiles(in("app"))
 	got, err := Read(f, "requirements.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +100,7 @@ func TestReadTellsMissingInclude(t *testing.T) {
 	if err := os.WriteFile(path, []byte("six\n\n-r dev.txt\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Read(adapters.NewFiles(dir), path)
+	_, err := Read(snapshot.NewFiles(dir), path)
 	var problems diagnostics.Problems
 	if !errors.As(err, &problems) || err.Error() != path+":3: the included file \"dev.txt\" does not exist" {
 		t.Errorf("got %v", err)
@@ -116,7 +117,7 @@ func TestReadUTF16(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Read(adapters.NewFiles(dir), name)
+		got, err := Read(snapshot.NewFiles(dir), name)
 		if err != nil || len(got.Requirements) != 2 || !got.Has("pytest") {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
@@ -132,7 +133,7 @@ func FuzzRead(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, "r.txt"), data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		set, err := Read(adapters.NewFiles(dir), "r.txt")
+		set, err := Read(snapshot.NewFiles(dir), "r.txt")
 		if err != nil {
 			return
 		}

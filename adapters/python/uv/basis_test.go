@@ -7,6 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // TestBasis: workspaces share the interpreter that uv chooses for them, unless a file or a setting of
@@ -21,7 +22,7 @@ func TestBasis(t *testing.T) {
 	basis := func(files string) string {
 		t.Helper()
 		root := adaptertest.Project(t, files)
-		basis, err := New(adapters.Options{Env: env}).ToolchainBasis(t.Context(), root)
+		basis, err := New(snapshot.Options{Env: env}).ToolchainBasis(t.Context(), root)
 		if err != nil {
 			t.Fatal(err)
 		}

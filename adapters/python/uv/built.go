@@ -3,10 +3,10 @@ package uv
 import (
 	"slices"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
 	"github.com/bentobuild/bento/adapters/python/requirements"
 	"github.com/bentobuild/bento/adapters/python/uvworkspace"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // maxBuilt is how many projects of the repository one install may build.
@@ -17,7 +17,7 @@ type built struct{ name, dir string }
 
 // built returns the projects that an install builds from their sources: path dependencies and members
 // that are not editable, and those with extensions.
-func (p *project) built(f *adapters.Files) []built {
+func (p *project) built(f *snapshot.Files) []built {
 	w := &buildWalk{files: f, seen: make(map[string]bool)}
 	for i := range p.Members {
 		m := &p.Members[i]
@@ -38,7 +38,7 @@ func takes(siblings []requirements.Requirement, name string) bool {
 
 // buildWalk follows path dependencies.
 type buildWalk struct {
-	files *adapters.Files
+	files *snapshot.Files
 	seen  map[string]bool
 	found []built
 }

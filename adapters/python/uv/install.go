@@ -9,6 +9,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/environment"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -49,7 +50,7 @@ func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 // sync returns the command: it installs all members at once, with the groups and extras of
 // recipes' tools. With --locked uv refuses a lockfile that does not match the manifests,
 // which --frozen would accept.
-func (p *project) sync(f *adapters.Files) []string {
+func (p *project) sync(f *snapshot.Files) []string {
 	args := []string{"uv", "sync", "--all-packages"}
 	if f.IsFile(filepath.Join(p.Dir, lockName)) {
 		args = append(args, "--locked")

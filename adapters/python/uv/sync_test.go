@@ -14,6 +14,7 @@ import (
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/python/environment"
 	"github.com/bentobuild/bento/adapters/python/interpreter"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // lock makes the lockfile, which names the registry and so is not committed.
@@ -42,7 +43,7 @@ func TestSync(t *testing.T) {
 	root := adaptertest.Fixture(t, "python-uv")
 	lock(t, root)
 	env := adaptertest.Env()
-	a := New(adapters.Options{Env: env})
+	a := New(snapshot.Options{Env: env})
 	lib, app := filepath.Join(root, "packages/lib"), filepath.Join(root, "packages/app")
 	install := func(t *testing.T) (log string) {
 		t.Helper()
@@ -179,7 +180,7 @@ func TestScaffold(t *testing.T) {
 	adaptertest.Drive(t, "uv", "python3")
 	t.Parallel()
 	env := adaptertest.Env()
-	adaptertest.ScaffoldWorks(t, New(adapters.Options{Env: env}), env)
+	adaptertest.ScaffoldWorks(t, New(snapshot.Options{Env: env}), env)
 }
 
 func TestFingerprint(t *testing.T) {
@@ -218,7 +219,7 @@ func TestFingerprint(t *testing.T) {
 func TestMissingTool(t *testing.T) {
 	bin, root := t.TempDir(), adaptertest.Project(t, workspace)
 	env := adapters.Environ{"HOME=" + bin, "PATH=" + bin}
-	a := New(adapters.Options{Env: env})
+	a := New(snapshot.Options{Env: env})
 	_, basisErr := a.ToolchainBasis(t.Context(), root)
 	_, printErr := a.ToolchainFingerprint(t.Context(), root)
 	installErr := a.Install(t.Context(), adapters.InstallRequest{DishDir: root, Env: env}, nil)

@@ -14,6 +14,7 @@ import (
 	"github.com/bentobuild/bento/adapters/python/pyproject"
 	"github.com/bentobuild/bento/adapters/python/requirements"
 	"github.com/bentobuild/bento/adapters/python/uvworkspace"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // Tasks implements adapters.TaskLister: a build of a package, a test where pytest is
@@ -45,7 +46,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	return ans, nil
 }
 
-func (p *project) tasks(f *adapters.Files) []adapters.Task {
+func (p *project) tasks(f *snapshot.Files) []adapters.Task {
 	m, bin, inside := p.member(), p.fromRoot(environment.Bin), ""
 	if p.dir == p.Dir {
 		inside = environment.Dir
@@ -85,7 +86,7 @@ func (p *project) tasks(f *adapters.Files) []adapters.Task {
 
 // isolatesBuilds reports whether "uv build" makes an environment of its own, as it does unless a
 // setting says otherwise.
-func (a *Adapter) isolatesBuilds(f *adapters.Files, p *project) bool {
+func (a *Adapter) isolatesBuilds(f *snapshot.Files, p *project) bool {
 	const setting = "no-build-isolation" // or no-build-isolation-package
 	paths := []string{filepath.Join(p.Dir, "pyproject.toml"), filepath.Join(p.dir, "pyproject.toml"), filepath.Join(a.config(), settings)}
 	if path, ok := f.Up(settings); ok {
@@ -211,7 +212,7 @@ func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnsw
 		ans.Reads = f.Reads()
 		return ans, nil
 	}
-	lock, err := a.locks.Get(f, path, func(f *adapters.Files) (*lockfile.UV, error) {
+	lock, err := a.locks.Get(f, path, func(f *snapshot.Files) (*lockfile.UV, error) {
 		data, err := f.Read(path)
 		if err != nil {
 			return nil, err

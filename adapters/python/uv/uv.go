@@ -17,6 +17,7 @@ import (
 	"github.com/bentobuild/bento/adapters/python/lockfile"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
 	"github.com/bentobuild/bento/adapters/python/uvworkspace"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -28,22 +29,22 @@ const (
 
 // Adapter is the adapter of uv, id python-uv. It is safe for concurrent use.
 type Adapter struct {
-	adapters.Source
+	snapshot.Source
 	adapters.NoParser
 	probe.Versions
 	env        adapters.Environ
 	download   bool
 	manifest   adapters.Manifest
 	machine    *interpreter.Machine
-	workspaces adapters.Memo[*uvworkspace.Workspace]
-	bases      adapters.Machine[string] // by workspace
+	workspaces snapshot.Memo[*uvworkspace.Workspace]
+	bases      snapshot.Machine[string] // by workspace
 	said       probe.Memory
 	scripts    adapters.Scripts
-	locks      adapters.Memo[*lockfile.UV]
+	locks      snapshot.Memo[*lockfile.UV]
 }
 
 // New returns the adapter. It finds tools in o.Env and passes it to probes.
-func New(o adapters.Options) *Adapter {
+func New(o snapshot.Options) *Adapter {
 	a := &Adapter{
 		Source: o.Source(), env: o.Env, download: o.AllowDownload, machine: interpreter.NewMachine(o), scripts: o.Scripts,
 		manifest: environment.Manifest("python-uv", "python-uv/4"),
@@ -95,7 +96,7 @@ type project struct {
 }
 
 // open reads the project in f's directory.
-func (a *Adapter) open(f *adapters.Files) (*project, error) {
+func (a *Adapter) open(f *snapshot.Files) (*project, error) {
 	own, err := pyproject.Read(f)
 	if err != nil {
 		return nil, err
@@ -151,7 +152,7 @@ func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.
 }
 
 // pin reads the pin at the root, where the environment is made.
-func (p *project) pin(f *adapters.Files) (*adapters.Toolchain, error) {
+func (p *project) pin(f *snapshot.Files) (*adapters.Toolchain, error) {
 	requires := p.own.RequiresPython
 	if requires.Line == 0 {
 		requires = p.Root.RequiresPython
@@ -219,7 +220,7 @@ func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error
 // basis returns ToolchainBasis for the members of a workspace, with uv at path. Workspaces that
 // require the same of the same interpreters have the same.
 func (a *Adapter) basis(p *project, path string) string {
-	b := adapters.NewBasis(a.env)
+	b := probe.NewBasis(a.env)
 	b.File(path)
 	b.Env("UV_PYTHON", "UV_PYTHON_PREFERENCE", "UV_PYTHON_INSTALL_DIR", "UV_MANAGED_PYTHON", "UV_NO_MANAGED_PYTHON", "UV_CONFIG_FILE", "UV_NO_CONFIG")
 	b.Above(p.Dir, settings)

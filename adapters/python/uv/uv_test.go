@@ -12,9 +12,10 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
-func newUV(set ...string) *Adapter { return New(adapters.Options{Env: adaptertest.Env(set...)}) }
+func newUV(set ...string) *Adapter { return New(snapshot.Options{Env: adaptertest.Env(set...)}) }
 
 // workspace is one with all that a workspace may have.
 const workspace = `
@@ -347,7 +348,7 @@ func TestPins(t *testing.T) {
 			t.Errorf("%s: %+v", print, v)
 		}
 	}
-	if v := New(adapters.Options{AllowDownload: true}).CheckPin(*want, "uv=0.9 python=none"); !v.OK {
+	if v := New(snapshot.Options{AllowDownload: true}).CheckPin(*want, "uv=0.9 python=none"); !v.OK {
 		t.Errorf("uv could get it: %+v", v)
 	}
 }

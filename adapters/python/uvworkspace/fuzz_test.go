@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/python/uvworkspace"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // FuzzRead reads a workspace, with the same member below whatever globs it has.
@@ -22,7 +22,7 @@ func FuzzRead(f *testing.F) {
 		adaptertest.Write(t, filepath.Join(dir, "bento.toml"), "")
 		adaptertest.Write(t, filepath.Join(dir, "pyproject.toml"), root)
 		adaptertest.Write(t, filepath.Join(below, "pyproject.toml"), member)
-		w, err := uvworkspace.Read(adapters.NewFiles(dir))
+		w, err := uvworkspace.Read(snapshot.NewFiles(dir))
 		if err != nil {
 			return
 		}
@@ -37,7 +37,7 @@ func FuzzRead(f *testing.F) {
 		}
 		w.Asked()
 		if m, ok := w.Find(below); ok && uvworkspace.IsWorkspace(w.Root.Project) && !uvworkspace.IsWorkspace(m.Project) {
-			if got := uvworkspace.RootOf(adapters.NewFiles(below), m.Project); got != dir {
+			if got := uvworkspace.RootOf(snapshot.NewFiles(below), m.Project); got != dir {
 				t.Fatalf("a member goes by the root %q", got)
 			}
 		}

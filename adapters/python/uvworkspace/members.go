@@ -8,8 +8,8 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // maxMembers is how many directories the globs of a workspace are compared with at most.
@@ -17,7 +17,7 @@ const maxMembers = 20_000
 
 // MemberDirs returns the member directories of the workspace in f's directory with manifest
 // p: those with a manifest below it.
-func MemberDirs(f *adapters.Files, p *pyproject.Project) []string {
+func MemberDirs(f *snapshot.Files, p *pyproject.Project) []string {
 	excluded := p.List("tool", "uv", "workspace", "exclude")
 	var dirs []string
 	for _, g := range p.List("tool", "uv", "workspace", "members") {
@@ -37,7 +37,7 @@ func MemberDirs(f *adapters.Files, p *pyproject.Project) []string {
 }
 
 // expand returns the directories below f's that a glob matches.
-func expand(f *adapters.Files, glob string) []string {
+func expand(f *snapshot.Files, glob string) []string {
 	dirs := []string{f.Dir()}
 	for segment := range strings.SplitSeq(glob, "/") {
 		var next []string
@@ -53,7 +53,7 @@ func expand(f *adapters.Files, glob string) []string {
 }
 
 // step returns the directories in dir that match one segment of a glob.
-func step(f *adapters.Files, dir, segment string) []string {
+func step(f *snapshot.Files, dir, segment string) []string {
 	switch {
 	case segment == ".":
 		return []string{dir}

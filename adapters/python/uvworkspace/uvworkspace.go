@@ -11,10 +11,10 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/devtool"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
 	"github.com/bentobuild/bento/adapters/python/requirements"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 const manifest = "pyproject.toml"
@@ -59,7 +59,7 @@ func IsPackage(p *pyproject.Project) bool {
 // RootOf returns the directory of the workspace that the project in f's directory with
 // manifest p is a member of, else that directory. The nearest workspace above decides, even
 // with projects in between: uv looks from its root, where the lockfile is.
-func RootOf(f *adapters.Files, p *pyproject.Project) string {
+func RootOf(f *snapshot.Files, p *pyproject.Project) string {
 	if managed, said := Managed(p); IsWorkspace(p) || said && !managed {
 		return f.Dir()
 	}
@@ -81,7 +81,7 @@ func RootOf(f *adapters.Files, p *pyproject.Project) string {
 }
 
 // read reads the manifest of another directory, and notes it in f.
-func read(f *adapters.Files, dir string) (*pyproject.Project, error) {
+func read(f *snapshot.Files, dir string) (*pyproject.Project, error) {
 	other := f.In(dir)
 	p, err := pyproject.Read(other)
 	f.Note(other.Reads())
@@ -109,7 +109,7 @@ func clean(glob string) string { return filepath.ToSlash(filepath.Clean(filepath
 
 // Read reads the workspace in f's directory. It leaves out a member whose manifest cannot
 // be read: bento reports that for the member's directory.
-func Read(f *adapters.Files) (*Workspace, error) {
+func Read(f *snapshot.Files) (*Workspace, error) {
 	root, err := pyproject.Read(f)
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func Read(f *adapters.Files) (*Workspace, error) {
 	return w, nil
 }
 
-func (w *Workspace) member(f *adapters.Files, dir string) (Member, bool) {
+func (w *Workspace) member(f *snapshot.Files, dir string) (Member, bool) {
 	below := f.In(dir)
 	p, err := pyproject.Read(below)
 	m := Member{Project: p, Dir: dir}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -28,7 +28,7 @@ func FuzzRead(f *testing.F) {
 		for _, name := range []string{"Gemfile", "x.gemspec", "Rakefile"} {
 			adaptertest.Write(t, filepath.Join(dir, name), string(data))
 		}
-		files := adapters.NewFiles(dir)
+		files := snapshot.NewFiles(dir)
 		lines := 1 + strings.Count(string(data), "\n")
 		in := func(p Place) {
 			if p.Line < 1 || p.Line > lines || filepath.Dir(p.File) != dir {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -58,7 +58,7 @@ type Place struct {
 }
 
 // Read reads a Gemfile. The error of a malformed one is a diagnostics.Problems.
-func Read(f *adapters.Files, path string) (*File, error) {
+func Read(f *snapshot.Files, path string) (*File, error) {
 	r := &reader{files: f, out: &File{Path: f.Path(path)}}
 	if err := r.file(r.out.Path); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func Read(f *adapters.Files, path string) (*File, error) {
 
 // reader collects the statements of a Gemfile and of the files that it evaluates.
 type reader struct {
-	files *adapters.Files
+	files *snapshot.Files
 	out   *File
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -84,7 +84,7 @@ gem "last" # gem "no"
 __END__
 gem "data"
 `, "app/gemfiles/more.rb", "gem 'more', path: '../more'\neval_gemfile '../Gemfile'\n")
-	f := adapters.NewFiles(filepath.Join(root, "app"))
+	f := snapshot.NewFiles(filepath.Join(root, "app"))
 	got, err := Read(f, "Gemfile")
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestRuby(t *testing.T) {
 		`ruby "3.4", engine: "truffleruby", engine_version: "24.0.#{x}"`: nil,
 	} {
 		root := write(t, "Gemfile", text+"\n")
-		got, err := Read(adapters.NewFiles(root), "Gemfile")
+		got, err := Read(snapshot.NewFiles(root), "Gemfile")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +184,7 @@ end
 		for i := range want.Dependencies {
 			want.Dependencies[i].Place.File = want.Path
 		}
-		got, err := ReadGemspec(adapters.NewFiles(root), name)
+		got, err := ReadGemspec(snapshot.NewFiles(root), name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +230,7 @@ task :do_it
 		{"Rakefile", "task \"", &Rakefile{}},
 	} {
 		root := write(t, tt.name, tt.text)
-		got, err := ReadRakefile(adapters.NewFiles(root))
+		got, err := ReadRakefile(snapshot.NewFiles(root))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +259,7 @@ func TestMalformed(t *testing.T) {
 		{[]string{"Gemfile", "eval_gemfile 'x'\n", "x", "gem 'y"}, "x:1:5:"},
 	} {
 		root := write(t, tt.files...)
-		_, err := Read(adapters.NewFiles(root), "Gemfile")
+		_, err := Read(snapshot.NewFiles(root), "Gemfile")
 		var problems diagnostics.Problems
 		if !errors.As(err, &problems) || !strings.HasPrefix(err.Error(), filepath.Join(root, tt.want)) {
 			t.Errorf("%q gave %v", tt.files, err)

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // Gemspec is a parsed gemspec (https://guides.rubygems.org/specification-reference/).
@@ -15,7 +15,7 @@ type Gemspec struct {
 }
 
 // ReadGemspec reads a gemspec. The error of a malformed one is a diagnostics.Problems.
-func ReadGemspec(f *adapters.Files, path string) (*Gemspec, error) {
+func ReadGemspec(f *snapshot.Files, path string) (*Gemspec, error) {
 	path = f.Path(path)
 	data, err := f.Read(path)
 	if err != nil {

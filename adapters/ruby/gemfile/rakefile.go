@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -21,7 +22,7 @@ type Rakefile struct {
 // ReadRakefile reads the Rakefile in f's directory and returns nil when it is missing. It
 // returns an empty one for a malformed file: rake reports it. The error of a file with more
 // tasks than adapters.MaxScripts is a diagnostics.Problems.
-func ReadRakefile(f *adapters.Files) (*Rakefile, error) {
+func ReadRakefile(f *snapshot.Files) (*Rakefile, error) {
 	for _, name := range []string{"rakefile", "Rakefile", "rakefile.rb", "Rakefile.rb"} {
 		data, err := f.Read(name)
 		if err != nil {

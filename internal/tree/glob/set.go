@@ -7,8 +7,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-
-	"github.com/bentobuild/bento/internal/state"
 )
 
 // Set is a list of globs that matches paths. The last glob that matches a path decides. It does not
@@ -220,13 +218,16 @@ func (g *glob) matchesAny(paths iter.Seq[string]) bool {
 	return false
 }
 
+// ownDir is state.Name. A matcher needs nothing else of that package.
+const ownDir = ".bento"
+
 // Reserved reports whether path, relative to the root, is or is in a .git or bento's own directory,
 // which are never part of a workspace.
 func Reserved(path string) bool {
 	for i, rest := 0, path; rest != ""; i++ {
 		var name string
 		name, rest, _ = strings.Cut(rest, "/")
-		if name == ".git" || i == 0 && name == state.Name {
+		if name == ".git" || i == 0 && name == ownDir {
 			return true
 		}
 	}

@@ -1,12 +1,11 @@
-package adapters
+// Package snapshot shows a workspace's files to the adapters that are part of bento, as the walk found them, and notes
+// which of them an answer depends on, so that discovery knows when the answer is out of date.
+package snapshot
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/zeebo/blake3"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/clone"
 )
 
@@ -22,10 +22,10 @@ import (
 type View interface {
 	// State returns the state of an absolute path, with the Sum of a file if whole is set; known is
 	// false if only the disk has it. It reads no file whose digest is known.
-	State(path string, whole bool) (s State, known bool)
+	State(path string, whole bool) (s adapters.State, known bool)
 	// Now returns the state of a file as it is on the disk, with its Sum. It reads no file
 	// whose digest is known.
-	Now(path string) (s State, known bool)
+	Now(path string) (s adapters.State, known bool)
 	// Ignored reports whether git ignores a path, of a directory if dir is set.
 	Ignored(path string, dir bool) bool
 }
@@ -48,7 +48,7 @@ type agedPath struct {
 }
 
 // list returns the state of a directory with its names, which look finds once until the next change.
-func (s *Snapshot) list(path string, look func() State) State {
+func (s *Snapshot) list(path string, look func() adapters.State) adapters.State {
 	if !s.held() {
 		return look()
 	}
@@ -57,7 +57,7 @@ func (s *Snapshot) list(path string, look func() State) State {
 	if !ok {
 		known, _ = s.lists.LoadOrStore(at, look())
 	}
-	return known.(State)
+	return known.(adapters.State)
 }
 
 // Hold makes the snapshot show view from now on. It is called once, before adapters are
@@ -97,121 +97,44 @@ func (s *Snapshot) age() uint64 {
 }
 
 // state is that of the view, and after a change that of the disk.
-func (s *Snapshot) state(path string, whole bool) (State, bool) {
+func (s *Snapshot) state(path string, whole bool) (adapters.State, bool) {
 	switch {
 	case !s.held():
-		return State{}, false
+		return adapters.State{}, false
 	case s.age() == 0:
 		state, known := s.view.State(path, whole)
-		return state, known && (state.Kind != Absent || !s.acts.Load())
+		return state, known && (state.Kind != adapters.Absent || !s.acts.Load())
 	case whole:
 		return s.view.Now(path)
 	}
-	return State{}, false
+	return adapters.State{}, false
 }
 
 // held reports whether s shows something. A nil Snapshot does not.
 func (s *Snapshot) held() bool { return s != nil && s.view != nil }
 
-// Kind is the kind of the file at a path, behind links.
-type Kind uint8
-
-// The kinds of State. Answers are saved with them.
-const (
-	Unseen    Kind = iota // a plugin noted it
-	Absent                // nothing
-	Regular               // a regular file
-	Directory             // a directory
-	Other                 // a device, pipe or socket
-	Unsteady              // it changed meanwhile, or cannot be read
-)
-
-// State is the state of a path that an answer saw. Sum is the digest of a file's content, or of the
-// names in a directory; zero if the answer depends only on the kind.
-type State struct {
-	Kind Kind
-	Sum  [32]byte
-}
-
-// Reads are the files that an answer depends on by absolute path: those that were read or looked for,
-// and directories that were listed. The answer is valid until one of them changes. Paths outside the
-// workspace are allowed. JSON has the paths alone.
-type Reads map[string]State
-
-// MarshalJSON implements json.Marshaler.
-func (r Reads) MarshalJSON() ([]byte, error) { return json.Marshal(slices.Sorted(maps.Keys(r))) }
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (r *Reads) UnmarshalJSON(data []byte) error {
-	var paths []string
-	if err := json.Unmarshal(data, &paths); err != nil {
-		return err
-	}
-	*r = ReadsOf(paths...)
-	return nil
-}
-
-// ReadsOf returns the Reads of an adapter that depends on all of each path.
-func ReadsOf(paths ...string) Reads {
-	r := make(Reads, len(paths))
-	for _, path := range paths {
-		r[path] = State{}
-	}
-	return r
-}
-
-// Merge adds the states of other. A path with two states is Unsteady.
-func (r Reads) Merge(other Reads) {
-	for path, state := range other {
-		was, known := r[path]
-		if state = was.And(state, known); !known || state != was {
-			r[path] = state
-		}
-	}
-}
-
-// And returns the combination of two states of one path that were seen; known is false if s was not
-// seen.
-func (s State) And(o State, known bool) State {
-	switch {
-	case !known || s == o:
-		return o
-	case s.Kind != o.Kind || s.Sum != o.Sum && s.Sum != [32]byte{} && o.Sum != [32]byte{}:
-		return State{Kind: Unsteady}
-	case o.Sum == [32]byte{}:
-		return s
-	}
-	return o
-}
-
-// Holds reports whether an answer that saw s is valid in the state now, which has a Sum if s has one.
-func (s State) Holds(now State) bool { return s == now && s.Kind != Unsteady && s.Kind != Unseen }
-
-// IsEmpty reports whether s is that of a file without content.
-func (s State) IsEmpty() bool { return s == State{Regular, blake3.Sum256(nil)} }
-
 // State returns the state of an absolute path, also of one outside of the workspace, with
 // its Sum if whole is set.
-func (s Source) State(path string, whole bool) State {
+func (s Source) State(path string, whole bool) adapters.State {
 	s.beyond = s.clone != nil
 	if state, known := s.snapshot.state(path, whole); known {
 		return state
 	}
 	kind := s.kind(path)
 	switch {
-	case whole && kind == Regular:
+	case whole && kind == adapters.Regular:
 		return stateOf(s.of(path).Read(path, MaxManifest))
-	case whole && kind == Directory:
+	case whole && kind == adapters.Directory:
 		if entries, err := s.of(path).List(path); err == nil {
 			return stateOfList(entries)
 		}
-		return State{Kind: Unsteady}
+		return adapters.State{Kind: adapters.Unsteady}
 	}
-	return State{Kind: kind}
+	return adapters.State{Kind: kind}
 }
 
 // look returns the kind of a path.
-func (s Source) look(path string) Kind {
+func (s Source) look(path string) adapters.Kind {
 	if state, known := s.snapshot.state(path, false); known {
 		return state.Kind
 	}
@@ -219,42 +142,42 @@ func (s Source) look(path string) Kind {
 }
 
 // kind is look on the disk.
-func (s Source) kind(path string) Kind {
+func (s Source) kind(path string) adapters.Kind {
 	mode, err := s.of(path).Mode(path)
 	switch {
 	case err != nil:
 		return stateOf(nil, err).Kind
 	case mode.IsRegular():
-		return Regular
+		return adapters.Regular
 	case mode.IsDir():
-		return Directory
+		return adapters.Directory
 	}
-	return Other
+	return adapters.Other
 }
 
 // stateOf returns the state of a file with this content, or error.
-func stateOf(data []byte, err error) State {
+func stateOf(data []byte, err error) adapters.State {
 	var irregular *clone.IrregularError
 	switch {
 	case err == nil:
-		return State{Regular, blake3.Sum256(data)}
+		return adapters.State{Kind: adapters.Regular, Sum: blake3.Sum256(data)}
 	case errors.As(err, new(*clone.StrayError)):
-		return State{Kind: Unsteady} // the user gets a warning each time
+		return adapters.State{Kind: adapters.Unsteady} // the user gets a warning each time
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
-		return State{Kind: Absent}
+		return adapters.State{Kind: adapters.Absent}
 	case errors.As(err, &irregular) && irregular.Dir:
-		return State{Kind: Directory}
+		return adapters.State{Kind: adapters.Directory}
 	case irregular != nil:
-		return State{Kind: Other}
+		return adapters.State{Kind: adapters.Other}
 	}
-	return State{Kind: Unsteady}
+	return adapters.State{Kind: adapters.Unsteady}
 }
 
 // stateOfList returns the state of a directory with these entries.
-func stateOfList(entries []fs.DirEntry) State {
+func stateOfList(entries []fs.DirEntry) adapters.State {
 	var names strings.Builder
 	for _, e := range entries {
 		fmt.Fprintf(&names, "%s\x00%d\x00", e.Name(), e.Type())
 	}
-	return State{Directory, blake3.Sum256([]byte(names.String()))}
+	return adapters.State{Kind: adapters.Directory, Sum: blake3.Sum256([]byte(names.String()))}
 }

@@ -1,4 +1,4 @@
-package adapters_test
+package snapshot_test
 
 import (
 	"os"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -27,7 +28,7 @@ func TestToolVersions(t *testing.T) {
 		{".", []string{"python"}, nil},
 		{".", []string{"ruby"}, nil},
 	} {
-		got, err := adapters.NewFiles(filepath.Join(root, tt.dir)).ToolVersions("t", tt.names...)
+		got, err := snapshot.NewFiles(filepath.Join(root, tt.dir)).ToolVersions("t", tt.names...)
 		if err != nil {
 			t.Fatal(err)
 		}

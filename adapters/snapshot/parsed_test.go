@@ -1,28 +1,28 @@
-package adapters_test
+package snapshot_test
 
 import (
 	"errors"
 	"io/fs"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 func TestParsedReadsAChangedFileAgain(t *testing.T) {
 	dir := t.TempDir()
 	calls := 0
-	p := adapters.NewParsed(func(_ string, data []byte) (string, error) {
+	p := snapshot.NewParsed(func(_ string, data []byte) (string, error) {
 		calls++
 		return string(data), nil
 	})
 	read := func(want string, wantCalls int) {
 		t.Helper()
-		got, err := p.Read(adapters.NewFiles(dir), "m")
+		got, err := p.Read(snapshot.NewFiles(dir), "m")
 		if err != nil || got != want || calls != wantCalls {
 			t.Errorf("got %q, %v after %d parses; want %q after %d", got, err, calls, want, wantCalls)
 		}
 	}
-	if _, err := p.Read(adapters.NewFiles(dir), "m"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := p.Read(snapshot.NewFiles(dir), "m"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("of no file: %v", err)
 	}
 	write(t, dir, "m", "one")

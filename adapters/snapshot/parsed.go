@@ -1,4 +1,4 @@
-package adapters
+package snapshot
 
 // Parsed keeps the parsed value of a file until its content changes, so that the manifest
 // at the root of a workspace is parsed once, not once for each member. It is safe for

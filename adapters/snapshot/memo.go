@@ -1,6 +1,10 @@
-package adapters
+package snapshot
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/bentobuild/bento/adapters"
+)
 
 // Memo keeps values that were made from files: as long as their snapshot is valid or, without a
 // snapshot, until a file changes. Members of a workspace share it, so that they do not all read the
@@ -20,7 +24,7 @@ type memoKey struct {
 type made[T any] struct {
 	of    *Snapshot // nil for the disk
 	age   uint64    // of it
-	from  Reads
+	from  adapters.Reads
 	value T
 	err   error
 }
@@ -61,12 +65,14 @@ func (m *Memo[T]) put(key memoKey, value made[T]) {
 func (s Source) isOf(of *Snapshot) bool { return s.snapshot.held() && s.snapshot == of }
 
 // hold reports whether all files are in the states of r.
-func (s Source) hold(r Reads) bool {
+func (s Source) hold(r adapters.Reads) bool {
 	for path, state := range r {
 		whole := state.Sum != [32]byte{}
-		look := func() State { return s.State(path, whole) }
-		if whole && state.Kind == Directory { // all members of a workspace hold on the list of its packages
-			look = func() State { return s.snapshot.list(path, func() State { return s.State(path, true) }) }
+		look := func() adapters.State { return s.State(path, whole) }
+		if whole && state.Kind == adapters.Directory { // all members of a workspace hold on the list of its packages
+			look = func() adapters.State {
+				return s.snapshot.list(path, func() adapters.State { return s.State(path, true) })
+			}
 		}
 		if !state.Holds(look()) {
 			return false

@@ -1,4 +1,4 @@
-package adapters
+package snapshot
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/clone"
 )
 
@@ -25,7 +26,7 @@ type Source struct {
 // Files returns a reader of the files in dir, an absolute path, as the snapshot of the
 // workspace has them.
 func (s Source) Files(dir string) *Files {
-	return &Files{Source: s, dir: dir, seen: &noted{reads: make(Reads)}}
+	return &Files{Source: s, dir: dir, seen: &noted{reads: make(adapters.Reads)}}
 }
 
 // Read returns the content of a regular file on the disk by its absolute path.
@@ -102,12 +103,12 @@ type Files struct {
 
 // noted are the Reads of an answer.
 type noted struct {
-	reads Reads
+	reads adapters.Reads
 	taken bool // reads was returned, and is not changed any more
 }
 
 // own returns the Reads that may be changed.
-func (n *noted) own() Reads {
+func (n *noted) own() adapters.Reads {
 	if n.taken {
 		n.reads, n.taken = maps.Clone(n.reads), false
 	}
@@ -151,7 +152,7 @@ func (f *Files) Path(name string) string {
 
 // note adds what an answer saw at a path to its Reads. A path with two different states has changed
 // meanwhile. Files outside of the workspace are always missing.
-func (f *Files) note(path string, now State) {
+func (f *Files) note(path string, now adapters.State) {
 	if f.clone != nil && !f.beyond && !f.clone.Holds(path) {
 		return
 	}
@@ -162,13 +163,13 @@ func (f *Files) note(path string, now State) {
 }
 
 // Note adds the Reads of another reader to those of f.
-func (f *Files) Note(reads Reads) { f.seen.own().Merge(reads) }
+func (f *Files) Note(reads adapters.Reads) { f.seen.own().Merge(reads) }
 
 // Read returns the content of a regular file of at most MaxManifest bytes. For a missing
 // file the error is fs.ErrNotExist.
 func (f *Files) Read(name string) ([]byte, error) {
 	path := f.Path(name)
-	if state, known := f.snapshot.state(path, false); known && state.Kind == Absent {
+	if state, known := f.snapshot.state(path, false); known && state.Kind == adapters.Absent {
 		f.note(path, state)
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 	}
@@ -200,21 +201,21 @@ func (f *Files) ReadChoice(name string) ([]byte, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, &KnownAtRun{Why: err.Error()}
+		return nil, &adapters.KnownAtRun{Why: err.Error()}
 	}
 	return data, nil
 }
 
 // IsFile reports whether name is a regular file, or a link to one.
-func (f *Files) IsFile(name string) bool { return f.kind(name) == Regular }
+func (f *Files) IsFile(name string) bool { return f.kind(name) == adapters.Regular }
 
 // IsDir reports whether name is a directory, or a link to one.
-func (f *Files) IsDir(name string) bool { return f.kind(name) == Directory }
+func (f *Files) IsDir(name string) bool { return f.kind(name) == adapters.Directory }
 
-func (f *Files) kind(name string) Kind {
+func (f *Files) kind(name string) adapters.Kind {
 	path := f.Path(name)
 	kind := f.look(path)
-	f.note(path, State{Kind: kind})
+	f.note(path, adapters.State{Kind: kind})
 	return kind
 }
 
@@ -223,7 +224,7 @@ func (f *Files) List(name string) []fs.DirEntry {
 	path := f.Path(name)
 	entries, err := f.of(path).List(path)
 	if err != nil { // also of a file
-		f.note(path, State{Kind: f.look(path)})
+		f.note(path, adapters.State{Kind: f.look(path)})
 		return nil
 	}
 	f.note(path, stateOfList(entries))
@@ -308,7 +309,7 @@ func holdsMark(dir string) bool {
 }
 
 // Reads returns every noted path with its state. The caller must not change it.
-func (f *Files) Reads() Reads {
+func (f *Files) Reads() adapters.Reads {
 	f.seen.taken = true
 	return f.seen.reads
 }

@@ -1,4 +1,4 @@
-package adapters
+package snapshot
 
 import (
 	"bytes"
@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/adapters"
 )
 
 // ToolVersions returns the version of tool in the nearest .tool-versions file with a line for one of
 // names (https://asdf-vm.com/manage/configuration.html), or nil. A line that leaves the choice to the
 // machine ("system", "latest", "path:…", "ref:…") requires no version and ends the search.
-func (f *Files) ToolVersions(tool string, names ...string) (*Toolchain, error) {
+func (f *Files) ToolVersions(tool string, names ...string) (*adapters.Toolchain, error) {
 	for dir := range f.Ancestors() {
 		path := filepath.Join(dir, ".tool-versions")
 		data, err := f.ReadIfExists(path)
@@ -23,14 +23,14 @@ func (f *Files) ToolVersions(tool string, names ...string) (*Toolchain, error) {
 			if strings.Contains(version, ":") || version == "system" || version == "latest" {
 				return nil, nil
 			}
-			return &Toolchain{Tool: tool, Version: version, File: path, Line: line}, nil
+			return &adapters.Toolchain{Tool: tool, Version: version, File: path, Line: line}, nil
 		}
 	}
 	return nil, nil
 }
 
 // VersionFile returns the pin in the nearest file of a name, or nil; see VersionIn.
-func (f *Files) VersionFile(tool, name string) (*Toolchain, error) {
+func (f *Files) VersionFile(tool, name string) (*adapters.Toolchain, error) {
 	path, ok := f.Up(name)
 	if !ok {
 		return nil, nil
@@ -40,7 +40,7 @@ func (f *Files) VersionFile(tool, name string) (*Toolchain, error) {
 
 // VersionIn returns the first line of the file at path that is not empty, without a comment, or nil
 // if there is none.
-func (f *Files) VersionIn(tool, path string) (*Toolchain, error) {
+func (f *Files) VersionIn(tool, path string) (*adapters.Toolchain, error) {
 	data, err := f.Read(path)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (f *Files) VersionIn(tool, path string) (*Toolchain, error) {
 	if line == 0 {
 		return nil, nil
 	}
-	return &Toolchain{Tool: tool, Version: text, File: path, Line: line}, nil
+	return &adapters.Toolchain{Tool: tool, Version: text, File: path, Line: line}, nil
 }
 
 // firstLine returns the first line that is not empty, without a comment, and its number, or 0.
@@ -64,14 +64,6 @@ func firstLine(data []byte) (text string, line int) {
 		}
 	}
 	return "", 0
-}
-
-// Malformed returns the problem of a pin that is no version. name is the name of its file or key.
-func (t *Toolchain) Malformed(name string, why error, hint string) error {
-	return diagnostics.Problems{{
-		File: t.File, Line: t.Line, Severity: diagnostics.Error, Rule: "invalid_pin", Source: diagnostics.Source,
-		Message: filepath.Base(name) + ": " + why.Error(), Hint: hint,
-	}}
 }
 
 // toolVersion returns the first version of the first line for one of names.

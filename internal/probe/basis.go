@@ -1,4 +1,4 @@
-package adapters
+package probe
 
 import (
 	"fmt"
@@ -7,19 +7,20 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/stat"
 )
 
 // Basis collects everything that a toolchain's fingerprint depends on, for the ability Steerer. It
 // starts no process.
 type Basis struct {
-	env  Environ
+	env  adapters.Environ
 	b    strings.Builder
 	real map[string]string // by directory, its path without links
 }
 
 // NewBasis returns an empty basis for tools found in env.
-func NewBasis(env Environ) *Basis { return &Basis{env: env, real: make(map[string]string)} }
+func NewBasis(env adapters.Environ) *Basis { return &Basis{env: env, real: make(map[string]string)} }
 
 // Tool adds the executable that name means in PATH: its path, the path that its links lead
 // to, and the stat of that file. It returns the first path.

@@ -1,4 +1,4 @@
-package adapters
+package probe
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/bentobuild/bento/adapters"
 )
 
 // The limits of a Transcript.
@@ -20,13 +22,13 @@ const (
 // lines for an InstallError. Its two writers may be used from two goroutines.
 type Transcript struct {
 	mu      sync.Mutex
-	log     LogFunc
+	log     adapters.LogFunc
 	streams [2]stream
 	tail    []string
 }
 
 // NewTranscript returns a transcript that calls log, which may be nil.
-func NewTranscript(log LogFunc) *Transcript {
+func NewTranscript(log adapters.LogFunc) *Transcript {
 	t := &Transcript{log: log}
 	t.streams = [2]stream{{t: t, name: "stdout"}, {t: t, name: "stderr"}}
 	return t
@@ -136,6 +138,6 @@ func (s *stream) flush() {
 		s.t.tail = append(s.t.tail, text)
 	}
 	if s.t.log != nil {
-		s.t.log(Log{Level: "info", Stream: s.name, Message: text})
+		s.t.log(adapters.Log{Level: "info", Stream: s.name, Message: text})
 	}
 }

@@ -1,4 +1,4 @@
-package adapters
+package snapshot
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/clone"
 )
 
@@ -22,7 +23,7 @@ func counted(t *testing.T, m *Memo[string], s Source, dir string, made *int) str
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-	if reads := f.Reads(); len(reads) != 1 || reads[filepath.Join(dir, "a")].Kind == Unseen {
+	if reads := f.Reads(); len(reads) != 1 || reads[filepath.Join(dir, "a")].Kind == adapters.Unseen {
 		t.Errorf("reads %v", reads)
 	}
 	return text
@@ -63,9 +64,9 @@ func TestMemo(t *testing.T) {
 // disk is a View that knows nothing.
 type disk struct{}
 
-func (disk) State(string, bool) (State, bool) { return State{}, false }
-func (disk) Now(string) (State, bool)         { return State{}, false }
-func (disk) Ignored(string, bool) bool        { return false }
+func (disk) State(string, bool) (adapters.State, bool) { return adapters.State{}, false }
+func (disk) Now(string) (adapters.State, bool)         { return adapters.State{}, false }
+func (disk) Ignored(string, bool) bool                 { return false }
 
 // TestMemoOfASnapshot checks that a value holds as long as its snapshot, and no longer.
 func TestMemoOfASnapshot(t *testing.T) {
@@ -142,16 +143,16 @@ func TestReadsOfAFileThatChanges(t *testing.T) {
 	if _, err := f.Read("a"); err != nil {
 		t.Fatal(err)
 	}
-	if state := f.Reads()[path]; state.Kind != Unsteady || state.Holds(state) {
+	if state := f.Reads()[path]; state.Kind != adapters.Unsteady || state.Holds(state) {
 		t.Errorf("%v", state)
 	}
 	f = NewFiles(dir)
-	if !f.IsFile("a") || f.Reads()[path] != (State{Kind: Regular}) {
+	if !f.IsFile("a") || f.Reads()[path] != (adapters.State{Kind: adapters.Regular}) {
 		t.Errorf("of its kind alone: %v", f.Reads())
 	}
 	f.Whole("a")
 	f.IsFile("a")
-	if state := f.Reads()[path]; state.Kind != Regular || state.Sum == [32]byte{} {
+	if state := f.Reads()[path]; state.Kind != adapters.Regular || state.Sum == [32]byte{} {
 		t.Errorf("of all of it: %v", state)
 	}
 }

@@ -1,4 +1,4 @@
-package adapters_test
+package probe
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 
 func TestTranscriptTellsWholeLinesOfBothStreams(t *testing.T) {
 	var got []adapters.Log
-	tr := adapters.NewTranscript(func(l adapters.Log) { got = append(got, l) })
+	tr := NewTranscript(func(l adapters.Log) { got = append(got, l) })
 	fmt.Fprint(tr.Stdout(), "one\ntw")
 	fmt.Fprint(tr.Stderr(), "warn\xff\r\n\n 10%\r 20%\r")
 	fmt.Fprint(tr.Stdout(), "o\nthree")
@@ -31,7 +31,7 @@ func TestTranscriptTellsWholeLinesOfBothStreams(t *testing.T) {
 
 func TestTranscriptIsBounded(t *testing.T) {
 	longest := 0
-	tr := adapters.NewTranscript(func(l adapters.Log) { longest = max(longest, len(l.Message)) })
+	tr := NewTranscript(func(l adapters.Log) { longest = max(longest, len(l.Message)) })
 	fmt.Fprint(tr.Stdout(), strings.Repeat("x", 1<<20))
 	for i := range 100 {
 		fmt.Fprintf(tr.Stderr(), "line %d\n", i)
@@ -66,7 +66,7 @@ ERROR: No matching distribution found for none==99
 		{"a long end", "error: stale\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n", "error: stale\n3\n4\n5\n6\n7\n8\n9\n10\n11"},
 		{"no word", "a\nb\nc\nd\ne\nf\n", "b\nc\nd\ne\nf"},
 	} {
-		tr := adapters.NewTranscript(nil)
+		tr := NewTranscript(nil)
 		fmt.Fprint(tr.Stderr(), c.said)
 		tr.Close()
 		if got := tr.Errors(); got != c.want {
