@@ -3,12 +3,15 @@ package action
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
 	"time"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/dish"
+	"github.com/bentobuild/bento/internal/proc"
 )
 
 // The interval of the checks, and the time limit of one check.
@@ -17,17 +20,12 @@ const (
 	look     = 5 * time.Second
 )
 
-// readyProbe waits until one task is ready.
+// readyProbe waits until one server is ready.
 type readyProbe struct {
-	want dish.Ready
-	cmd  func(ctx context.Context) error // runs want.Cmd
-
-	lines *Lines // matches want.Log
-}
-
-// newReadyProbe returns a probe. cmd runs want.Cmd.
-func newReadyProbe(want dish.Ready, cmd func(ctx context.Context) error) *readyProbe {
-	return &readyProbe{want: want, cmd: cmd, lines: NewLines(want.Log)}
+	want     *dish.Ready
+	executor Executor
+	server   *Command
+	lines    *Lines // matches want.Log
 }
 
 // Wait returns nil when the task is ready. The error is that of ctx, or the reason why the task is
@@ -93,7 +91,21 @@ func (p *readyProbe) try(ctx context.Context) error {
 	case p.want.HTTP != "":
 		return get(ctx, p.want.HTTP)
 	}
-	return p.cmd(ctx)
+	return p.command(ctx)
+}
+
+// command runs want.Cmd once, in the directory and the environment of the server. Its output is discarded.
+func (p *readyProbe) command(ctx context.Context) error {
+	sh, err := adapters.Environ(p.server.Env).LookPath("sh")
+	if err != nil {
+		return fmt.Errorf("no shell: %w", err)
+	}
+	spec := proc.Spec{Argv: []string{sh, "-c", p.want.Cmd}, Dir: p.server.Dir, Env: p.server.Env, Stdout: io.Discard, Stderr: io.Discard}
+	res, err := Run(ctx, p.executor, &Command{Spec: spec}, nil)
+	if err == nil && res.ExitCode != 0 {
+		err = fmt.Errorf("%q exits with status %d", p.want.Cmd, res.ExitCode)
+	}
+	return err
 }
 
 // dial connects to a port of this machine, by either version of IP.

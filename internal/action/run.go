@@ -3,10 +3,7 @@ package action
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/proc"
 )
 
@@ -34,7 +31,7 @@ func Run(ctx context.Context, x Executor, c *Command, isReady func()) (proc.Resu
 
 // runServer is Run for a server.
 func runServer(ctx context.Context, x Executor, c *Command, isReady func()) (proc.Result, error) {
-	probe := newReadyProbe(*c.Ready, func(ctx context.Context) error { return probing(ctx, x, c) })
+	probe := &readyProbe{want: c.Ready, executor: x, server: c, lines: NewLines(c.Ready.Log)}
 	watched := *c
 	watched.Stdout, watched.Stderr = probe.lines.Noting(c.Stdout), probe.lines.Noting(c.Stderr)
 	e, err := x.Start(ctx, &watched)
@@ -64,21 +61,4 @@ func runServer(ctx context.Context, x Executor, c *Command, isReady func()) (pro
 		err = &NotReadyError{late}
 	}
 	return res, err
-}
-
-// probing runs ready.cmd of a server once, and returns nil if it succeeds. It has the directory and the
-// environment of the server, and its output is discarded.
-func probing(ctx context.Context, x Executor, server *Command) error {
-	sh, err := adapters.Environ(server.Env).LookPath("sh")
-	if err != nil {
-		return fmt.Errorf("no shell: %w", err)
-	}
-	cmd := server.Ready.Cmd
-	res, err := Run(ctx, x, &Command{Spec: proc.Spec{
-		Argv: []string{sh, "-c", cmd}, Dir: server.Dir, Env: server.Env, Stdout: io.Discard, Stderr: io.Discard,
-	}}, nil)
-	if err == nil && res.ExitCode != 0 {
-		err = fmt.Errorf("%q exits with status %d", cmd, res.ExitCode)
-	}
-	return err
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path"
-	"slices"
 	"time"
 
 	"github.com/bentobuild/bento/cache/outputs"
@@ -34,11 +32,7 @@ func (e *engine) freshen(ctx context.Context, n *node) {
 	if p, err := outputs.Touch(e.env.Root, paths, time.Now()); err != nil {
 		failed = fmt.Sprintf("%q has new content with an old time, which its tool may not see, and its time cannot be set: %v", p, err)
 	}
-	for i, p := range paths {
-		paths[i] = path.Dir(p)
-	}
-	slices.Sort(paths)
-	e.keys.Observe(ctx, key.Written{Paths: slices.Compact(paths)})
+	e.keys.Observe(ctx, key.Written{Paths: paths})
 	e.keep(e.keys.Evaluate(ctx, n.task))
 	e.keys.Load(ctx, n.ev, true)
 	n.ev.Aged = failed

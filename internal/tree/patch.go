@@ -1,7 +1,5 @@
 package tree
 
-import ()
-
 // patch updates the index where files changed; ok is false when a file or a directory was added or
 // removed. Until one is, the files outside the tree stay.
 func (ix *Index) patch() (p *tablePatch, ok bool) {
