@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
 	"path/filepath"
@@ -42,7 +43,8 @@ func resolve(b *builder, d *dish.Dish) []*Task {
 // inputs, so an edit would not change its key, and restoring or removing outputs would undo the edit.
 func (t *Task) keepRewritten() {
 	for _, o := range t.Outputs {
-		if slices.ContainsFunc(t.Inputs, func(in string) bool { return path.Clean(in) == path.Clean(o.Glob) }) {
+		out := path.Clean(o.Glob)
+		if slices.ContainsFunc(t.Inputs, func(in string) bool { return in == out || path.Clean(in) == out }) {
 			t.Uncached, t.Incremental = cmp.Or(t.Uncached, fmt.Sprintf("%q is among its inputs and its outputs", o.Glob)), true
 			return
 		}
@@ -134,10 +136,13 @@ func rootRelative(d *dish.Dish, globs []string) []string {
 	if d.Path == "." || d.Path == "" {
 		root = d.Dir
 	}
+	top := strings.TrimSuffix(root, "/") + "/"
 	out := make([]string, 0, len(globs))
 	for _, g := range globs {
 		if !filepath.IsAbs(g) || strings.HasPrefix(g, "//") {
 			out = append(out, g)
+		} else if rel, inside := strings.CutPrefix(g, top); inside && fs.ValidPath(rel) { // most are
+			out = append(out, "//"+escape(rel))
 		} else if rel, err := filepath.Rel(root, g); err == nil && filepath.IsLocal(rel) {
 			out = append(out, "//"+escape(filepath.ToSlash(rel)))
 		}
