@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
@@ -15,7 +16,6 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/owner"
-	"github.com/bentobuild/bento/internal/state"
 )
 
 // RulePluginFile is the rule of the problems of Adapters.
@@ -49,8 +49,8 @@ type Installed struct {
 // that the configuration forbids, that the repository may have brought, that users other than the user,
 // root and the owner of the workspace can replace, and that are not executable. It returns a warning for a
 // bad file. digest returns the SHA-256 of a file in hexadecimal, or else the reason why it cannot;
-// Adapters calls it for pinned files. st saves the names in the directories of PATH; it may be nil.
-func Adapters(in Places, cfg *config.Workspace, st *state.Dir, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
+// Adapters calls it for pinned files.
+func Adapters(in Places, cfg *config.Workspace, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
 	p := &cfg.Plugins
 	s := &search{rules: rules{
 		prefix: PluginPrefix, noun: "plugin", table: "plugins", ids: "adapter id, expected [a-z0-9][a-z0-9_-]*", valid: config.ValidPluginID, rule: RulePluginFile,
@@ -58,7 +58,7 @@ func Adapters(in Places, cfg *config.Workspace, st *state.Dir, digest func(path 
 		contract: adapters.ContractV1,
 		consent:  "install it in a directory outside, or allow this content in your own configuration: [plugins.%s] sha256",
 	}}
-	found, problems := s.run(in, cfg, st, digest)
+	found, problems := s.run(in, cfg, digest)
 	for i := range found {
 		defined := slices.IndexFunc(cfg.Adapters, func(a config.Adapter) bool { return a.ID == found[i].ID })
 		if defined >= 0 && found[i].Skip == "" {
@@ -75,7 +75,7 @@ const toolPrefix = "bento-tool-"
 const RuleToolFile = "tool_file"
 
 // Tools is Adapters for tools.
-func Tools(path string, cfg *config.Workspace, st *state.Dir, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
+func Tools(path string, cfg *config.Workspace, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
 	t := &cfg.Tools
 	s := &search{rules: rules{
 		prefix: toolPrefix, noun: "tool", table: "tools", ids: "id of a tool, expected [a-z0-9][a-z0-9._-]*", valid: config.ValidToolID, rule: RuleToolFile,
@@ -83,13 +83,11 @@ func Tools(path string, cfg *config.Workspace, st *state.Dir, digest func(path s
 		contract: adapters.ContractOneShot,
 		consent:  "install it in a directory outside, or declare it in bento.toml: [tools.%q]",
 	}}
-	return s.run(Places{Path: path}, cfg, st, digest)
+	return s.run(Places{Path: path}, cfg, digest)
 }
 
 // run searches the directories of PATH, then the installed plugins.
-func (s *search) run(in Places, cfg *config.Workspace, st *state.Dir, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
-	names := openPathNames(st)
-	defer names.Save()
+func (s *search) run(in Places, cfg *config.Workspace, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
 	s.differing = make(map[int]dish.Text)
 	s.own, s.digest, s.ways, s.area = cfg.Own, digest, owner.Of(cfg.Root).Ways(), bounds.Of(cfg.Root)
 	for _, n := range in.Named {
@@ -104,7 +102,7 @@ func (s *search) run(in Places, cfg *config.Workspace, st *state.Dir, digest fun
 			continue
 		}
 		s.dirs = append(s.dirs, real)
-		for _, name := range names.Of(real) {
+		for _, name := range pluginNames(real) {
 			if suffix, ok := strings.CutPrefix(name, s.prefix); ok {
 				s.file(filepath.Join(dir, name), suffix)
 			}
@@ -126,6 +124,21 @@ func (s *search) run(in Places, cfg *config.Workspace, st *state.Dir, digest fun
 	}
 	s.choosePinned()
 	return s.found, diagnostics.Sorted(s.problems)
+}
+
+// pluginNames returns the names of plugins and tools in a directory, sorted: those that can be read.
+func pluginNames(dir string) []string {
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0) // waits for no named pipe
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(-1)
+	names = slices.DeleteFunc(names, func(n string) bool {
+		return !strings.HasPrefix(n, PluginPrefix) && !strings.HasPrefix(n, toolPrefix)
+	})
+	slices.Sort(names)
+	return names
 }
 
 // choosePinned marks the candidates that another one with the pinned digest replaces, and warns about

@@ -18,7 +18,7 @@ func TestPipeOnPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "a") + string(filepath.ListSeparator) + filepath.Join(dir, "b")
-	found, problems := Adapters(Places{Path: path}, load(t, write(t, nil)), nil, sha)
+	found, problems := Adapters(Places{Path: path}, load(t, write(t, nil)), sha)
 	if d := cmp.Diff([]string{"zig b/bento-adapter-zig bento-v1"}, describe(dir, found)); d != "" || len(problems) > 0 {
 		t.Errorf("%s%v", d, problems)
 	}

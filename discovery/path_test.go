@@ -105,7 +105,7 @@ func TestAdapters(t *testing.T) {
 	}
 	t.Chdir(dir)
 	path := strings.Join([]string{"", "relative", ".", dir + "/missing", dir + "/a", dir + "/b", dir + "/a", dir + "/c"}, ":")
-	list, problems := Adapters(Places{Path: path}, load(t, write(t, nil)), nil, sha)
+	list, problems := Adapters(Places{Path: path}, load(t, write(t, nil)), sha)
 	want := []string{
 		"dir a/bento-adapter-dir bento-v1 unusable: it is not a regular file",
 		"mod a/bento-adapter-mod.wasm wasm",
@@ -150,7 +150,7 @@ sha256 = "` + good + `"
 [plugins.bad]
 sha256 = "` + zeros + `"
 `}))
-	list, _ := Adapters(Places{Path: dir}, cfg, nil, sha)
+	list, _ := Adapters(Places{Path: dir}, cfg, sha)
 	want := []string{
 		"bad bento-adapter-bad bento-v1 not_trusted: its sha256 is " + hex.EncodeToString(sum[:]) + ", expected " + zeros + " at bento.toml:7:10",
 		"both bento-adapter-both bento-v1 disabled: plugins.disable names it at bento.toml:2:12",
@@ -163,7 +163,7 @@ sha256 = "` + zeros + `"
 }
 
 func TestAdaptersWithoutPath(t *testing.T) {
-	if list, problems := Adapters(Places{Path: ""}, load(t, write(t, nil)), nil, nil); len(list)+len(problems) > 0 {
+	if list, problems := Adapters(Places{Path: ""}, load(t, write(t, nil)), nil); len(list)+len(problems) > 0 {
 		t.Error(list, problems)
 	}
 }
@@ -181,7 +181,7 @@ func FuzzPluginName(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, PluginPrefix+name), nil, 0o755); err != nil {
 			t.Skip(err)
 		}
-		list, _ := Adapters(Places{Path: dir}, cfg, nil, sha)
+		list, _ := Adapters(Places{Path: dir}, cfg, sha)
 		for _, c := range list {
 			if !config.ValidPluginID(c.ID) {
 				t.Fatalf("id %q", c.ID)

@@ -129,7 +129,7 @@ func (s *session) knows(root string, known *adapters.Registry, language string) 
 	}
 	cfg, _ := config.Load(root, s.host().OwnConfig()) // its problems are reported later
 	in, _ := s.host().Places(cfg)
-	candidates, _ := discovery.Adapters(in, &config.Workspace{}, nil, (*host.Digests)(nil).Executable)
+	candidates, _ := discovery.Adapters(in, &config.Workspace{}, (*host.Digests)(nil).Executable)
 	return slices.ContainsFunc(candidates, func(c adapters.Candidate) bool { return c.ID == language && c.Skip != adapters.SkipUnusable })
 }
 

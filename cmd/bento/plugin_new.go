@@ -107,7 +107,7 @@ func (s *session) freeID(id string) error {
 		}
 	}
 	in, _ := s.host().Places(cfg)
-	found, _ := discovery.Adapters(in, cfg, nil, (*host.Digests)(nil).Executable)
+	found, _ := discovery.Adapters(in, cfg, (*host.Digests)(nil).Executable)
 	for _, c := range found {
 		if c.ID == id {
 			return taken(c.Path)

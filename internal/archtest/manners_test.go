@@ -88,7 +88,6 @@ var waiting = map[string]string{
 	"cmd/bento/workers.go":            "of /proc",
 	"cmd/bento/memory_linux.go":       "of /proc and the control groups",
 	"internal/owner/groups.go":        "of /etc",
-	"internal/tree/disk/clock.go":     "of /proc",
 	"internal/sandbox/group_linux.go": "of /proc and the control groups",
 	"adapters/golang/modcopy.go":      "after a look at its kind, in an install",
 }

@@ -30,11 +30,11 @@ func WriteLock(h *workspace.Host, root string, ids []string, report func([]diagn
 	free.Plugins, free.Tools.Locked = cfg.Plugins.Unlocked(), nil
 	in, damaged := h.Places(cfg)
 	report(damaged)
-	plugins, more := discovery.Adapters(in, &free, nil, (*host.Digests)(nil).Executable)
+	plugins, more := discovery.Adapters(in, &free, (*host.Digests)(nil).Executable)
 	// The new lock replaces the old one, so its problems do not matter.
 	problems = slices.DeleteFunc(append(problems, more...), func(d diagnostics.Diagnostic) bool { return d.File == config.LockFile })
 	report(problems)
-	tools, more := discovery.Tools(h.Environ.Get("PATH"), &free, nil, (*host.Digests)(nil).Executable)
+	tools, more := discovery.Tools(h.Environ.Get("PATH"), &free, (*host.Digests)(nil).Executable)
 	report(more)
 	all := slices.Concat(plugins, tools)
 	for _, id := range ids {

@@ -98,7 +98,7 @@ func (p *Plugin) at(target string) error {
 // onPath sets p to the first usable plugin with an id.
 func (p *Plugin) onPath(id string) error {
 	in, _ := p.host.Places(p.cfg)
-	found, _ := discovery.Adapters(in, p.cfg, nil, (*host.Digests)(nil).Executable)
+	found, _ := discovery.Adapters(in, p.cfg, (*host.Digests)(nil).Executable)
 	ids := make([]string, len(found))
 	var passedOver error // a later candidate may be usable
 	for i, c := range found {

@@ -78,7 +78,7 @@ func FindTools(h *workspace.Host, cfg *config.Workspace, st *state.Dir, o ToolOp
 			t.declared(id, own)
 		}
 	}
-	onPath, problems := discovery.Tools(h.Environ.Get("PATH"), cfg, st, t.digests.Executable)
+	onPath, problems := discovery.Tools(h.Environ.Get("PATH"), cfg, t.digests.Executable)
 	for _, c := range onPath {
 		t.onPath(c)
 	}

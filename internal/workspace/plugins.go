@@ -21,7 +21,7 @@ import (
 func (h *Host) FindPlugins(cfg *config.Workspace, st *state.Dir) ([]adapters.Candidate, adapter.Options, []diagnostics.Diagnostic) {
 	digests := host.NewDigests(st)
 	in, damaged := h.Places(cfg)
-	candidates, problems := discovery.Adapters(in, cfg, st, digests.Executable)
+	candidates, problems := discovery.Adapters(in, cfg, digests.Executable)
 	problems = append(damaged, problems...)
 	o, more := h.PluginOptions(candidates, cfg, st)
 	o.Digests = digests

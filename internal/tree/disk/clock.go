@@ -1,9 +1,7 @@
 package disk
 
 import (
-	"encoding/binary"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,7 +15,7 @@ import (
 // and possibly on another machine. A file that is written, read and written again within one tick has
 // the same times after the second write. So the content is known only if the last change was at least
 // a tick before the read, or if the file system advances its clock after every stat (Linux 6.13 and
-// later). The state remembers a file system of the second kind until the machine boots again.
+// later). It takes a millisecond to find out.
 type Clock struct {
 	state *state.Dir
 	once  sync.Once
@@ -78,7 +76,7 @@ func (c *Clock) Lists(s Stamp, looked int64) bool {
 // probe tests how files and directories get their times.
 func (c *Clock) probe() {
 	c.dev, c.exact, c.lists, c.each, c.slack = 0, false, false, false, 0
-	if c.state == nil || c.recall() {
+	if c.state == nil {
 		return
 	}
 	dir, err := c.state.Temp() // other processes remove it if this one is killed
@@ -92,74 +90,21 @@ func (c *Clock) probe() {
 	}
 	f := raw.Std()
 	defer f.Close()
-	stamps := c.probeFile(f)
+	c.probeFile(f)
 	c.lists = local(int(f.Fd()))
-	if !c.lists || !c.exact {
-		return
-	}
-	changes, each := listsExactly(dir)
-	if c.each = each; each && fine(stamps) && fine(changes) {
-		c.remember()
-	}
+	c.each = c.lists && c.exact && listsExactly(dir)
 }
 
-// finest is less than any tick of Linux.
-const finest = 900 * time.Microsecond
-
-// fine reports whether consecutive times are too close for a clock that ticks: then the file system
-// has made them different, and not the duration of the calls.
-func fine(stamps []int64) bool {
-	for i, s := range stamps {
-		if i > 0 && (s <= stamps[i-1] || s-stamps[i-1] > int64(finest)) {
-			return false
-		}
-	}
-	return len(stamps) > 1
-}
-
-// The state file of a file system whose every change has its own time: the id of this boot of the
-// machine, which a copy from elsewhere does not have, and the device.
-const (
-	clockFile    = "clock"
-	clockVersion = 1
-)
-
-// bootID returns the id of this boot, "" if the system has none.
-func bootID() string {
-	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil || len(id) > 64 {
-		return ""
-	}
-	return strings.TrimSpace(string(id))
-}
-
-// recall takes the results from the state.
-func (c *Clock) recall() bool {
-	data, err := c.state.Load(clockFile, clockVersion)
-	if err != nil || len(data) <= 8 || string(data[8:]) != bootID() {
-		return false
-	}
-	c.dev, c.exact, c.lists, c.each = binary.LittleEndian.Uint64(data), true, true, true
-	return true
-}
-
-func (c *Clock) remember() {
-	if id := bootID(); id != "" {
-		_ = c.state.Store(clockFile, clockVersion, append(binary.LittleEndian.AppendUint64(nil, c.dev), id...))
-	}
-}
-
-// listsExactly reports whether every kind of change of a directory sets a different time, and
-// returns the times.
-func listsExactly(dir *owndir.Temp) (changes []int64, each bool) {
+// listsExactly reports whether every kind of change of a directory sets a different time.
+func listsExactly(dir *owndir.Temp) bool {
 	sub, err := dir.Enter("lists", true)
 	if err != nil {
-		return nil, false
+		return false
 	}
 	defer sub.Close()
 	raw, err := sub.Again()
 	if err != nil {
-		return nil, false
+		return false
 	}
 	list := raw.Std()
 	defer list.Close()
@@ -172,21 +117,20 @@ func listsExactly(dir *owndir.Temp) (changes []int64, each bool) {
 		func() error { return sub.RemoveEmpty("1") },
 	} {
 		if err := change(); err != nil {
-			return nil, false
+			return false
 		}
 		fi, err := list.Stat()
 		if err != nil {
-			return nil, false
+			return false
 		}
 		var e Entry
 		e.fill(fi)
 		if e.Ctime <= last || e.Mtime != e.Ctime {
-			return nil, false
+			return false
 		}
 		last = e.Ctime
-		changes = append(changes, last)
 	}
-	return changes, true
+	return true
 }
 
 func create(dir *owndir.Dir, name string) error {
@@ -206,24 +150,24 @@ func makeDir(dir *owndir.Dir, name string) error {
 	return nil
 }
 
-// probeFile writes to a file several times, compares its times and returns them.
-func (c *Clock) probeFile(f *os.File) (stamps []int64) {
+// probeFile writes to a file several times and compares its times.
+func (c *Clock) probeFile(f *os.File) {
 	var e Entry
+	var stamps []int64
 	var behind time.Duration
 	for range 6 {
 		if _, err := f.Write([]byte{0}); err != nil {
-			return nil
+			return
 		}
 		fi, err := f.Stat()
 		if err != nil {
-			return nil
+			return
 		}
 		e.fill(fi)
 		stamps = append(stamps, e.Ctime)
 		behind = max(behind, time.Duration(time.Now().UnixNano()-e.Ctime))
 	}
 	c.judge(e.Dev, stamps, behind)
-	return stamps
 }
 
 // judge derives the results from the times of consecutive writes, and from how far they were behind
