@@ -11,7 +11,6 @@ import (
 	"errors"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
@@ -144,8 +143,6 @@ type facts struct {
 	reach     *reach       // nil until it is needed
 	inputs    []tree.Entry // read ahead; nil for none
 	validator rangeDigest  // see validatorMaker.task
-	// prefetched is what prefetchRecords knows of the remembered result: notAsked, asked or isCached.
-	prefetched atomic.Int32
 }
 
 func (e *Evaluator) facts(t *plan.Task) *facts { return &e.tasks[t.Index] }
@@ -190,7 +187,6 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 	var err error
 	e.ownerships, err = newOwnerships(p.Workspace, p.TasksOf)
 	opening.Wait()
-	e.startPrefetch() // not earlier: it would take a core from the goroutines above
 	return e, err
 }
 
@@ -250,8 +246,6 @@ func (e *Evaluator) Each(ctx context.Context, keep func(*Evaluation)) error {
 		keep(e.Evaluate(ctx, t))
 		e.facts(t).inputs = nil
 	}
-	e.memo.noPrefetch.Store(true)
-	e.memo.prefetch.Wait()
 	e.renewValidators()
 	return nil
 }
@@ -347,7 +341,7 @@ func missOf(err error) string {
 
 // lookup looks the key of ev up in the cache.
 func (e *Evaluator) lookup(ctx context.Context, ev *Evaluation) {
-	if k := e.memo.digests.Of(ev.Task.Place()); k != nil && !ev.loaded && k.Result.Key == ev.Key && e.has(ev.Task, &k.Result) {
+	if k := e.memo.digests.Of(ev.Task.Place()); k != nil && !ev.loaded && k.Result.Key == ev.Key && e.has(&k.Result) {
 		ev.Status, ev.Outputs = Hit, k.Result.Outputs
 		e.builders.Free(ev.ingredients)
 		ev.ingredients = nil

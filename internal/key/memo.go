@@ -3,8 +3,6 @@ package key
 import (
 	"context"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/dish"
@@ -25,47 +23,12 @@ type memo struct {
 	stale bool
 	// tracked is the digest of the list of tracked files, which decides which files are outputs.
 	tracked [32]byte
-
-	prefetch   sync.WaitGroup
-	noPrefetch atomic.Bool // prefetchRecords may stop
 }
-
-// States of facts.prefetched.
-const (
-	notAsked int32 = iota
-	asked          // another goroutine asks the cache, or the cache has no such record
-	isCached
-)
 
 func newMemo(o *Options, p *plan.Plan) *memo {
 	return &memo{
 		digests: openDigestStore(o.State, domain+o.Program), tracked: o.Tree.TrackedDigest(),
 		below: make(map[*ownership]rangeDigest),
-	}
-}
-
-// startPrefetch starts prefetchRecords, unless Options.Force excludes hits.
-func (e *Evaluator) startPrefetch() {
-	if store, ok := e.o.Store.(useTracker); ok && !e.o.Force {
-		saved := e.memo.digests.Saved()
-		e.memo.prefetch.Go(func() { e.memo.prefetchRecords(store, saved, e.plan.Tasks, e.tasks) })
-	}
-}
-
-// prefetchRecords asks the cache whether it has the remembered records, before has asks for them. It
-// begins with the last task, so that both seldom ask for the same record.
-func (r *memo) prefetchRecords(store useTracker, saved savedDigests, tasks []*plan.Task, states []facts) {
-	for i, t := range slices.Backward(tasks) {
-		if r.noPrefetch.Load() {
-			return
-		}
-		k := saved.Of(t.Place())
-		if k == nil || k.Result.Key == (cache.Key{}) || !states[i].prefetched.CompareAndSwap(notAsked, asked) {
-			continue
-		}
-		if store.Recent(k.Result.Key) {
-			states[i].prefetched.Store(isCached)
-		}
 	}
 }
 
@@ -75,13 +38,13 @@ type useTracker interface {
 	Use(cache.Key)
 }
 
-// has reports whether the cache has the remembered result of t, and marks it as used.
-func (e *Evaluator) has(t *plan.Task, r *knownResult) bool {
+// has reports whether the cache has a remembered result, and marks it as used.
+func (e *Evaluator) has(r *knownResult) bool {
 	store, ok := e.o.Store.(useTracker)
 	if !ok || slices.Contains(e.lost, r.Key) {
 		return false
 	}
-	found := e.facts(t).prefetched.Swap(asked) == isCached || store.Recent(r.Key)
+	found := store.Recent(r.Key)
 	if found {
 		store.Use(r.Key)
 	}
