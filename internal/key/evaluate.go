@@ -260,8 +260,8 @@ func (e *Evaluator) evaluations() []*Evaluation {
 }
 
 // Renew returns the evaluation of a task that is about to be executed or restored: the last one, unless
-// Outdated reports that it is. It looks again at the dish of the task, where tasks before may have written
-// files that they do not declare.
+// Outdated reports that it is. It refreshes the tree below the dish of the task, where tasks before may have
+// written files that they do not declare.
 func (e *Evaluator) Renew(ctx context.Context, t *plan.Task) *Evaluation {
 	ev := e.last(t)
 	for range 2 {

@@ -57,9 +57,14 @@ func newGlobs(t *plan.Task, reach *reach) (*globs, error) {
 	return g, nil
 }
 
-// Admits reports whether a path that the globs match is an input. A file of a dish that is not
-// counted is an input only if a glob that is anchored at the workspace matches it, and an output only
-// if a glob names it. The task's own outputs and bento's files are never inputs.
+// Admits reports whether a path that the globs match is an input:
+//
+//	a file of bento                                 never
+//	an output of the task itself                    if git tracks it
+//	a file of the dish, or of a counted dish inside yes
+//	   that a task there, or between, may make      if a glob names it, or git tracks it
+//	any other file                                  if a glob that is anchored at the workspace matches it
+//	   that a task of the dish may make             if also a glob names it, or git tracks it
 func (g *globs) Admits(tr *tree.Tree, own *ownership, p string) bool {
 	if IsOwnFile(own.Dish.Path, p) || g.own.Match(p) && !tr.Tracked(p) {
 		return false

@@ -1,7 +1,6 @@
 package key
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -65,7 +64,6 @@ type ByProduct struct {
 type History struct {
 	state   *state.Dir
 	file    state.Stamp // when it was read
-	read    []byte      // the payload of the file, if it has the tasks as they were before changed; else nil
 	changed map[string]bool
 
 	mu         sync.RWMutex // guards tasks and byProducts, except for reads of the owning goroutine
@@ -77,7 +75,7 @@ type History struct {
 func OpenHistory(dir *state.Dir) *History {
 	m := &History{state: dir, changed: make(map[string]bool), byProducts: make(map[string]int)}
 	m.file = dir.Stamp(historyFile)
-	m.tasks, m.read = loadTasks(dir)
+	m.tasks = loadTasks(dir)
 	for id, r := range m.tasks {
 		m.count(id, r, 1)
 	}
@@ -125,23 +123,6 @@ func (m *History) Made(names map[string]bool) map[string]bool {
 	return made
 }
 
-// put replaces the last run of the task id.
-func (m *History) put(id string, r *LastRun) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.count(id, m.tasks[id], -1)
-	m.count(id, r, 1)
-	m.tasks[id] = r
-	m.changed[id] = true
-}
-
-func (m *History) count(id string, r *LastRun, n int) {
-	if r != nil && len(r.ByProducts) > 0 {
-		dish, _, _ := strings.Cut(id, "\x00")
-		m.byProducts[dish] += n
-	}
-}
-
 // MadeBy returns a function that reports whether one of tasks has made a path in its last run. It reads the
 // history at its first call, and is safe for concurrent use.
 func (m *History) MadeBy(tasks []*plan.Task) func(path string) bool {
@@ -157,44 +138,53 @@ func (m *History) MadeBy(tasks []*plan.Task) func(path string) bool {
 	return func(path string) bool { return made()[path] }
 }
 
-// Keep replaces the last run of t.
-func (m *History) Keep(t *plan.Task, r *LastRun) {
-	id := t.Place()
-	if old := m.tasks[id]; old != nil && old.equal(r) {
-		return
-	}
-	m.put(id, r)
-}
-
-// Leave notes that a failed execution or restore left files among the outputs of the task id.
-func (m *History) Leave(id string, left []string) {
-	r := &LastRun{}
-	if old := m.tasks[id]; old != nil {
+// Change changes the last run of the task with a place (plan.Task.Place), an empty one if there is none.
+func (m *History) Change(place string, change func(*LastRun)) {
+	old, r := m.tasks[place], &LastRun{}
+	if old != nil {
 		*r = *old
 	}
-	r.Left = slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.Left, left))))
-	m.put(id, r)
+	if change(r); r.equal(old) {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.count(place, old, -1)
+	m.count(place, r, 1)
+	m.tasks[place] = r
+	m.changed[place] = true
+}
+
+func (m *History) count(id string, r *LastRun, n int) {
+	if r != nil && len(r.ByProducts) > 0 {
+		dish, _, _ := strings.Cut(id, "\x00")
+		m.byProducts[dish] += n
+	}
+}
+
+// Keep replaces the last run of t.
+func (m *History) Keep(t *plan.Task, r *LastRun) {
+	m.Change(t.Place(), func(last *LastRun) { *last = *r })
+}
+
+// Leave notes that a failed execution or restore left files among the outputs of the task with a place.
+func (m *History) Leave(place string, left []string) {
+	m.Change(place, func(r *LastRun) {
+		r.Left = slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.Left, left))))
+	})
 }
 
 // Fail records the message of the failed last execution of t: its first line, cut to maxFailed bytes.
 func (m *History) Fail(t *plan.Task, message string) {
-	id, r := t.Place(), &LastRun{}
-	if old := m.tasks[id]; old != nil {
-		*r = *old
-	}
-	message, _, _ = strings.Cut(message, "\n")
-	if message = strings.ToValidUTF8(message[:min(len(message), maxFailed)], ""); message != r.Failed {
-		r.Failed = message
-		m.put(id, r)
-	}
+	m.Change(t.Place(), func(r *LastRun) {
+		r.Failed, _, _ = strings.Cut(message, "\n")
+		r.Failed = strings.ToValidUTF8(r.Failed[:min(len(r.Failed), maxFailed)], "")
+	})
 }
 
 // Executed records an execution of ev, good or not, that has ended.
 func (m *History) Executed(ev *Evaluation, end time.Time) {
-	t := ev.Task
-	r := *m.Of(t)
-	r.Ran, r.At, r.Sources = ev.Key, end.UnixNano(), ev.Sources
-	m.put(t.Place(), &r)
+	m.Change(ev.Task.Place(), func(r *LastRun) { r.Ran, r.At, r.Sources = ev.Key, end.UnixNano(), ev.Sources })
 }
 
 // Latest returns when the last execution of any task ended, in nanoseconds since 1970; 0 for none.
@@ -209,7 +199,7 @@ func (m *History) Latest() (at int64) {
 const maxFailed = 200
 
 func (r *LastRun) equal(o *LastRun) bool {
-	return r.Key == o.Key && r.Unstored == o.Unstored && r.Duration == o.Duration &&
+	return o != nil && r.Key == o.Key && r.Unstored == o.Unstored && r.Duration == o.Duration &&
 		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts) && slices.Equal(r.Found, o.Found) && slices.Equal(r.Left, o.Left) &&
 		slices.Equal(r.Undeclared, o.Undeclared) && slices.Equal(r.Warned, o.Warned) && r.Failed == o.Failed && r.Ran == o.Ran && r.At == o.At && r.Sources == o.Sources
 }
@@ -231,29 +221,12 @@ func (m *History) Save(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	now, alone := m.merged()
-	clear(m.changed)
-	payload := encodeTasks(now)
-	if m.read = nil; alone {
-		m.read = payload
-	}
-	return m.state.Store(historyFile, historyVersion, payload)
-}
-
-// merged returns the saved runs together with the changed ones. alone reports whether these are all
-// runs of m: the file has the content that m has last read or written. Its stat is no proof of that,
-// because times are coarse on some file systems.
-func (m *History) merged() (now map[string]*LastRun, alone bool) {
-	if m.read != nil {
-		if payload, err := m.state.Load(historyFile, historyVersion); err == nil && bytes.Equal(payload, m.read) {
-			return m.tasks, true
-		}
-	}
-	now, _ = loadTasks(m.state)
+	now := loadTasks(m.state)
 	for id := range m.changed {
 		now[id] = m.tasks[id]
 	}
-	return now, false
+	clear(m.changed)
+	return m.state.Store(historyFile, historyVersion, encodeTasks(now))
 }
 
 // usualRunSize is the size of most encoded runs in bytes.
@@ -287,16 +260,16 @@ func encodeTasks(tasks map[string]*LastRun) []byte {
 	return w.Payload()
 }
 
-// loadTasks reads the history, and returns its payload too. An unreadable one is empty.
-func loadTasks(dir *state.Dir) (tasks map[string]*LastRun, payload []byte) {
+// loadTasks reads the history. An unreadable one is empty.
+func loadTasks(dir *state.Dir) map[string]*LastRun {
 	payload, err := dir.Load(historyFile, historyVersion)
 	if err == nil {
-		tasks, err = decodeTasks(payload)
+		var tasks map[string]*LastRun
+		if tasks, err = decodeTasks(payload); err == nil {
+			return tasks
+		}
 	}
-	if err != nil {
-		return make(map[string]*LastRun), nil
-	}
-	return tasks, payload
+	return make(map[string]*LastRun)
 }
 
 func decodeTasks(payload []byte) (map[string]*LastRun, error) {

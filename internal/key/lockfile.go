@@ -80,16 +80,16 @@ func (s *lockfiles) Installed(ctx context.Context, d *dish.Dish) error {
 // Take removes the lockfiles of d from entries, which are sorted by path, and returns the parts that
 // replace them in the key. A file stays if a source of d or the dish.toml of t names it; t is nil for the
 // sources of d. So does one that has changed since the adapter read it.
-func (s *lockfiles) Take(d *dish.Dish, t *plan.Task, entries []tree.Entry) (rest, taken []tree.Entry, locks []lockPart) {
+func (s *lockfiles) Take(d *dish.Dish, t *plan.Task, entries []tree.Entry) (rest, replaced []tree.Entry, locks []lockPart) {
 	for _, l := range s.byDish[d] {
 		i, found := slices.BinarySearchFunc(entries, l.path, func(e tree.Entry, p string) int { return strings.Compare(e.Path, p) })
 		if !found || !entries[i].Same(&l.entry) || isEmbedded(d, l.path) || t != nil && isNamed(t, l.path) {
 			continue
 		}
-		taken, locks = append(taken, entries[i]), append(locks, lockPart{Path: l.path, Digest: l.digest})
+		replaced, locks = append(replaced, entries[i]), append(locks, lockPart{Path: l.path, Digest: l.digest})
 		entries = slices.Concat(entries[:i], entries[i+1:])
 	}
-	return entries, taken, locks
+	return entries, replaced, locks
 }
 
 // Describe writes the parts that d uses, and whether each file is the one that the adapter has read. It

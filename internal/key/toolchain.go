@@ -173,16 +173,16 @@ func (t *Toolchains) lookup(id string) (p *probe, known answer, ok bool) {
 
 // keep keeps an answer for later. It keeps no error but a missing tool: others may not occur again.
 func (t *Toolchains) keep(id, value string, err error) {
-	said := answer{fingerprint: value}
+	news := answer{fingerprint: value}
 	if missing, ok := err.(*adapters.MissingTool); ok {
-		said = answer{missing: missing.Tool, hint: missing.Hint}
+		news = answer{missing: missing.Tool, hint: missing.Hint}
 	} else if err != nil {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.known[id] != said {
-		t.known[id] = said
+	if t.known[id] != news {
+		t.known[id] = news
 		t.changed = true
 	}
 }

@@ -82,10 +82,7 @@ func (e *engine) add(x *execution, ev *key.Evaluation) {
 		n.storing = nil
 		x.result.Stored, x.result.Key = true, ev.Key
 		ev.Stored()
-		if last := *e.keys.History().Of(t); last.Key != ev.Key || last.Unstored {
-			last.Key, last.Unstored = ev.Key, false
-			e.keys.History().Keep(t, &last)
-		}
+		e.keys.History().Change(t.Place(), func(last *key.LastRun) { last.Key, last.Unstored = ev.Key, false })
 	}, func() {
 		n.storing = nil
 		n.invalidate()

@@ -16,7 +16,7 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// maxCopied is how many files of one directory an install is taken to copy; the digest covers the first.
+// maxCopied is the largest number of files of one directory that the stamp of an install covers.
 const maxCopied = 200_000
 
 // addCopied adds what an install copies out of the workspace, or compiles, to its stamp.
