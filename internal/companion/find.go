@@ -14,6 +14,7 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/owndir"
 	"github.com/bentobuild/bento/internal/report"
 	ainb "github.com/bentobuild/bento/plugin/ainb/manifest"
 	sep "github.com/bentobuild/bento/plugin/sep/manifest"
@@ -78,23 +79,9 @@ type Places struct {
 
 // PlacesOf returns the places of a user.
 func PlacesOf(root string, getenv func(string) string) Places {
-	p := Places{Root: root}
-	if dir := stateDir(getenv); dir != "" {
-		p.Records = &Records{Dir: filepath.Join(dir, "extensions")}
-	}
-	dir := getenv("XDG_DATA_HOME")
-	if home := getenv("HOME"); !filepath.IsAbs(dir) && filepath.IsAbs(home) {
-		dir = filepath.Join(home, ".local", "share")
-	}
-	config := getenv("XDG_CONFIG_HOME")
-	if home := getenv("HOME"); !filepath.IsAbs(config) && filepath.IsAbs(home) {
-		config = filepath.Join(home, ".config")
-	}
-	if filepath.IsAbs(config) {
-		p.Config = filepath.Join(config, "bento")
-	}
-	if filepath.IsAbs(dir) {
-		p.Data = filepath.Join(dir, "bento", "extensions")
+	p := Places{Root: root, Data: owndir.OfUser(getenv, "XDG_DATA_HOME", "extensions"), Config: owndir.OfUser(getenv, "XDG_CONFIG_HOME")}
+	if dir := owndir.OfUser(getenv, "XDG_STATE_HOME", "extensions"); dir != "" {
+		p.Records = &Records{Dir: dir}
 	}
 	return p
 }

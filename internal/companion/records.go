@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 
 	"github.com/bentobuild/bento/internal/owndir"
 	"github.com/bentobuild/bento/internal/rawfile"
@@ -33,19 +32,6 @@ type Record struct {
 	// Stamp is the stamp of the files whose digest is Stamped.
 	Stamp   string `json:"stamp,omitempty"`
 	Stamped string `json:"stamped,omitempty"`
-}
-
-// stateDir returns the directory of the files that bento keeps for a user: $XDG_STATE_HOME/bento, or
-// ~/.local/state/bento. It returns "" if neither variable is an absolute path.
-func stateDir(getenv func(string) string) string {
-	dir := getenv("XDG_STATE_HOME")
-	if home := getenv("HOME"); !filepath.IsAbs(dir) {
-		if !filepath.IsAbs(home) {
-			return ""
-		}
-		dir = filepath.Join(home, ".local", "state")
-	}
-	return filepath.Join(dir, "bento")
 }
 
 // stored is the content of a file. Root and ID are for people, and confirm the name of the file.

@@ -181,17 +181,6 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-func TestStateDir(t *testing.T) {
-	for _, c := range []struct{ state, home, want string }{
-		{"/s", "/h", "/s/bento"}, {"", "/h", "/h/.local/state/bento"}, {"rel", "/h", "/h/.local/state/bento"}, {"rel", "rel", ""},
-	} {
-		get := func(name string) string { return map[string]string{"XDG_STATE_HOME": c.state, "HOME": c.home}[name] }
-		if got := stateDir(get); got != c.want {
-			t.Errorf("%+v: got %q", c, got)
-		}
-	}
-}
-
 // TestRecordedFailures: a record has the last failures, and those of the last minute count. A clock that went back
 // makes none of them eternal.
 func TestRecordedFailures(t *testing.T) {

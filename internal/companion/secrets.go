@@ -8,10 +8,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 
+	"github.com/bentobuild/bento/internal/owndir"
 	"github.com/bentobuild/bento/internal/owner"
 )
 
@@ -37,16 +37,7 @@ type secretFile struct {
 }
 
 // path returns the path of the file, "" if the environment names no directory for it.
-func (s *secrets) path() string {
-	dir := s.getenv("XDG_CONFIG_HOME")
-	if home := s.getenv("HOME"); !filepath.IsAbs(dir) {
-		if !filepath.IsAbs(home) {
-			return ""
-		}
-		dir = filepath.Join(home, ".config")
-	}
-	return filepath.Join(dir, "bento", "secrets.json")
-}
+func (s *secrets) path() string { return owndir.OfUser(s.getenv, "XDG_CONFIG_HOME", "secrets.json") }
 
 // find returns a secret. In the scope workspace, an extension gets secrets of its own workspace only, and none if it
 // names another one. Variables apply to every other scope.

@@ -12,7 +12,7 @@ import (
 
 // installed returns the plugins of installed packages that the user's own configuration allows.
 func (k *kit) installed(cfg *config.Workspace) (list []discovery.Installed, problems []diagnostics.Diagnostic) {
-	dir := bundle.PluginsDir(k.host.Environ.Get)
+	dir := packagesDir(k.host, "plugins")
 	if dir == "" {
 		return nil, nil
 	}

@@ -55,7 +55,7 @@ func WriteLock(h *workspace.Host, root string, ids []string, report func([]diagn
 // packageSums returns the digests of the active packages of tools that bento.toml names, by id.
 func packageSums(h *workspace.Host, cfg *config.Workspace) map[string]string {
 	sums := make(map[string]string)
-	dir := bundle.DataDir(h.Environ.Get)
+	dir := packagesDir(h, "tools")
 	for _, own := range cfg.Tools.ByID {
 		id, _, _ := strings.Cut(own.Package.Text, "@")
 		if id == "" || dir == "" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/owndir"
 	"github.com/bentobuild/bento/internal/workspace"
 	"github.com/bentobuild/bento/plugin/bundle"
 	"github.com/bentobuild/bento/plugin/bundle/manifest"
@@ -28,12 +29,17 @@ type Packages struct {
 
 // PluginPackages opens the packages of plugins. root is the workspace, "" outside of one. report receives warnings.
 func PluginPackages(h *workspace.Host, root string, report func([]diagnostics.Diagnostic)) (*Packages, error) {
-	return openPackages(h, root, &bundle.Store{Dir: bundle.PluginsDir(h.Environ.Get), Plugins: true}, report)
+	return openPackages(h, root, &bundle.Store{Dir: packagesDir(h, "plugins"), Plugins: true}, report)
 }
 
 // ToolPackages opens the packages of tools, as PluginPackages does.
 func ToolPackages(h *workspace.Host, root string, report func([]diagnostics.Diagnostic)) (*Packages, error) {
-	return openPackages(h, root, &bundle.Store{Dir: bundle.DataDir(h.Environ.Get)}, report)
+	return openPackages(h, root, &bundle.Store{Dir: packagesDir(h, "tools")}, report)
+}
+
+// packagesDir returns the directory of the packages of "tools" or "plugins", "" if the environment names none.
+func packagesDir(h *workspace.Host, of string) string {
+	return owndir.OfUser(h.Environ.Get, "XDG_DATA_HOME", of)
 }
 
 func openPackages(h *workspace.Host, root string, store *bundle.Store, report func([]diagnostics.Diagnostic)) (*Packages, error) {

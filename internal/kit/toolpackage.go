@@ -52,7 +52,7 @@ func (t *toolFinder) openPackage(f *FoundTool) {
 
 // tiers returns the directories of packages. A later directory takes precedence.
 func (t *toolFinder) tiers() (list []bundle.Tier) {
-	if dir := bundle.DataDir(t.host.Environ.Get); dir != "" {
+	if dir := packagesDir(t.host, "tools"); dir != "" {
 		list = append(list, bundle.Global(dir))
 	}
 	project, dev := t.cfg.Tools.PackageDirs()

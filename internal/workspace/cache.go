@@ -25,14 +25,10 @@ func CacheDir(cfg *config.Workspace, env adapters.Environ) (string, error) {
 	if dir := cmp.Or(cfg.Cache.OwnDir, cfg.Cache.Dir); dir != "" {
 		return dir, nil
 	}
-	if dir := env.Get("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "bento"), nil
+	if dir := owndir.OfUser(env.Get, "XDG_CACHE_HOME"); dir != "" {
+		return dir, nil
 	}
-	home := env.Get("HOME")
-	if !filepath.IsAbs(home) {
-		return "", fmt.Errorf("neither BENTO_CACHE_DIR, XDG_CACHE_HOME nor HOME says where it is")
-	}
-	return filepath.Join(home, ".cache", "bento"), nil
+	return "", fmt.Errorf("neither BENTO_CACHE_DIR, XDG_CACHE_HOME nor HOME says where it is")
 }
 
 // namesCache reports whether the user or the repository names the directory of the cache.

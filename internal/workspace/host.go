@@ -3,7 +3,6 @@ package workspace
 import (
 	"context"
 	"io"
-	"path/filepath"
 	"sync"
 
 	"github.com/bentobuild/bento/adapters"
@@ -12,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/bounds"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/owndir"
 	"github.com/bentobuild/bento/plugin/adapter"
 	"github.com/bentobuild/bento/plugin/host"
 )
@@ -67,12 +67,8 @@ func (h *Host) Adapters(o snapshot.Options) []adapters.Adapter {
 // OwnCache returns a directory of the user that a repository cannot choose, "" for none. bento may execute its files,
 // so it belongs to the user and never to the repository, whatever the configuration of the cache is.
 func (h *Host) OwnCache(root, name string) string {
-	base := h.Environ.Get("XDG_CACHE_HOME")
-	if home := h.Environ.Get("HOME"); !filepath.IsAbs(base) && filepath.IsAbs(home) {
-		base = filepath.Join(home, ".cache")
-	}
-	dir := filepath.Join(base, "bento", name)
-	if !filepath.IsAbs(base) || bounds.Of(root).Reached(dir) {
+	dir := owndir.OfUser(h.Environ.Get, "XDG_CACHE_HOME", name)
+	if dir == "" || bounds.Of(root).Reached(dir) {
 		return ""
 	}
 	return dir
@@ -84,13 +80,5 @@ func (h *Host) AnswersDir(root string) string { return h.OwnCache(root, "toolcha
 // OwnConfig returns the path of the user's own configuration, even if the file is missing. It returns "" if the
 // environment names no directory for it.
 func (h *Host) OwnConfig() string {
-	dir := h.Environ.Get("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(dir) {
-		home := h.Environ.Get("HOME")
-		if !filepath.IsAbs(home) {
-			return ""
-		}
-		dir = filepath.Join(home, ".config")
-	}
-	return filepath.Join(dir, "bento", "config.toml")
+	return owndir.OfUser(h.Environ.Get, "XDG_CONFIG_HOME", "config.toml")
 }

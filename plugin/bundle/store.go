@@ -39,27 +39,6 @@ type Store struct {
 	Waiting func(lock string)
 }
 
-// DataDir returns the directory of a Store for the user with that environment: below $XDG_DATA_HOME, or
-// ~/.local/share. It returns "" if neither variable is an absolute path.
-func DataDir(getenv func(string) string) string {
-	dir := getenv("XDG_DATA_HOME")
-	if home := getenv("HOME"); !filepath.IsAbs(dir) {
-		if !filepath.IsAbs(home) {
-			return ""
-		}
-		dir = filepath.Join(home, ".local", "share")
-	}
-	return filepath.Join(dir, "bento", "tools")
-}
-
-// PluginsDir is DataDir for the packages of adapters.
-func PluginsDir(getenv func(string) string) string {
-	if dir := DataDir(getenv); dir != "" {
-		return filepath.Join(filepath.Dir(dir), "plugins")
-	}
-	return ""
-}
-
 // command returns the command that has the packages of the Store.
 func (s *Store) command() string {
 	if s.Plugins {
