@@ -133,10 +133,7 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 	}
 	candidates, options, more := h.FindPlugins(cfg, w.State)
 	w.Problems = append(problems, more...)
-	options.Modules = host.NewNotes(w.State)
-	if cfg.Plugins.Lazy {
-		options.Notes = options.Modules
-	}
+	options.Notes, options.Lazy = host.NewNotes(w.State), cfg.Plugins.Lazy
 	below, view := clone.At(o.Root), new(snapshot.Snapshot)
 	about := snapshot.Options{Env: h.Environ, AllowDownload: cfg.Toolchain.AllowDownload, Scripts: cfg.Scripts, Clone: below, Snapshot: view}
 	own := h.Adapters(about)

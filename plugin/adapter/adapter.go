@@ -49,12 +49,10 @@ type Options struct {
 	Log func(id string, l adapters.Log)
 
 	Digests *host.Digests // remembers the digests of executables, and is saved; may be nil
-	// Notes, if set, let Start skip plugins that had no dish in the last invocation; see
-	// Set.Remember.
-	Notes *host.Notes
-	// Modules, if set, saves the answers of modules for the next invocation, which then need not
-	// start them; see Set.Remember. It may be Notes.
-	Modules *host.Notes
+	// Notes, if set, save the answers of modules for the next invocation, which then need not start them; see
+	// Set.Remember. With Lazy, they also let Start skip plugins that had no dish in the last invocation.
+	Notes   *host.Notes
+	Lazy    bool
 	Keep    *Keep // lets plugins run on when the Set is closed; nil: none does
 	Numbers Numbers
 
@@ -69,6 +67,8 @@ type Options struct {
 
 	// Launch returns the launcher of a candidate, for tests; nil launches its file.
 	Launch func(adapters.Candidate) host.Launcher
+
+	traced bool // every message is recorded, so no answer of a module is a saved one
 }
 
 // Numbers are the timeouts and limits of the contract. Zero fields mean its defaults.
@@ -105,6 +105,7 @@ type Status struct {
 // Set is the plugins of one invocation. Its methods may be called concurrently.
 type Set struct {
 	entries []*entry // in the order of the candidates
+	notes   *host.Notes
 }
 
 // Start starts all candidates that are not skipped at once, and waits for them. If several have one id, it
@@ -118,7 +119,7 @@ func Start(ctx context.Context, candidates []adapters.Candidate, o Options) (*Se
 	if o.Log != nil {
 		o.Log = serialized(o.Log)
 	}
-	set := &Set{}
+	set := &Set{notes: o.Notes}
 	byID := make(map[string][]*entry)
 	for _, c := range candidates {
 		e := newEntry(c)

@@ -48,7 +48,7 @@ func TestKeep(t *testing.T) {
 	use := func(c adapters.Candidate, wants int) *Set {
 		t.Helper()
 		o := lazily(root)
-		o.Notes, o.Keep, o.PassEnv = nil, keep, granted
+		o.Notes, o.Lazy, o.Keep, o.PassEnv = nil, false, keep, granted
 		set := start(t, o, c)
 		for _, a := range set.Adapters() {
 			_, _ = a.Detect(t.Context(), root)

@@ -1,12 +1,10 @@
 package adapter
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/bentobuild/bento/adapters"
@@ -57,15 +55,11 @@ func (i *idle) refuses(dir string, l listing) {
 
 // asleep returns the plugin from a valid note, or nil.
 func asleep(c adapters.Candidate, o Options) *Process {
-	notes := o.Notes
-	if o.Modules != nil && c.Contract == adapters.ContractWasm {
-		notes = o.Modules
-	}
-	n, ok := o.noteOf(notes, c)
-	if !ok {
+	p := newProcess(c, o)
+	n, ok := o.noteOf(c)
+	if !ok || !o.Lazy && p.saved == nil {
 		return nil
 	}
-	p := newProcess(c, o)
 	if json.Unmarshal(n.Text, &p.manifest) != nil || p.manifest == nil {
 		return nil
 	}
@@ -77,11 +71,11 @@ func asleep(c adapters.Candidate, o Options) *Process {
 }
 
 // noteOf returns the note of a candidate, if it is valid.
-func (o *Options) noteOf(notes *host.Notes, c adapters.Candidate) (n note, ok bool) {
-	if notes == nil {
+func (o *Options) noteOf(c adapters.Candidate) (n note, ok bool) {
+	if o.Notes == nil {
 		return n, false
 	}
-	text, ok := notes.Recall(c.Path)
+	text, ok := o.Notes.Recall(c.Path)
 	if !ok || json.Unmarshal(text, &n) != nil {
 		return n, false
 	}
@@ -167,7 +161,7 @@ func (p *Process) Start(ctx context.Context) error {
 // detect returns the result of ask for dir. It returns false without calling ask if the
 // plugin is asleep and refused dir before, and dir has not changed.
 func (p *Process) detect(dir string, ask func() (bool, error)) (bool, error) {
-	if p.o.Notes == nil || p.saved != nil {
+	if !p.o.Lazy || p.saved != nil {
 		return ask()
 	}
 	was, isKnown := p.known[dir]
@@ -188,42 +182,34 @@ func (p *Process) detect(dir string, ask func() (bool, error)) (bool, error) {
 // note leaves a note of a plugin without a dish, and of a module.
 func (p *Process) note() {
 	n := note{Basis: basis(p.executable, p.from, &p.o), Manifest: p.raw, Text: p.text, Dropped: p.dropped}
-	notes := p.o.Notes
 	if p.saved != nil {
-		n.Answers, notes = p.saved.all(), p.o.Modules
+		n.Answers = p.saved.all()
 	}
 	p.idle.mu.Lock()
 	defer p.idle.mu.Unlock()
-	if notes == nil || p.idle.busy && p.saved == nil || p.failed() != nil {
+	if p.saved == nil && (!p.o.Lazy || p.idle.busy) || p.failed() != nil {
 		return
 	}
 	n.Refused = p.idle.refused
 	if text, err := json.Marshal(n); err == nil {
-		notes.Leave(p.from.Path, text)
+		p.o.Notes.Leave(p.from.Path, text)
 	}
 }
 
 // Remember saves notes for the next invocation, which then skips two kinds of plugins. A plugin without a
 // dish is skipped while it and the directories that it refused do not change. A module is skipped while
 // the files that it has looked at do not change. Callers call it at the end of a discovery, and again at
-// the end for later answers. Without Options.Notes and Options.Modules it does nothing. The error is about
-// writing the notes.
+// the end for later answers. Without Options.Notes it does nothing. The error is about writing the notes.
 func (s *Set) Remember() error {
-	var all []*host.Notes
+	started := false
 	for _, e := range s.entries {
-		if e.process == nil {
-			continue
-		}
-		e.process.note()
-		for _, notes := range []*host.Notes{e.process.o.Notes, e.process.o.Modules} {
-			if notes != nil && !slices.Contains(all, notes) {
-				all = append(all, notes)
-			}
+		if e.process != nil && s.notes != nil {
+			e.process.note()
+			started = true
 		}
 	}
-	var err error
-	for _, notes := range all {
-		err = cmp.Or(err, notes.Save())
+	if !started {
+		return nil
 	}
-	return err
+	return s.notes.Save()
 }

@@ -50,7 +50,7 @@ func lazyKid(id string) func(*kid) {
 // lazily returns the options of an invocation that starts plugins lazily in the workspace at root.
 func lazily(root string) Options {
 	st := state.Open(root)
-	return Options{Version: "1", Numbers: short(), Digests: host.NewDigests(st), Notes: host.NewNotes(st)}
+	return Options{Version: "1", Numbers: short(), Digests: host.NewDigests(st), Notes: host.NewNotes(st), Lazy: true}
 }
 
 // remembered starts c in a workspace, calls use, and ends the invocation.

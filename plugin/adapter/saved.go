@@ -116,11 +116,11 @@ func (s *saved) all() map[question]savedAnswer {
 // savedOf returns the store of answers of a candidate. It returns nil if the candidate is no module, and
 // under a trace, which must have all messages.
 func (o *Options) savedOf(c adapters.Candidate) *saved {
-	if c.Contract != adapters.ContractWasm || o.Modules == nil {
+	if c.Contract != adapters.ContractWasm || o.Notes == nil || o.traced {
 		return nil
 	}
 	s := &saved{used: make(map[question]savedAnswer), looks: make(map[question]host.Looks)}
-	if n, ok := o.noteOf(o.Modules, c); ok {
+	if n, ok := o.noteOf(c); ok {
 		s.old = n.Answers
 	}
 	return s

@@ -18,11 +18,12 @@ func TestSavedAnswers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "build.zig")
 	st := state.Open(t.TempDir())
 	c := adapters.Candidate{ID: "zig", Path: "/plugins/bento-adapter-zig.wasm", Contract: adapters.ContractWasm, Exposed: true, SHA256: "ab"}
-	o := func() Options { return Options{Version: "1", Modules: host.NewNotes(st)} }
+	o := func() Options { return Options{Version: "1", Notes: host.NewNotes(st)} }
 	detect := host.Call{Method: wire.MethodDetect, Dir: "/ws/a"}
 	resolved := host.Call{Method: wire.MethodResolved, Dir: "/ws/a"}
 
-	p := newProcess(c, o())
+	first := o()
+	p := newProcess(c, first)
 	p.manifest, p.raw, p.text = &adapters.Manifest{AdapterID: "zig"}, json.RawMessage(`{"adapter_id":"zig"}`), []byte(`{"adapter_id":"zig"}`)
 	p.identify("ab")
 	for _, one := range []struct {
@@ -38,7 +39,7 @@ func TestSavedAnswers(t *testing.T) {
 		p.saved.see([]byte(one.request), one.looks)
 		p.saved.answered(one.call, map[bool]string{true: "zig 1"}[one.call.Method == wire.MethodResolved], json.RawMessage(`{"matches":true}`))
 	}
-	set := &Set{entries: []*entry{{process: p}}}
+	set := &Set{notes: first.Notes, entries: []*entry{{process: p}}}
 	if err := set.Remember(); err != nil {
 		t.Fatal(err)
 	}

@@ -21,9 +21,7 @@ const maxParallel = 64
 
 // startProcess starts one candidate and does the handshake with it.
 func startProcess(ctx context.Context, c adapters.Candidate, o Options) (*Process, error) {
-	if TraceOf(ctx) != nil {
-		o.Modules = nil
-	}
+	o.traced = TraceOf(ctx) != nil
 	if p := asleep(c, o); p != nil {
 		return p, nil
 	}
