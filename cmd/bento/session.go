@@ -13,6 +13,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/diagnostics/parse"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/config"
@@ -199,7 +200,7 @@ type place struct {
 
 // openAt opens the workspace at a place.
 func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (*opened, error) {
-	env := &run.Env{Root: at.root, Environ: s.environ, Program: workspace.Program(), Reporter: reporter, Executing: guard, Moves: &s.moves, Color: s.taskColor()}
+	env := &run.Env{Root: at.root, Environ: s.environ, Program: workspace.Program(), Reporter: reporter, Executing: guard, Moves: &s.moves, Color: s.taskColor(), Parse: parse.Parse}
 	ws, err := s.host().Open(ctx, workspace.Options{
 		Root: at.root, Exclude: at.exclude, All: at.all, Warn: s.warn, Damaged: env.WarnDamage, Configured: at.configured,
 		First: s.heap.expectFirstLook,

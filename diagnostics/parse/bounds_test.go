@@ -67,7 +67,7 @@ func TestHostileSize(t *testing.T) {
 
 // Paths are resolved lexically, with "..", URLs and Windows notation (fault E9).
 func TestPlace(t *testing.T) {
-	f := &finder{out: Output{Root: "/repo"}}
+	f := &finder{out: diagnostics.Output{Root: "/repo"}}
 	for _, c := range []struct{ base, name, want string }{
 		{"/repo/a", "b.c", "a/b.c"},
 		{"/repo/a", "./x/../b.c", "a/b.c"},

@@ -6,14 +6,16 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/diagnostics"
 )
 
 // lint returns text as the stdout of a tool that ran in the dish "svc/api".
-func lint(text string) Output {
-	return Output{Stdout: []byte(text), Dir: "/repo/svc/api", Root: "/repo"}
+func lint(text string) diagnostics.Output {
+	return diagnostics.Output{Stdout: []byte(text), Dir: "/repo/svc/api", Root: "/repo"}
 }
 
-func check(t *testing.T, parser string, o Output, want ...string) {
+func check(t *testing.T, parser string, o diagnostics.Output, want ...string) {
 	t.Helper()
 	got := strings.Split(strings.TrimSuffix(show(run(t, parser, o)), "\n"), "\n")
 	if got[0] == "" {
@@ -59,7 +61,7 @@ func TestCargoPathsStartAtItsWorkspace(t *testing.T) {
 func TestCargoTextOfAnotherPackage(t *testing.T) {
 	const text = "    Checking api v0.1.0 (/repo/svc/api)\n    Checking lib v0.1.0 (/repo/svc/lib)\n" +
 		"error: m\n --> lib/src/a.rs:2:3\n\nerror: n\n --> api/src/b.rs:4:5\n\nerror: o\n --> src/c.rs:6:7\n\nerror: p\n --> else/d.rs:8:9\n"
-	check(t, "cargo-message", Output{Stderr: []byte(text), Dir: "/repo/svc/api", Root: "/repo"},
+	check(t, "cargo-message", diagnostics.Output{Stderr: []byte(text), Dir: "/repo/svc/api", Root: "/repo"},
 		`svc/api/else/d.rs:8:9: cargo error [] "p"`, `svc/api/src/b.rs:4:5: cargo error [] "n"`,
 		`svc/api/src/c.rs:6:7: cargo error [] "o"`, `svc/lib/src/a.rs:2:3: cargo error [] "m"`)
 }
@@ -100,7 +102,7 @@ func TestNoiseAroundJSON(t *testing.T) {
 		doc + doc,
 	} {
 		check(t, "eslint", lint(text), want...)
-		check(t, "eslint", Output{Stderr: []byte(text), Dir: "/repo/svc/api", Root: "/repo"}, want...)
+		check(t, "eslint", diagnostics.Output{Stderr: []byte(text), Dir: "/repo/svc/api", Root: "/repo"}, want...)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // finder reads one Output and collects its diagnostics.
 type finder struct {
-	out  Output
+	out  diagnostics.Output
 	tool string
 	list []diagnostics.Diagnostic
 	// crates are the packages that cargo compiled; nil until they are needed.

@@ -47,7 +47,7 @@ func fuzz(f *testing.F, parser string) {
 	f.Add([]byte(goVerbose), []byte("a.c:1:2: x [-Wy]\n"), "", "", "m")
 	f.Add([]byte(`[{"a":[{},`), []byte(`{"runs":[{"results":[{"locations":[{}]}]}]}`), "rel", "/", "/base")
 	f.Fuzz(func(t *testing.T, stdout, stderr []byte, dir, root, base string) {
-		o := Output{Stdout: stdout, Stderr: stderr, Dir: dir, Root: root, Base: base, Module: base}
+		o := diagnostics.Output{Stdout: stdout, Stderr: stderr, Dir: dir, Root: root, Base: base, Module: base}
 		list, err := Parse(parser, o)
 		if err != nil {
 			t.Fatal(err)

@@ -122,7 +122,7 @@ func (g *goTests) event(e goEvent) {
 	case "build-output":
 		g.build.line(strings.TrimRight(e.Output, "\n"))
 	case "output":
-		g.log(e.Package, e.Test).text.WriteString(Unescaped(e.Output))
+		g.log(e.Package, e.Test).text.WriteString(diagnostics.Unescaped(e.Output))
 	case "fail":
 		g.log(e.Package, e.Test).failed = true
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/growth"
 )
 
@@ -17,7 +18,7 @@ func TestParsingGrowsWithTheOutput(t *testing.T) {
 	}
 	read := func(parser string) func([]byte) any {
 		return func(data []byte) any {
-			list, err := Parse(parser, Output{Stdout: data, Dir: "/repo/dish", Root: "/repo"})
+			list, err := Parse(parser, diagnostics.Output{Stdout: data, Dir: "/repo/dish", Root: "/repo"})
 			return []any{list, err}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/bentobuild/bento/internal/pattern"
+	"github.com/bentobuild/bento/diagnostics"
 )
 
 // Bounds of the input, in bytes.
@@ -15,16 +15,6 @@ const (
 	maxInput = 4 << 20 // of a text, its end
 	maxLine  = 16 << 10
 )
-
-var escapes = pattern.New(`\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\([A-Z0-9]|\x1b[@-_]`)
-
-// Unescaped returns text without the escapes of a terminal, such as colours.
-func Unescaped(text string) string {
-	if !strings.Contains(text, "\x1b") {
-		return text
-	}
-	return escapes.ReplaceAllString(text, "")
-}
 
 // tailOf returns the end of text that linesOf and documents read, and whether it starts
 // inside a line.
@@ -57,7 +47,7 @@ func linesOf(texts ...[]byte) iter.Seq[string] {
 
 func plainLine(line []byte) string {
 	line = bytes.TrimRight(line[:min(len(line), maxLine)], "\r\n")
-	return Unescaped(string(line))
+	return diagnostics.Unescaped(string(line))
 }
 
 // cleanText returns text fit for a terminal and a document: valid, without control
@@ -66,7 +56,7 @@ func cleanText(text string, limit int) string {
 	if len(text) > 2*limit {
 		text = text[:2*limit]
 	}
-	text = strings.ToValidUTF8(Unescaped(text), "\uFFFD")
+	text = strings.ToValidUTF8(diagnostics.Unescaped(text), "\uFFFD")
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1

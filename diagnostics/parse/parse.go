@@ -12,16 +12,6 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// Output is the output of one run of a tool, and the directories of its paths.
-type Output struct {
-	Stdout, Stderr []byte
-	Dir            string // absolute, of the dish: relative paths start here
-	Root           string // absolute, of the workspace
-	Base           string // optional, absolute: where the tool's relative paths start instead, such as the root of a cargo workspace
-	Module         string // optional, for go-build and go-test: import path of Dir; else go-test takes the common path of the packages in the output
-	Tool           string // optional: Source of the diagnostics where the parser does not know the tool; else the parser's name
-}
-
 // Bounds of a parse. Diagnostics beyond maxFindings are dropped, the mildest first.
 const (
 	maxFindings = 1000
@@ -67,7 +57,7 @@ func parsers() map[string]func(*finder) {
 // Each diagnostic has a file and a line. The result is sorted, without duplicates, and has
 // at most 1,000 diagnostics. Only the last 4 MiB of a stream are read. Parse ignores text
 // that the parser does not know; its only error is ErrUnknownParser.
-func Parse(parser string, o Output) ([]diagnostics.Diagnostic, error) {
+func Parse(parser string, o diagnostics.Output) ([]diagnostics.Diagnostic, error) {
 	parse := parsers()[parser]
 	if parse == nil {
 		return nil, fmt.Errorf("%q: %w", parser, ErrUnknownParser)

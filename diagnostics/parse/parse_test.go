@@ -26,7 +26,7 @@ func TestSamples(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(sample), ".txt")
 		t.Run(name, func(t *testing.T) {
 			parser, _, _ := strings.Cut(name, ".")
-			got := show(run(t, parser, Output{Stdout: read(t, sample), Dir: "/repo", Root: "/repo"}))
+			got := show(run(t, parser, diagnostics.Output{Stdout: read(t, sample), Dir: "/repo", Root: "/repo"}))
 			want := strings.TrimSuffix(sample, ".txt") + ".want"
 			if *update {
 				if err := os.WriteFile(want, []byte(got), 0o644); err != nil {
@@ -49,7 +49,7 @@ func read(t *testing.T, name string) []byte {
 	return data
 }
 
-func run(t *testing.T, parser string, o Output) []diagnostics.Diagnostic {
+func run(t *testing.T, parser string, o diagnostics.Output) []diagnostics.Diagnostic {
 	t.Helper()
 	list, err := Parse(parser, o)
 	if err != nil {
@@ -89,11 +89,11 @@ func TestParsers(t *testing.T) {
 		t.Error("not sorted")
 	}
 	for _, name := range Parsers() {
-		if list, err := Parse(name, Output{}); err != nil || len(list) != 0 {
+		if list, err := Parse(name, diagnostics.Output{}); err != nil || len(list) != 0 {
 			t.Errorf("%s: %v, %v", name, list, err)
 		}
 	}
-	if _, err := Parse("plugin", Output{}); err == nil || err.Error() != `"plugin": no such diagnostics parser` {
+	if _, err := Parse("plugin", diagnostics.Output{}); err == nil || err.Error() != `"plugin": no such diagnostics parser` {
 		t.Error(err)
 	}
 }

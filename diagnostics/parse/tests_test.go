@@ -3,6 +3,8 @@ package parse
 import (
 	"strings"
 	"testing"
+
+	"github.com/bentobuild/bento/diagnostics"
 )
 
 const goVerbose = `=== RUN   TestA
@@ -72,7 +74,7 @@ FAIL
 }
 
 func TestGoTestBuild(t *testing.T) {
-	check(t, "go-test", Output{
+	check(t, "go-test", diagnostics.Output{
 		Stderr: []byte("# example.test/m [example.test/m.test]\n./a_test.go:5:10: not enough arguments in call to f\n\thave ()\n\twant (int)\n"),
 		Stdout: []byte("FAIL\texample.test/m [build failed]\nlog.go:3: said by a program\n"), Dir: "/repo/svc/api", Root: "/repo"},
 		`svc/api/a_test.go:5:10: go error [] "not enough arguments in call to f\n\thave ()\n\twant (int)"`)

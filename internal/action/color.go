@@ -3,7 +3,6 @@ package action
 import (
 	"slices"
 
-	"github.com/bentobuild/bento/diagnostics/parse"
 	"github.com/bentobuild/bento/internal/plan"
 )
 
@@ -48,6 +47,3 @@ func (c *Commands) colors(t *plan.Task, files map[string]string) map[string]stri
 	}
 	return set
 }
-
-// Colorless returns output of a task without colours and other escapes of a terminal.
-func Colorless(text string) string { return parse.Unescaped(text) }

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"sync"
 
-	"github.com/bentobuild/bento/diagnostics/parse"
+	"github.com/bentobuild/bento/diagnostics"
 )
 
 // maxLine is the number of bytes of a line that are matched.
@@ -78,7 +78,7 @@ func (l *Lines) note(data []byte) {
 // match matches the line as it was printed, and without its colours.
 func (l *Lines) match() {
 	if len(l.line) > 0 && (l.pattern.Match(l.line) ||
-		bytes.IndexByte(l.line, '\x1b') >= 0 && l.pattern.MatchString(parse.Unescaped(string(l.line)))) {
+		bytes.IndexByte(l.line, '\x1b') >= 0 && l.pattern.MatchString(diagnostics.Unescaped(string(l.line)))) {
 		l.once.Do(func() { close(l.seen) })
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/diagnostics/parse"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
 )
@@ -41,22 +40,22 @@ func (o *Findings) Add(s Stream, text []byte) {
 	}
 }
 
-// Parse parses the output with the parser of the hook of t, which is run in the workspace at root. It
-// calls no plugin for empty output.
-func (o *Findings) Parse(ctx context.Context, t *plan.Task, root string) ([]diagnostics.Diagnostic, error) {
+// Parse parses the output with the parser of the hook of t, which is run in the workspace at root. parse has the
+// parsers of bento. It calls no plugin for empty output.
+func (o *Findings) Parse(ctx context.Context, t *plan.Task, root string, parse diagnostics.ParseFunc) ([]diagnostics.Diagnostic, error) {
 	stdout, stderr := o.Stdout.Bytes(), o.Stderr.Bytes()
 	if t.Parser != nil {
 		return o.parseByTool(ctx, t, root)
 	}
 	if t.Hook.Parser != adapters.ParserPlugin {
-		in := parse.Output{Stdout: stdout, Stderr: stderr, Dir: dir(t), Root: root}
+		in := diagnostics.Output{Stdout: stdout, Stderr: stderr, Dir: dir(t), Root: root}
 		if t.Cwd == "" {
 			in.Module = t.Dish.ImportPath
 		}
 		if t.Hook.InDish {
 			in.Dir = t.Dish.Dir
 		}
-		return parse.Parse(t.Hook.Parser, in)
+		return parse(t.Hook.Parser, in)
 	}
 	if len(stdout)+len(stderr) == 0 {
 		return nil, nil
@@ -64,7 +63,7 @@ func (o *Findings) Parse(ctx context.Context, t *plan.Task, root string) ([]diag
 	ctx, cancel := context.WithTimeout(ctx, parseTimeout)
 	defer cancel()
 	return t.Dish.Adapter.ParseDiagnostics(ctx, adapters.ParseRequest{
-		TaskName: t.Name, Stdout: parse.Unescaped(string(stdout)), Stderr: parse.Unescaped(string(stderr)), ExitStatus: o.Exit,
+		TaskName: t.Name, Stdout: diagnostics.Unescaped(string(stdout)), Stderr: diagnostics.Unescaped(string(stderr)), ExitStatus: o.Exit,
 		DishDir: t.Dish.Dir, WorkspaceRoot: root,
 	})
 }
@@ -82,7 +81,7 @@ type parsedInput struct {
 // parseByTool parses the output with a tool. The log of the task does not include the messages of the
 // tool.
 func (o *Findings) parseByTool(ctx context.Context, t *plan.Task, root string) ([]diagnostics.Diagnostic, error) {
-	text := strings.ToValidUTF8(parse.Unescaped(string(o.Stdout.Bytes())+string(o.Stderr.Bytes())), "\ufffd")
+	text := strings.ToValidUTF8(diagnostics.Unescaped(string(o.Stdout.Bytes())+string(o.Stderr.Bytes())), "\ufffd")
 	if text == "" {
 		return nil, nil
 	}

@@ -19,7 +19,8 @@ type row struct {
 // down: a row allows only packages of rows above it.
 var table = []row{
 	// 0
-	{"diagnostics", nil},
+	{"internal/pattern", nil}, // regular expressions that are compiled at their first use
+	{"diagnostics", []string{"internal/pattern"}},
 	{"docs", nil},                                        // pages as text
 	{"internal/bench", nil},                              // a program of its own: it measures bento from outside
 	{"internal/release", nil},                            // a program of its own: it builds what is published
@@ -51,7 +52,6 @@ var table = []row{
 	{"internal/dish", []string{"adapters", "diagnostics"}}, // values, which config and discovery fill
 	{"internal/tomlfile", []string{"diagnostics"}},
 	{"internal/semver", nil},                                            // versions and ranges of several ecosystems
-	{"internal/pattern", nil},                                           // regular expressions that are compiled at their first use
 	{"internal/jsontext", nil},                                          // the tokens of JSON
 	{"internal/jsonfile", []string{"diagnostics", "internal/jsontext"}}, // JSON manifests of several families, with places
 	{"internal/lockgraph", nil},                                         // shared by the lockfiles of all families
@@ -130,7 +130,7 @@ var table = []row{
 	// 7
 	{"internal/record", []string{"adapters", "cache", "cache/outputs", "internal/dish", "internal/action", "internal/key", "internal/pack", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
 	// Logs end in the cache.
-	{"internal/action", []string{"adapters", "cache", "diagnostics", "diagnostics/parse", "internal/clone", "internal/dish", "internal/key", "internal/killpoint", "internal/pack", "internal/pattern", "internal/plan", "internal/proc", "internal/state", "internal/tree"}},
+	{"internal/action", []string{"adapters", "cache", "diagnostics", "internal/clone", "internal/dish", "internal/key", "internal/killpoint", "internal/pack", "internal/pattern", "internal/plan", "internal/proc", "internal/state", "internal/tree"}},
 
 	// The inputs of adapters are digested with the secret of package key. The findings of a tool, and
 	// the offers of an adapter of the workspace, are checked like the answer of a plugin.

@@ -206,7 +206,9 @@ func (t *tail) add(p []byte) {
 }
 
 // String returns the text without colours.
-func (t *tail) String() string { return strings.ToValidUTF8(action.Colorless(string(t.buf)), "�") }
+func (t *tail) String() string {
+	return strings.ToValidUTF8(diagnostics.Unescaped(string(t.buf)), "�")
+}
 
 // Install is the document of `bento install`.
 type Install struct {

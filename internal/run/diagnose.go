@@ -20,10 +20,10 @@ func (x *execution) diagnose(ctx context.Context) {
 	if r.ReplayLog(nil, printed.Add) != nil {
 		return
 	}
-	found, err := printed.Parse(ctx, t, x.env.Root)
+	found, err := printed.Parse(ctx, t, x.env.Root, x.env.Parse)
 	if len(found) == 0 && r.Outcome == Failed && r.Reason == "exit_status" && r.Signal == "" {
 		if again, ok := x.printAgain(ctx); ok {
-			found, err = again.Parse(ctx, t, x.env.Root)
+			found, err = again.Parse(ctx, t, x.env.Root, x.env.Parse)
 		}
 	}
 	r.Diagnostics = found

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
@@ -33,7 +34,8 @@ type Env struct {
 	Color      action.Color     // whether tasks print colours
 	Program    string           // identifies this build of bento
 	Installs   InstallSettings
-	Executor   action.Executor // of commands; nil: processes of this machine
+	Parse      diagnostics.ParseFunc // of the output of tasks
+	Executor   action.Executor       // of commands; nil: processes of this machine
 	Reporter   Reporter
 	// Fetch asks for the results of keys that Store lacks, and returns those whose results Store has now, with
 	// all their blobs. The run waits for it. It may be nil: then no result arrives.

@@ -12,6 +12,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/diagnostics/parse"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
@@ -180,7 +181,7 @@ func (b *bench) run(task string) (results map[string]*run.Result, log string) {
 	}
 	env := &run.Env{
 		Root: b.root, Tree: ws.Tree, Environ: b.env, Program: "test", Reporter: b, State: ws.State, Store: ws.Store, Snapshot: ws.Snapshot, History: ws.History,
-		Toolchains: key.OpenToolchains(ws.State, state.OpenShared("")), Executor: afar{b.root}, Fetch: b.fetch,
+		Toolchains: key.OpenToolchains(ws.State, state.OpenShared("")), Executor: afar{b.root}, Parse: parse.Parse, Fetch: b.fetch,
 	}
 	report, err := run.Run(ctx, env, p, run.Options{Workers: 2, Output: true})
 	if err != nil {
