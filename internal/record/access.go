@@ -6,9 +6,9 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// Access lists the files of the workspace that a command has read, and those that it has written. The lists are
-// made by looks at a few places before and after the command, which know of a file there only whether it has
-// changed: an unchanged one may have been read.
+// Access lists the files of the workspace that a command has read, and those that it has written. Looks at a few
+// places before and after the command make the lists: they find out which files there have changed. An unchanged
+// file may have been read. An observer of the command could make the same lists.
 type Access struct {
 	Read    []File // unchanged since the command began
 	Written []File // made, changed or removed since then
@@ -19,10 +19,10 @@ type File struct {
 	tree.Entry // as it is after the command, without a Kind if it was removed
 	At         place
 	New        bool // it did not exist before the command
-	Extra      bool // it existed before, and the key of the command should hold it, but does not
+	Extra      bool // it existed before, and is an input that the key of the command lacks
 }
 
-// place is what the task declares of the path of a file.
+// place is what is declared of the path of a file.
 type place int
 
 const (

@@ -25,11 +25,11 @@ func (x *Execution) lookBeside() error {
 		if shared {
 			x.before.shared[i] = l
 		}
-		for _, e := range x.besides(u, l) {
+		for _, e := range x.filesBeside(u, l) {
 			if now, err := x.Tree.Stat(e.Path); err == nil {
 				e = now // the listing may be older than the last write
 			}
-			f := File{Entry: e, At: x.beside(u)}
+			f := File{Entry: e, At: x.placeBeside(u)}
 			f.Extra = f.At == atUpstream || !x.isByProduct(e)
 			list = append(list, f)
 		}
@@ -47,16 +47,16 @@ func (x *Execution) lookBeside() error {
 	return nil
 }
 
-// beside returns the place of files beside the outputs of u.
-func (x *Execution) beside(u *Upstream) place {
+// placeBeside returns the place of files beside the outputs of u.
+func (x *Execution) placeBeside(u *Upstream) place {
 	if u.Task.Dish == x.Ev.Task.Dish {
 		return atSibling
 	}
 	return atUpstream
 }
 
-// besides returns the files beside the outputs of u that are not in the key of the execution.
-func (x *Execution) besides(u *Upstream, l *listing) (list []tree.Entry) {
+// filesBeside returns the files beside the outputs of u that are not in the key of the execution.
+func (x *Execution) filesBeside(u *Upstream, l *listing) (list []tree.Entry) {
 	for _, e := range l.entries {
 		if !u.names(e.Path) && !key.IsOwn(e.Path) && !x.Tree.Tracked(e.Path) && !x.inKey(e.Path) {
 			list = append(list, e)
@@ -122,7 +122,7 @@ func (x *Execution) compareBeside(a *Access) {
 // compareNew adds the new files beside the outputs of u. A shared listing is checked later, unless another task
 // may write there by now.
 func (x *Execution) compareNew(a *Access, i int, u *Upstream) {
-	l, at := x.before.shared[i], x.beside(u)
+	l, at := x.before.shared[i], x.placeBeside(u)
 	if at == atUpstream && l != nil {
 		if !x.isClosed(l) {
 			return
@@ -148,7 +148,7 @@ func (x *Execution) compareNew(a *Access, i int, u *Upstream) {
 
 // newBeside returns the files beside the outputs of u that did not exist before the command.
 func (x *Execution) newBeside(u *Upstream, now *listing) []tree.Entry {
-	return slices.DeleteFunc(x.besides(u, now), func(e tree.Entry) bool {
+	return slices.DeleteFunc(x.filesBeside(u, now), func(e tree.Entry) bool {
 		_, had := slices.BinarySearchFunc(x.before.beside, e.Path, func(f File, p string) int { return strings.Compare(f.Path, p) })
 		return had
 	})

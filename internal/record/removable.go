@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
@@ -13,11 +12,10 @@ import (
 // Removable decides which files a restore of the outputs of a task may remove. It is for one
 // goroutine.
 type Removable struct {
+	*Recorder
 	Task   *plan.Task
-	Tree   *tree.Tree
 	Others func(path string) bool // reports whether another task of the dish has made a path
-	Dishes []*dish.Dish
-	Had    []string // the files that the last runs of the task have made, or left
+	Had    []string               // the files that the last runs of the task have made, or left
 
 	set *tree.Set       // the outputs
 	had map[string]bool // Had; nil before it is needed
@@ -57,7 +55,7 @@ func (l *Removable) Yields(p string) bool {
 	if key.IsOwn(p) || l.Tree.MayTrack(p) || l.Others(p) || !key.Inside(p, l.Task.Dish.Path) {
 		return false
 	}
-	for _, d := range l.Dishes {
+	for _, d := range l.Plan.Workspace.Dishes {
 		if d != l.Task.Dish && key.Inside(d.Path, l.Task.Dish.Path) && key.Inside(p, d.Path) {
 			return false
 		}

@@ -94,12 +94,13 @@ func copyTo(name string, data []byte) error {
 }
 
 const tasks = `language = "none"
+depends_on = ["lib"]
 [tasks.gen]
 run = "cat ../lib/words > gen.txt"
 inputs = ["//lib/words"]
 outputs = ["gen.txt"]
 [tasks.build]
-run = "mkdir out && cat src.c gen.txt > out/all && echo made && echo slowly >&2"
+run = "mkdir out && cat src.c gen.txt ../lib/more > out/all && echo made && echo slowly >&2"
 depends_on = ["gen"]
 outputs = ["out/*"]
 [tasks.lint]
@@ -143,7 +144,7 @@ func newBench(t *testing.T) *bench {
 	b := &bench{T: t, root: t.TempDir()}
 	home := t.TempDir()
 	b.env = adapters.NewEnviron([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "BENTO_CACHE_DIR=" + filepath.Join(home, "cache")})
-	for name, text := range map[string]string{"bento.toml": "", "lib/words": "some words\n", "undeclared": "x", "d/src.c": "source\n", "d/dish.toml": tasks} {
+	for name, text := range map[string]string{"bento.toml": "", "lib/dish.toml": "language = \"none\"\n", "lib/words": "some words\n", "lib/more": "more\n", "undeclared": "x", "d/src.c": "source\n", "d/dish.toml": tasks} {
 		if err := copyTo(filepath.Join(b.root, name), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
@@ -199,8 +200,8 @@ func (b *bench) run(task string) (results map[string]*run.Result, log string) {
 	return results, log
 }
 
-// An Executor that knows nothing but the Command runs a task as this machine does: its outputs and those of its
-// dependency are stored, its log is kept, and a hit restores it.
+// An Executor that knows nothing but the Command runs a task as this machine does: with its inputs, the sources of
+// a linked dish and the outputs of its dependency. Its outputs are stored, its log is kept, and a hit restores it.
 func TestExecutorElsewhere(t *testing.T) {
 	b := newBench(t)
 	results, log := b.run("build")
@@ -210,7 +211,7 @@ func TestExecutorElsewhere(t *testing.T) {
 		}
 	}
 	made := filepath.Join(b.root, "d/out/all")
-	if text, err := os.ReadFile(made); string(text) != "source\nsome words\n" {
+	if text, err := os.ReadFile(made); string(text) != "source\nsome words\nmore\n" {
 		t.Errorf("made %q, %v", text, err)
 	}
 	if !strings.Contains(log, "made\n") || !strings.Contains(log, "slowly\n") {
@@ -218,7 +219,7 @@ func TestExecutorElsewhere(t *testing.T) {
 	}
 	os.RemoveAll(filepath.Dir(made))
 	results, again := b.run("build")
-	if text, _ := os.ReadFile(made); results["build"].Outcome != run.CacheHit || string(text) != "source\nsome words\n" || again != log {
+	if text, _ := os.ReadFile(made); results["build"].Outcome != run.CacheHit || string(text) != "source\nsome words\nmore\n" || again != log {
 		t.Errorf("%s, restored %q, log %q", results["build"].Outcome, text, again)
 	}
 }

@@ -21,9 +21,7 @@ func (e *engine) restoreOutputs(ev *key.Evaluation, last *key.LastRun, others fu
 	t, want := ev.Task, ev.Record.Outputs
 	defer e.recorder.Writing(t)()
 	e.recorder.Restoring(t, want)
-	place := record.Removable{
-		Task: t, Tree: e.tree, Others: others, Dishes: e.plan.Workspace.Dishes, Had: slices.Concat(last.Outputs, last.Left),
-	}
+	place := record.Removable{Recorder: e.recorder, Task: t, Others: others, Had: slices.Concat(last.Outputs, last.Left)}
 	o := outputs.Options{
 		Stale:    place.Stale(want),
 		Yields:   place.Yields,
