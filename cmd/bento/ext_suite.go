@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,17 +42,18 @@ func (s *session) extTest(ctx context.Context, target string, within time.Durati
 		return err
 	}
 	defer os.RemoveAll(data)
-	set := e.OwnVariables(data)
+	more := e.OwnVariables(data)
 	env := s.host().PluginEnv(root).Strict(e.Settings.Env...).With(e.Settings.SetEnv)
-	stderr := io.Discard
+	set := plugintest.Setup{Env: env, Within: within}
 	if s.flags.verbose {
-		stderr = s.err
+		set.Stderr = s.err
 	}
 	var r *plugintest.Report
 	if e.SEP != nil {
-		r, err = plugintest.RunSEP(ctx, plugintest.SEPOptions{Manifest: e.SEP, Dir: e.Dir, Env: env, Set: set, Within: within, Stderr: stderr})
+		r, err = plugintest.RunSEP(ctx, plugintest.SEPOptions{Setup: set, Manifest: e.SEP, Dir: e.Dir, Set: more})
 	} else {
-		r, err = plugintest.RunAinb(ctx, e.Dir, plugintest.AinbOptions{Env: env.With(set), Config: e.Config(), Within: within, Stderr: stderr})
+		set.Env = env.With(more)
+		r, err = plugintest.RunAinb(ctx, e.Dir, plugintest.AinbOptions{Setup: set, Config: e.Config()})
 	}
 	if err != nil {
 		return err

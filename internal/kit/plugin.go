@@ -166,7 +166,7 @@ func (p *Plugin) Start(ctx context.Context, log func(adapters.Log)) (*adapter.Se
 // Suite returns the options by which the conformance suite starts the plugin in the same way as bento.
 func (p *Plugin) Suite(within time.Duration) plugintest.Options {
 	env := p.host.PluginEnv(p.cfg.Root).Strict(p.cfg.Plugins.ByID[p.ID].PassEnv...)
-	return plugintest.Options{ID: p.ID, Env: env, Within: within, Launcher: p.launcher()}
+	return plugintest.Options{ID: p.ID, Launcher: p.launcher(), Setup: plugintest.Setup{Env: env, Within: within}}
 }
 
 // NamedOnly returns why bento starts the file only if it is named, "" if it starts it anyway. It leaves out a pinned

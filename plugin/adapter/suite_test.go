@@ -27,7 +27,7 @@ func TestSuiteNamesTheClause(t *testing.T) {
 		all.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			r, err := plugintest.Run(t.Context(), path, plugintest.Options{Within: 400 * time.Millisecond, Exit: 300 * time.Millisecond})
+			r, err := plugintest.Run(t.Context(), path, plugintest.Options{Setup: plugintest.Setup{Within: 400 * time.Millisecond, Exit: 300 * time.Millisecond}})
 			if err != nil {
 				t.Error(err)
 				return

@@ -27,7 +27,7 @@ func failed(r *plugintest.Report) (clauses []string) {
 
 // examine runs the suite on a behaviour.
 func examine(t *testing.T, path string, b oneshot.Behaviour) *plugintest.Report {
-	o := plugintest.OneshotOptions{ID: b.ID, Function: "check", Capabilities: b.Granted, Input: json.RawMessage(`{"paths":[]}`), Handshake: oneshot.Ample, Within: oneshot.Ample, Exit: oneshot.Ample}
+	o := plugintest.OneshotOptions{ID: b.ID, Function: "check", Capabilities: b.Granted, Input: json.RawMessage(`{"paths":[]}`), Handshake: oneshot.Ample, Setup: plugintest.Setup{Within: oneshot.Ample, Exit: oneshot.Ample}}
 	// A deadline is short only if the behaviour always misses it, or if it makes no difference.
 	switch {
 	case b.Short && b.Clause == "O3.1":

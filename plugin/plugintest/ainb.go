@@ -1,34 +1,22 @@
 package plugintest
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/plugin/ainb/manifest"
+	"github.com/bentobuild/bento/plugin/host"
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// AinbOptions are the options of RunAinb.
+// AinbOptions are the options of RunAinb. An answer has 5 s, also of the handshake, and so has an exit.
 type AinbOptions struct {
-	// Env is the environment of the extension; nil means the variables that every child of bento
-	// gets.
-	Env    []string
-	Config json.RawMessage // its settings; nil means null
-
-	Within time.Duration // timeout of an answer, also of the handshake; 0 means 5 s
-	Exit   time.Duration // timeout of a requested exit; 0 means 5 s
-	Stderr io.Writer     // gets the extension's stderr; nil discards it
-	// Frame receives each body that was sent to the extension or came from it, with the axis of the
-	// test. It runs on several goroutines at once. May be nil.
-	Frame func(axis string, sent bool, body []byte)
+	Setup
+	Config json.RawMessage // the settings of the extension; nil means null
 }
 
 // RunAinb tests the extension in dir on the axes of the ainb contract v2. It skips axes of surfaces that
@@ -40,126 +28,124 @@ func RunAinb(ctx context.Context, dir string, o AinbOptions) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	scratch, err := os.MkdirTemp("", "bento-ext-test-")
+	l, err := newLab(o.Setup, 5*time.Second, 5*time.Second)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(scratch)
-	s := newAinbSuite(dir, scratch, o)
-	list := ainbAxes()
-	results := make([]Result, len(list))
-	together(len(list), func(i int) {
-		if list[i].run != nil {
-			results[i] = list[i].result(s.try(ctx, list[i]))
+	defer l.close()
+	s := &ainbSuite{lab: l, dir: dir, config: o.Config, manifest: &manifest.Manifest{}}
+	l.launch = s.launchExtension
+	if s.found, s.problems = manifest.Read(dir); s.found != nil {
+		s.manifest = s.found.Manifest
+	}
+	return newReport(s.id(), dir, l.try(ctx, s.axes()), began), ctx.Err()
+}
+
+// ainbSuite is one test of an ainb extension.
+type ainbSuite struct {
+	*lab
+	dir      string
+	config   json.RawMessage
+	found    *manifest.Found    // nil if the manifest is refused
+	manifest *manifest.Manifest // empty then
+	problems []diagnostics.Diagnostic
+}
+
+func (s *ainbSuite) id() string { return s.manifest.Plugin.Name }
+
+// axes returns the table of the contract. It depends on the manifest.
+func (s *ainbSuite) axes() []axis {
+	p, topics := s.manifest.Provides, s.manifest.Subscribes.Snapshots
+	screen := func(look hostStep) test {
+		return needs("provides.screens", p.Screens, s.hosted(s.wakes, look))
+	}
+	command := func(run hostStep) test {
+		return needs("provides.cli_namespaces", p.CLINamespaces, s.hosted(s.wakes, run))
+	}
+	subscribed := func(payloads ...[]byte) test {
+		return needs("subscribes.snapshots", topics, s.started(s.greets, s.takes(payloads...)))
+	}
+	table := []axis{
+		{"A01", Must, "the manifest is valid, and means the same when it is written again", of(s.validManifest())},
+		{"A01.identity", Must, "plugin/init is answered with the name and version of the manifest, or with the manifest itself, and with no abi_version but 2", s.hosted(s.isAwake)},
+		{"A01.abi", Should, "plugin/init of another revision is answered with an error", s.started(s.refusesRevision)},
+		{"A02", Must, "standard output has frames of JSON-RPC 2.0 alone", nil},
+		{"A02.viewport", Must, "a screen of 80 by 24 has no cell outside of its own buffer", screen(s.fillsItsBuffer)},
+		{"A03", Must, "an unknown method is answered with -32601, an unknown notification ignored",
+			s.started(s.greets, notes(noMethod, struct{}{}), refuses(noMethod, struct{}{}, wire.CodeMethodNotFound))},
+		{"A04", Must, "it goes on, or refuses plugin/init, when all that it asks for is denied", s.started(s.takesDenial)},
+		{"A05", Must, "the same state is drawn with the same bytes", screen(s.drawsTheSame)},
+		{"A06", Should, "the topics of provides.snapshots are published", needs("provides.snapshots", p.Snapshots, s.hosted(s.wakes, s.publishes))},
+		{"A07", Must, "it takes the events of its topics", subscribed(events()...)},
+		{"A07.chunks", Must, "it takes payloads of 2 MiB in a row", subscribed(chunks()...)},
+		{"A08", Must, "an answer after its timeout does not disturb the next one", command(s.survivesTimeouts)},
+		{"A09", Must, "host/log has a level of the contract and a message", nil},
+		{"A10", Must, "host/fs is asked for absolute paths", nil},
+		{"A11", Must, "it exits with status 0 within 5 s of plugin/shutdown and the end of its input", s.started(s.greets, shutsDownByRequest)},
+		{"A11.notification", Must, "the same for plugin/shutdown as a notification", s.started(s.greets, shutsDownByNotification)},
+		{"A12", Must, "it starts again within 5 s of a SIGKILL", s.hosted(s.wakes, s.recovers)},
+		{"A13", Must, "three SIGKILLs quarantine it, and it starts after a reload", s.hosted(s.wakes, s.isQuarantined)},
+		{"A14", Must, "every namespace answers --help with stdout, stderr and exit_code", command(s.answersCommands)},
+	}
+	for i := 1; s.found == nil && i < len(table); i++ {
+		table[i].test = of(skip("the manifest is refused, see above"))
+	}
+	return table
+}
+
+// needs returns a test of what a manifest may list.
+func needs(member string, list []string, t test) test {
+	if len(list) == 0 {
+		return of(skip("the manifest has no " + member))
+	}
+	return t
+}
+
+// logLevels are those of the adapters' contract, too.
+var logLevels = []string{"trace", "debug", "info", "warn", "error"}
+
+// launchExtension starts the extension without a host. Only requests about the bus are agreed to, and for
+// A04 none.
+func (s *ainbSuite) launchExtension(ctx context.Context, clause string) (*talk, error) {
+	t, err := s.begin(ctx, clause, &host.Command{Argv: []string{s.found.Executable}, Dir: s.scratch, Env: s.Env}, s.Stderr)
+	if err != nil {
+		return nil, err
+	}
+	t.read(t.stream.Stdout, wire.Limits{Strict: true}, "A02", func(m *wire.Message) {
+		s.judge(clause, m)
+		switch {
+		case m.Kind != wire.Request:
+		case clause != "A04" && m.Method == "host/snapshot/get":
+			t.reply(m, map[string]any{"payload": nil, "version": 0}, nil)
+		case clause != "A04" && m.Method == "host/snapshot/subscribe":
+			t.reply(m, struct{}{}, nil)
+		default:
+			t.reply(m, nil, &wire.RPCError{Code: -32001, Message: "capability denied: " + m.Method})
 		}
 	})
-	for i, a := range list { // judged by the messages of all processes
-		if a.run == nil {
-			results[i] = a.result(s.judge(a.clause))
-		}
-	}
-	r := &Report{ID: s.id(), Path: dir, Axes: results, Took: time.Since(began)}
-	r.count()
-	return r, ctx.Err()
+	return t, nil
 }
 
-// ainbSuite is one run of all axes of an ainb extension.
-type ainbSuite struct {
-	dir, scratch string
-	o            AinbOptions
-	found        *manifest.Found // nil if the manifest is refused
-	problems     []diagnostics.Diagnostic
-	seen         *seen
-}
-
-func newAinbSuite(dir, scratch string, o AinbOptions) *ainbSuite {
-	o.Within = cmp.Or(o.Within, 5*time.Second)
-	o.Exit = cmp.Or(o.Exit, 5*time.Second)
-	if o.Env == nil {
-		o.Env = adapters.NewEnviron(os.Environ()).Strict()
-	}
-	if o.Stderr == nil {
-		o.Stderr = io.Discard
-	}
-	o.Stderr = &lockedWriter{w: o.Stderr}
-	s := &ainbSuite{dir: dir, scratch: scratch, o: o, seen: &seen{}}
-	s.found, s.problems = manifest.Read(dir)
-	return s
-}
-
-func (s *ainbSuite) id() string {
-	if s.found == nil {
-		return ""
-	}
-	return s.found.Manifest.Plugin.Name
-}
-
-// ainbAxis is the test of one axis.
-type ainbAxis struct {
-	clause   string
-	level    Level
-	expected string
-	// needs returns why a manifest has nothing for this axis, "" if it does. It may be nil.
-	needs func(m *manifest.Manifest) string
-	run   func(ctx context.Context, s *ainbSuite, axis string) outcome
-}
-
-func (a ainbAxis) result(o outcome) Result {
-	return Result{Clause: a.clause, Level: a.level, Expected: a.expected, Status: o.status, Got: o.got}
-}
-
-func (s *ainbSuite) try(ctx context.Context, a ainbAxis) outcome {
-	if s.found == nil && a.clause != "A01" {
-		return skip("the manifest is refused, see above")
-	}
-	if a.needs != nil {
-		if why := a.needs(s.found.Manifest); why != "" {
-			return skip(why)
-		}
-	}
-	return a.run(ctx, s, a.clause)
-}
-
-// judge returns the outcome of an axis of all messages.
-func (s *ainbSuite) judge(axis string) outcome {
-	if s.found == nil {
-		return skip("the manifest is refused, see above")
-	}
-	return s.seen.outcome(axis)
-}
-
-// observe looks at one body.
-func (s *ainbSuite) observe(axis string, sent bool, body []byte) {
-	if s.o.Frame != nil {
-		s.o.Frame(axis, sent, body)
-	}
-	if sent {
-		return
-	}
-	m, err := wire.ParseMessage(body, maxDepth)
+// judge notes the faults of a message.
+func (s *ainbSuite) judge(clause string, m *wire.Message) {
+	note := func(of, format string, args ...any) { s.seen.note(clause, of, format, args...) }
 	switch {
-	case err != nil:
-		s.seen.note("A02", "%v", err)
 	case m.Kind == wire.Invalid:
-		s.seen.note("A02", "%s", m.Why)
+		note("A02", "%s", m.Why)
 	case m.Method == "host/log":
-		s.logged(m.Params)
+		var l struct {
+			Level   string  `json:"level"`
+			Message *string `json:"message"`
+		}
+		if wire.Decode(m.Params, &l) != nil || l.Message == nil || !slices.Contains(logLevels, l.Level) {
+			note("A09", "host/log with the params %.200s", m.Params)
+		}
 	case m.Method == "host/fs/read_file" || m.Method == "host/fs/read_dir":
 		var p struct {
 			Path string `json:"path"`
 		}
 		if wire.Decode(m.Params, &p) != nil || !filepath.IsAbs(p.Path) {
-			s.seen.note("A10", "%s with the params %.200s", m.Method, m.Params)
+			note("A10", "%s with the params %.200s", m.Method, m.Params)
 		}
-	}
-}
-
-func (s *ainbSuite) logged(params json.RawMessage) {
-	var l struct {
-		Level   string  `json:"level"`
-		Message *string `json:"message"`
-	}
-	if wire.Decode(params, &l) != nil || l.Message == nil || !slices.Contains([]string{"trace", "debug", "info", "warn", "error"}, l.Level) {
-		s.seen.note("A09", "host/log with the params %.200s", params)
 	}
 }

@@ -225,7 +225,7 @@ func TestAinbAxes(t *testing.T) {
 		running.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			o := AinbOptions{Within: ample, Exit: ample}
+			o := AinbOptions{Setup: Setup{Within: ample, Exit: ample}}
 			if name == "ainb-stays" {
 				o.Exit = time.Second
 			}
@@ -253,7 +253,7 @@ func TestAinbAxes(t *testing.T) {
 func TestAinbAxesAreSkipped(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	r, err := RunAinb(t.Context(), installAinb(t, dir, "ainb-good", ""), AinbOptions{Within: ample, Exit: ample})
+	r, err := RunAinb(t.Context(), installAinb(t, dir, "ainb-good", ""), AinbOptions{Setup: Setup{Within: ample, Exit: ample}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -237,10 +237,6 @@ func RunFixtures(ctx context.Context, path string, o Options, f *Fixtures, updat
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(s.scratch)
-	if err := s.open(); err != nil {
-		return nil, err
-	}
 	defer s.close()
 	s.greet(ctx)
 	if s.refused != nil {
@@ -248,20 +244,20 @@ func RunFixtures(ctx context.Context, path string, o Options, f *Fixtures, updat
 	}
 	results := make([][]Result, len(f.cases))
 	together(len(f.cases), func(i int) { results[i] = s.fixture(ctx, f, f.cases[i], update) })
-	return s.report(slices.Concat(results...), time.Since(began)), ctx.Err()
+	return s.report(slices.Concat(results...), began), ctx.Err()
 }
 
 // fixture asks about one directory, in a separate process.
 func (s *suite) fixture(ctx context.Context, f *Fixtures, c *fixture, update bool) (list []Result) {
 	add := func(what string, pos diagnostics.Pos, o outcome) {
 		list = append(list, Result{
-			Clause: c.name, Level: Must, Expected: what, Status: o.status, Got: o.got, Place: pos.String(), Frames: lastExchange(s.frames(c.name, o)),
+			Clause: c.name, Level: Must, Expected: what, Status: o.status, Got: o.got, Place: pos.String(), Frames: lastExchange(s.frames.about(c.name, o)),
 		})
 	}
-	p, err := s.launch(ctx, c.name)
+	t, err := s.launch(ctx, c.name)
 	if err == nil {
-		defer p.end()
-		_, err = p.result(ctx, wire.MethodInitialize, hello())
+		defer t.end()
+		_, err = t.result(ctx, wire.MethodInitialize, hello())
 	}
 	if err != nil {
 		add("it starts", c.pos, fail("%v", err))
@@ -277,14 +273,14 @@ func (s *suite) fixture(ctx context.Context, f *Fixtures, c *fixture, update boo
 		})
 	}
 	for _, e := range c.answers {
-		got, err := s.about(ctx, p, f, c, e.method, wire.Dir{Dir: f.dir(c)})
+		got, err := s.about(ctx, t, f, c, e.method, wire.Dir{Dir: f.dir(c)})
 		if update {
 			e.take(got, err)
 		}
 		add(e.method, e.pos, e.judge(got, err))
 	}
 	for _, e := range c.parses {
-		got, err := s.about(ctx, p, f, c, wire.MethodDiagnostics, adapters.ParseRequest{
+		got, err := s.about(ctx, t, f, c, wire.MethodDiagnostics, adapters.ParseRequest{
 			TaskName: e.task, Stdout: e.stdout, Stderr: e.stderr, ExitStatus: e.status, DishDir: f.dir(c), WorkspaceRoot: f.root,
 		})
 		if table, ok := got.(map[string]any); ok {
@@ -318,8 +314,8 @@ func (s *suite) news(c *fixture) (list []*expectation) {
 func (f *Fixtures) dir(c *fixture) string { return filepath.Join(f.root, filepath.FromSlash(c.name)) }
 
 // about asks one question. The paths of the answer begin with ${dir} and ${root}.
-func (s *suite) about(ctx context.Context, p *peer, f *Fixtures, c *fixture, method string, params any) (any, error) {
-	result, err := p.result(ctx, method, params)
+func (s *suite) about(ctx context.Context, t *talk, f *Fixtures, c *fixture, method string, params any) (any, error) {
+	result, err := t.result(ctx, method, params)
 	if err != nil {
 		return nil, err
 	}

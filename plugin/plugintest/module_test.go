@@ -40,7 +40,7 @@ func TestModuleAxesAreClauses(t *testing.T) {
 	if n := len(regexp.MustCompile(`(?m)^\*\*W`).FindAll(text, -1)); n != len(moduleClause.FindAll(text, -1)) {
 		t.Errorf("%d clauses cannot be read", n)
 	}
-	for _, a := range moduleAxes() {
+	for _, a := range new(moduleSuite).axes() {
 		suite = append(suite, a.clause+" "+string(a.level))
 	}
 	if diff := cmp.Diff(doc, suite); diff != "" {
@@ -60,7 +60,7 @@ func runModule(t *testing.T, o ModuleOptions) (broken []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Passed+r.Failed+r.Missed == 0 || len(r.Axes) != len(moduleAxes()) {
+	if r.Passed+r.Failed+r.Missed == 0 || len(r.Axes) != len(new(moduleSuite).axes()) {
 		t.Errorf("the report has %d results of %d axes", r.Passed+r.Failed+r.Missed, len(r.Axes))
 	}
 	for _, a := range r.Axes {
@@ -253,7 +253,7 @@ func TestAdapterModule(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	r, err := Run(t.Context(), path, Options{Stderr: t.Output(), Within: ample, Exit: ample})
+	r, err := Run(t.Context(), path, Options{Setup: Setup{Stderr: t.Output(), Within: ample, Exit: ample}})
 	if err != nil {
 		t.Fatal(err)
 	}

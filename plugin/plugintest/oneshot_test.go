@@ -42,7 +42,7 @@ func TestOneshotClauses(t *testing.T) {
 	if n := strings.Count(string(text), "\n**O"); n != len(numbers) {
 		t.Errorf("%d of %d clauses can be read", len(numbers), n)
 	}
-	for _, a := range oneshotAxes() {
+	for _, a := range new(oneshotSuite).axes() {
 		suite = append(suite, a.clause+" "+string(a.level))
 	}
 	if diff := cmp.Diff(doc, suite); diff != "" || len(suite) == 0 {

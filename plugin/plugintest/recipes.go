@@ -21,7 +21,7 @@ import (
 
 // fill makes the directory of the project from the answer of scaffold, else from an empty file for each
 // fingerprint file that is no pattern.
-func (s *suite) fill(ctx context.Context, p *peer) error {
+func (s *suite) fill(ctx context.Context, t *talk) error {
 	dir := filepath.Join(s.scratch, "projekt")
 	files := make(map[string]string)
 	for _, name := range s.manifest.FingerprintFiles {
@@ -30,7 +30,7 @@ func (s *suite) fill(ctx context.Context, p *peer) error {
 		}
 	}
 	if s.manifest.Capabilities.Scaffold {
-		result, err := p.result(ctx, wire.MethodScaffold, wire.Scaffold{Name: "projekt"})
+		result, err := t.result(ctx, wire.MethodScaffold, wire.Scaffold{Name: "projekt"})
 		var made wire.Scaffolded
 		if err == nil && answer.NewReader().Decode(wire.MethodScaffold, result, &made) == nil {
 			for _, f := range made.Files {
@@ -53,14 +53,14 @@ func (s *suite) fill(ctx context.Context, p *peer) error {
 	return nil
 }
 
-// ofRecipes checks the tasks of the manifest and of each directory.
-func ofRecipes(fault func([]adapters.Task) string) func(context.Context, *peer) outcome {
-	return func(ctx context.Context, p *peer) outcome {
-		if why := fault(p.s.manifest.DefaultTasks); why != "" {
+// recipes returns the step that checks the tasks of the manifest and of each directory.
+func (s *suite) recipes(fault func([]adapters.Task) string) step {
+	return func(ctx context.Context, t *talk) outcome {
+		if why := fault(s.manifest.DefaultTasks); why != "" {
 			return fail("default_tasks%s", why)
 		}
-		for _, dir := range []string{p.s.empty, p.s.project} {
-			tasks, err := p.tasks(ctx, dir)
+		for _, dir := range []string{s.empty, s.project} {
+			tasks, err := s.tasks(ctx, t, dir)
 			if err != nil {
 				return skip("tasks fails, see above")
 			}
@@ -74,11 +74,11 @@ func ofRecipes(fault func([]adapters.Task) string) func(context.Context, *peer) 
 
 // tasks returns the tasks of a directory. Those of an answer that is an error, or invalid, are the
 // matter of clause 9.1.
-func (p *peer) tasks(ctx context.Context, dir string) ([]adapters.Task, error) {
-	if !p.s.manifest.Capabilities.Tasks {
-		return p.s.manifest.DefaultTasks, nil
+func (s *suite) tasks(ctx context.Context, t *talk, dir string) ([]adapters.Task, error) {
+	if !s.manifest.Capabilities.Tasks {
+		return s.manifest.DefaultTasks, nil
 	}
-	result, err := p.result(ctx, wire.MethodTasks, wire.Dir{Dir: dir})
+	result, err := t.result(ctx, wire.MethodTasks, wire.Dir{Dir: dir})
 	var a adapters.TasksAnswer
 	if err == nil {
 		err = answer.NewReader().Decode(wire.MethodTasks, result, &a)
@@ -158,16 +158,13 @@ func waits(tasks []adapters.Task, name, on string) bool {
 
 // installsNoOutput checks that an install makes no output of a task: a restore of the output would replace
 // the installed files.
-func installsNoOutput(ctx context.Context, p *peer) outcome {
-	if !p.s.manifest.Capabilities.InstallScope {
-		return skip(notOffered)
-	}
-	for _, dir := range []string{p.s.empty, p.s.project} {
-		tasks, err := p.tasks(ctx, dir)
+func (s *suite) installsNoOutput(ctx context.Context, t *talk) outcome {
+	for _, dir := range []string{s.empty, s.project} {
+		tasks, err := s.tasks(ctx, t, dir)
 		if err != nil {
 			return skip("tasks fails, see above")
 		}
-		result, err := p.result(ctx, wire.MethodInstallScope, wire.Dir{Dir: dir})
+		result, err := t.result(ctx, wire.MethodInstallScope, wire.Dir{Dir: dir})
 		var scope adapters.Scope
 		if err != nil || answer.NewReader().Decode(wire.MethodInstallScope, result, &scope) != nil {
 			return skip("install_scope fails, see above")
@@ -201,20 +198,16 @@ func outputOf(tasks []adapters.Task, made string) string {
 }
 
 // versionsCompare compares the versions as bento does it, with the installed tool.
-func versionsCompare(ctx context.Context, p *peer) outcome {
-	c := p.s.manifest.Capabilities
-	if !c.ResolvedToolchain {
-		return skip(notOffered)
-	}
-	if wanted, err := p.result(ctx, wire.MethodToolchain, wire.Dir{Dir: p.s.project}); err == nil && c.RequiredToolchain {
-		var t *adapters.Toolchain
-		if answer.NewReader().Decode(wire.MethodToolchain, wanted, &t) == nil && t != nil {
-			if _, why := semver.Satisfies("1.0.0", t.Version); why != "" {
+func (s *suite) versionsCompare(ctx context.Context, t *talk) outcome {
+	if wanted, err := t.result(ctx, wire.MethodToolchain, wire.Dir{Dir: s.project}); err == nil && s.manifest.Capabilities.RequiredToolchain {
+		var pin *adapters.Toolchain
+		if answer.NewReader().Decode(wire.MethodToolchain, wanted, &pin) == nil && pin != nil {
+			if _, why := semver.Satisfies("1.0.0", pin.Version); why != "" {
 				return fail("requiredToolchain: version: %s", why)
 			}
 		}
 	}
-	result, err := p.result(ctx, wire.MethodResolved, p.toolchain("1.0.0\n", ""))
+	result, err := t.result(ctx, wire.MethodResolved, s.toolchain("1.0.0\n", ""))
 	var r *adapters.ResolvedToolchain
 	if err != nil || answer.NewReader().Decode(wire.MethodResolved, result, &r) != nil || r == nil {
 		return pass() // no tool, or the matter of 6.8

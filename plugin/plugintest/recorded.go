@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -62,29 +61,23 @@ func RunReplay(ctx context.Context, path string, o Options, r io.Reader, of Repl
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(s.scratch)
-	if err := s.open(); err != nil {
-		return nil, err
-	}
 	defer s.close()
 	results := make([][]Result, len(list))
 	together(len(list), func(i int) { results[i] = s.repeat(ctx, fmt.Sprintf("conversation %d", i), list[i], of.Name) })
-	report := s.report(slices.Concat(results...), time.Since(began))
-	report.ID = s.id
-	return report, ctx.Err()
+	return newReport(s.id, s.path, slices.Concat(results...), began), ctx.Err()
 }
 
 // repeat repeats one conversation, to the first request that has no answer.
 func (s *suite) repeat(ctx context.Context, clause string, conversation []*trace.Exchange, file string) (list []Result) {
-	p, err := s.launch(ctx, clause)
+	t, err := s.launch(ctx, clause)
 	if err == nil {
-		defer p.end()
+		defer t.end()
 	}
 	for _, e := range conversation {
 		o := skip("it has effects")
 		if e.Method != wire.MethodInstall && e.Method != wire.MethodAdd {
 			if err == nil {
-				o, err = p.repeat(ctx, e)
+				o, err = t.repeat(ctx, e)
 			}
 			if err != nil {
 				o = fail("%v", err)
@@ -92,7 +85,7 @@ func (s *suite) repeat(ctx context.Context, clause string, conversation []*trace
 		}
 		list = append(list, Result{
 			Clause: e.Method, Level: Must, Status: o.status, Got: o.got, Expected: "as recorded" + about(e.Params),
-			Place: fmt.Sprintf("%s:%d", file, e.Line), Frames: lastExchange(s.frames(clause, o)),
+			Place: fmt.Sprintf("%s:%d", file, e.Line), Frames: lastExchange(s.frames.about(clause, o)),
 		})
 		if err != nil {
 			return list
@@ -116,12 +109,12 @@ func about(params json.RawMessage) string {
 
 // repeat makes a recorded request and compares the answer. It returns an error if the plugin does not
 // answer.
-func (p *peer) repeat(ctx context.Context, e *trace.Exchange) (outcome, error) {
+func (t *talk) repeat(ctx context.Context, e *trace.Exchange) (outcome, error) {
 	var params any
 	if e.Params != nil {
 		params = e.Params
 	}
-	m, err := p.ask(ctx, e.Method, params)
+	m, err := t.ask(ctx, e.Method, params)
 	if err != nil {
 		return outcome{}, err
 	}

@@ -152,7 +152,7 @@ func TestRunReplay(t *testing.T) {
 
 	path := install(t, t.TempDir(), "detect-dies")
 	o := ReplayOptions{ID: "detect-dies", Replace: map[string]string{"/here": "/there"}, Name: "frames"}
-	r, err := RunReplay(t.Context(), path, Options{Within: ample, Exit: ample}, bytes.NewReader(text.Bytes()), o)
+	r, err := RunReplay(t.Context(), path, Options{Setup: Setup{Within: ample, Exit: ample}}, bytes.NewReader(text.Bytes()), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func rustNoop(t *testing.T) adapters.Candidate {
 // TestRustNoop: a plugin in Rust passes every axis, and bento uses it as an adapter.
 func TestRustNoop(t *testing.T) {
 	c := rustNoop(t)
-	r, err := Run(t.Context(), c.Path, Options{Stderr: t.Output()})
+	r, err := Run(t.Context(), c.Path, Options{Setup: Setup{Stderr: t.Output()}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/sampling"
 	"github.com/bentobuild/bento/internal/testrun"
 )
@@ -49,7 +50,7 @@ func TestAxes(t *testing.T) {
 		running.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			o := Options{Within: ample, Exit: ample}
+			o := Options{Setup: Setup{Within: ample, Exit: ample}}
 			if slices.Contains([]string{"prints-first", "silent", "string-id", "drops-the-second", "counts-characters", "stays", "outlives-stdin", "deaf-to-term", "forgets-cancelled"}, b.id) {
 				o.Within, o.Exit = 2*time.Second, time.Second
 			}
@@ -81,13 +82,16 @@ func TestAxes(t *testing.T) {
 	}
 }
 
+// emptySuite is the suite of no plugin, whose table has all axes.
+func emptySuite() *suite { return &suite{lab: &lab{}, manifest: &adapters.Manifest{}} }
+
 // TestEveryAxisCanFail: each axis of the suite has a kid that fails it.
 func TestEveryAxisCanFail(t *testing.T) {
 	var all []string
 	for _, b := range kids() {
 		all = append(all, strings.Fields(b.fails)...)
 	}
-	for _, a := range axes() {
+	for _, a := range emptySuite().axes() {
 		if !slices.Contains(all, a.clause) {
 			t.Errorf("no kid fails %s: %s", a.clause, a.expected)
 		}
@@ -116,7 +120,7 @@ func TestPythonNoop(t *testing.T) {
 		"../../examples/bento-adapter-noop/python/bento-adapter-noop": nil,
 		"testdata/contract/bento-adapter-noop":                        {"3.6"},
 	} {
-		r, err := Run(t.Context(), path, Options{Stderr: t.Output(), Within: ample, Exit: ample})
+		r, err := Run(t.Context(), path, Options{Setup: Setup{Stderr: t.Output(), Within: ample, Exit: ample}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +137,7 @@ func TestGoNoop(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-o", path, "../../examples/bento-adapter-noop").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	r, err := Run(t.Context(), path, Options{Stderr: t.Output(), Within: ample, Exit: ample})
+	r, err := Run(t.Context(), path, Options{Setup: Setup{Stderr: t.Output(), Within: ample, Exit: ample}})
 	if err != nil {
 		t.Fatal(err)
 	}

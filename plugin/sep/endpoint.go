@@ -254,53 +254,42 @@ func (e *endpoint) finish() {
 	e.copying.Wait()
 }
 
-// Process is a process of an extension that was started without a host, for a suite.
-type Process struct {
-	*host.Stream
-	In    io.ReadCloser
-	Out   io.WriteCloser
-	Token string // that sep.hello must have; "" for inherited streams
-
-	endpoint *endpoint
-	once     sync.Once
-	status   string
-}
-
-// Launch starts the process of an extension as Start does. It waits for its connection, at most until ctx
-// is done, and sends it nothing. stderr gets the output of the process. The caller must close the process.
-func Launch(ctx context.Context, o Options, stderr io.Writer) (*Process, error) {
-	terms := Settle(o.Manifest, o.Entry)
-	e, err := newEndpoint(&o, terms.Startup)
+// Launch starts the process of an extension as Start does, without a host, for a suite. It waits for its
+// connection, at most until ctx is done, and sends it nothing. The streams are those of the connection; the
+// token is that of sep.hello, "" for inherited streams. stderr gets the output of the process. Wait also
+// closes the connection.
+func Launch(ctx context.Context, o Options, stderr io.Writer) (stream *host.Stream, token string, err error) {
+	e, err := newEndpoint(&o, Settle(o.Manifest, o.Entry).Startup)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	stream, err := e.Launch(ctx, stderr)
+	process, err := e.Launch(ctx, stderr)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	p := &Process{Stream: stream, In: stream.Stdout, Out: stream.Stdin, endpoint: e}
+	launched := *process
+	stream = &launched
+	stream.Wait = func() string {
+		status := process.Wait()
+		stream.Stdin.Close()
+		stream.Stdout.Close()
+		e.finish()
+		return status
+	}
 	if o.Stdio {
-		return p, nil
+		return stream, "", nil
 	}
-	conn, err := e.accept(ctx, stream)
+	conn, err := e.accept(ctx, process)
 	if err != nil {
 		stream.End(true)
-		status := stream.Wait()
-		e.finish()
-		return nil, fmt.Errorf("%w (%s)", err, status)
+		return nil, "", fmt.Errorf("%w (%s)", err, stream.Wait())
 	}
-	p.In, p.Out, p.Token = conn, conn, e.token
-	return p, nil
+	stream.Stdin, stream.Stdout = writeHalf{conn}, conn
+	return stream, e.token, nil
 }
 
-// Close kills the rest of the process, and returns how it ended.
-func (p *Process) Close() string {
-	p.once.Do(func() {
-		p.End(true)
-		p.status = p.Wait()
-		p.Out.Close()
-		p.In.Close()
-		p.endpoint.finish()
-	})
-	return p.status
-}
+// writeHalf is the direction of a connection to the other side.
+type writeHalf struct{ *net.UnixConn }
+
+// Close closes this direction alone.
+func (w writeHalf) Close() error { return w.CloseWrite() }

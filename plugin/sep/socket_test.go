@@ -15,13 +15,14 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/host"
 	"github.com/bentobuild/bento/plugin/sep/manifest"
 )
 
 // launched starts the kid of a name without a host; dir is the directory of sockets.
-func launched(t *testing.T, name string, change func(*Options)) (*Process, string) {
+func launched(t *testing.T, name string, change func(*Options)) (s *host.Stream, token, dir string) {
 	t.Helper()
-	dir := t.TempDir()
+	dir = t.TempDir()
 	o := Options{
 		Manifest: quick(t, name, "mark"), Dir: t.TempDir(),
 		Env: adapters.NewEnviron([]string{"PATH=" + os.Getenv("PATH"), "HOME=/home/x", "LANG=C", "TMPDIR=" + dir, "SECRET=s", "LD_PRELOAD=x"}),
@@ -29,12 +30,15 @@ func launched(t *testing.T, name string, change func(*Options)) (*Process, strin
 	if change != nil {
 		change(&o)
 	}
-	p, err := Launch(t.Context(), o, io.Discard)
+	s, token, err := Launch(t.Context(), o, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { p.Close() })
-	return p, dir
+	t.Cleanup(func() {
+		s.End(true)
+		s.Wait()
+	})
+	return s, token, dir
 }
 
 // TestSocket: each process has its own socket in a private directory, with its own token, for one
@@ -58,8 +62,8 @@ func TestSocket(t *testing.T) {
 	}
 	tokens := make(map[string]bool)
 	for range 3 {
-		p, dir := launched(t, "well", nil)
-		tokens[p.Token] = true
+		_, token, dir := launched(t, "well", nil)
+		tokens[token] = true
 		if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
 			t.Errorf("left after the connection: %v, %v", left, err)
 		}
@@ -203,16 +207,16 @@ func TestPrograms(t *testing.T) {
 // TestEnvironment checks the whole environment of a process. The manifest cannot set the variables of the
 // protocol.
 func TestEnvironment(t *testing.T) {
-	p, dir := launched(t, "environment", func(o *Options) {
+	s, token, dir := launched(t, "environment", func(o *Options) {
 		o.Manifest.Entrypoint.Environment = map[string]string{"PYTHONUNBUFFERED": "1", "SEP_TOKEN": "mine", "BOTH": "manifest"}
 		o.Set = map[string]string{"BOTH": "user", "MORE": "m"}
 	})
 	var got []string
-	if err := json.NewDecoder(p.In).Decode(&got); err != nil {
+	if err := json.NewDecoder(s.Stdout).Decode(&got); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(got)
-	want := []string{"BOTH=user", "HOME=/home/x", "LANG=C", "MORE=m", "PATH=" + os.Getenv("PATH"), "PYTHONUNBUFFERED=1", "SEP_TOKEN=" + p.Token, "TMPDIR=" + dir}
+	want := []string{"BOTH=user", "HOME=/home/x", "LANG=C", "MORE=m", "PATH=" + os.Getenv("PATH"), "PYTHONUNBUFFERED=1", "SEP_TOKEN=" + token, "TMPDIR=" + dir}
 	endpoint := slices.IndexFunc(got, func(kv string) bool { return strings.HasPrefix(kv, "SEP_ENDPOINT=unix:"+dir) })
 	if endpoint < 0 || !slices.Equal(slices.Delete(slices.Clone(got), endpoint, endpoint+1), want) {
 		t.Errorf("got %q", got)
