@@ -128,7 +128,5 @@ func holdsGit(dir string) string {
 }
 
 func noWorkspace(message, hint string) error {
-	return diagnostics.Problems{{
-		Severity: diagnostics.Error, Message: message, Rule: RuleNoWorkspace, Source: diagnostics.Source, Hint: hint,
-	}}
+	return diagnostics.Refuse(RuleNoWorkspace, hint, "%s", message)
 }

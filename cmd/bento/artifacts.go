@@ -86,11 +86,7 @@ func (s *session) artifacts(ctx context.Context, sel selection, dir string) erro
 		}
 		doc.Copied = dir
 	}
-	if s.flags.json {
-		return report.Write(s.out, doc)
-	}
-	report.WriteArtifacts(s.out, s.style, doc)
-	return nil
+	return show(s, doc, report.WriteArtifacts)
 }
 
 // everyTask plans all tasks of the selected dishes, not only the requested ones.

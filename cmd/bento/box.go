@@ -45,11 +45,7 @@ func (s *session) boxList(ctx context.Context) error {
 	for _, b := range w.Bentos {
 		doc.Entries = append(doc.Entries, report.BentoRow{Name: b.Name, File: b.Pos.File, Dishes: slices.Concat([]string{}, b.Dishes)})
 	}
-	if s.flags.json {
-		return report.Write(s.out, doc)
-	}
-	report.WriteBentoList(s.out, s.style, doc)
-	return nil
+	return show(s, doc, report.WriteBentoList)
 }
 
 // addedBox is the document of `bento box add`.

@@ -30,9 +30,7 @@ func usageError(message, hint string) error {
 	if hint == "" {
 		hint = "see bento --help"
 	}
-	return diagnostics.Problems{{
-		Severity: diagnostics.Error, Rule: "usage", Message: message, Hint: hint, Source: diagnostics.Source,
-	}}
+	return diagnostics.Refuse("usage", hint, "%s", message)
 }
 
 // exit reports err, if any, and returns the exit code.
@@ -46,21 +44,15 @@ func (s *session) exit(ctx context.Context, err error) int {
 	var problems diagnostics.Problems
 	var missing *adapters.MissingTool
 	if errors.As(err, &missing) {
-		err = diagnostics.Problems{{
-			Severity: diagnostics.Error, Rule: "missing_tool", Message: missing.Error(), Hint: missing.Hint, Source: diagnostics.Source,
-		}}
+		err = diagnostics.Refuse("missing_tool", missing.Hint, "%v", missing)
 	}
 	var refused *state.RefusedError // also the error of a refused cache directory
 	if errors.As(err, &refused) {
-		err = diagnostics.Problems{{
-			Severity: diagnostics.Error, Rule: "directory_refused", Message: err.Error(), Hint: refused.Hint, Source: diagnostics.Source,
-		}}
+		err = diagnostics.Refuse("directory_refused", refused.Hint, "%v", err)
 	}
 	var guest *owner.GuestError
 	if errors.As(err, &guest) {
-		err = diagnostics.Problems{{
-			Severity: diagnostics.Error, Rule: "state_unwritable", Message: guest.Error(), Hint: guest.Hint(), Source: diagnostics.Source,
-		}}
+		err = diagnostics.Refuse("state_unwritable", guest.Hint(), "%v", guest)
 	}
 	report.WriteError(s.err, s.style, err)
 	if s.flags.json {

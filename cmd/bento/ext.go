@@ -33,16 +33,10 @@ func extCommand(s *session) *cobra.Command {
 
 // extensions returns the extensions of the workspace. It starts none.
 func (s *session) extensions(ctx context.Context) (*kit.Extensions, *state.Dir, error) {
-	root, _, err := s.root()
+	cfg, st, err := s.configured(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	st := state.Open(root)
-	if err := st.Check(ctx); err != nil {
-		return nil, nil, err
-	}
-	cfg, problems := config.Load(root, s.host().OwnConfig())
-	s.writeProblems(problems)
 	return kit.FindExtensions(s.host(), cfg), st, nil
 }
 
@@ -81,11 +75,7 @@ func extListCommand(s *session) *cobra.Command {
 				rows = append(rows, all.List[i].Row(st))
 			}
 			doc := report.NewExtensionList(rows)
-			if s.flags.json {
-				return report.Write(s.out, doc)
-			}
-			report.WriteExtensionList(s.out, s.style, doc)
-			return nil
+			return show(s, doc, report.WriteExtensionList)
 		},
 	}
 }
@@ -101,11 +91,7 @@ func extInfoCommand(s *session) *cobra.Command {
 				return err
 			}
 			doc := report.NewExtensionInfo(e.Info(st))
-			if s.flags.json {
-				return report.Write(s.out, doc)
-			}
-			report.WriteExtensionInfo(s.out, s.style, doc)
-			return nil
+			return show(s, doc, report.WriteExtensionInfo)
 		},
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/workspace"
 	"github.com/bentobuild/bento/plugin/adapter"
 )
@@ -37,17 +36,12 @@ func pluginCommand(s *session) *cobra.Command {
 // pluginList starts every plugin and reports its status. A workspace is optional: its
 // bento.toml can forbid plugins.
 func (s *session) pluginList(ctx context.Context) error {
-	root, _, err := s.root()
+	cfg, st, err := s.configured(ctx)
 	if err != nil {
 		return err
 	}
-	cfg, problems := config.Load(root, s.host().OwnConfig())
-	st := state.Open(root)
-	if err := st.Check(ctx); err != nil {
-		return err
-	}
-	candidates, o, more := s.host().FindPlugins(cfg, st)
-	about := snapshot.Options{Env: s.environ, Clone: clone.At(root)}
+	candidates, o, problems := s.host().FindPlugins(cfg, st)
+	about := snapshot.Options{Env: s.environ, Clone: clone.At(cfg.Root)}
 	own := s.host().Adapters(about)
 	defined, faults := workspace.Defined(cfg.Adapters, own, about)
 	set, err := s.host().StartPlugins(ctx, candidates, o, own)
@@ -55,13 +49,9 @@ func (s *session) pluginList(ctx context.Context) error {
 		return err
 	}
 	defer set.Close()
-	report.WriteProblems(s.err, s.style, slices.Concat(problems, more, faults))
+	s.writeProblems(append(problems, faults...))
 	doc := report.NewPluginList(append(definedRows(cfg, defined), rows(set)...))
-	if s.flags.json {
-		return report.Write(s.out, doc)
-	}
-	report.WritePluginList(s.out, s.style, doc)
-	return nil
+	return show(s, doc, report.WritePluginList)
 }
 
 // definedRows lists the adapters that the workspace defines.

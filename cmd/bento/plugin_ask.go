@@ -43,11 +43,7 @@ func (s *session) pluginInfo(ctx context.Context, target string) error {
 			doc.Message = missing.Error()
 		}
 		doc.Asked = t.asked()
-		if s.flags.json {
-			return report.Write(s.out, doc)
-		}
-		report.WritePluginInfo(s.out, s.style, doc)
-		return nil
+		return show(s, doc, report.WritePluginInfo)
 	})
 }
 

@@ -146,11 +146,7 @@ func (s *session) writeTests(ctx context.Context, r *plugintest.Report) error {
 			return fmt.Errorf("the report cannot be written: %w", err)
 		}
 	}
-	if s.flags.json {
-		return report.Write(s.out, doc)
-	}
-	report.WritePluginTest(s.out, s.style, doc)
-	return nil
+	return show(s, doc, report.WritePluginTest)
 }
 
 func writeTestReport(w *os.File, name string, doc report.PluginTest) error {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -230,13 +231,26 @@ func (s *session) root() (root, cwd string, err error) {
 		o.Cwd, err = filepath.EvalSymlinks(o.Cwd)
 	}
 	if err != nil && !filepath.IsAbs(cmp.Or(o.Dir, o.Env)) {
-		return "", "", diagnostics.Problems{{
-			Severity: diagnostics.Error, Message: fmt.Sprintf("the current directory cannot be found: %v", err), Rule: discovery.RuleNoWorkspace,
-			Source: diagnostics.Source, Hint: "change to a directory that exists, or name the workspace by an absolute path after -C",
-		}}
+		return "", "", diagnostics.Refuse(discovery.RuleNoWorkspace, "change to a directory that exists, or name the workspace by an absolute path after -C",
+			"the current directory cannot be found: %v", err)
 	}
 	root, err = discovery.FindRoot(o)
 	return root, cmp.Or(o.Cwd, root), err
+}
+
+// configured finds the workspace and reads its configuration, without opening it. It prints the problems.
+func (s *session) configured(ctx context.Context) (*config.Workspace, *state.Dir, error) {
+	root, _, err := s.root()
+	if err != nil {
+		return nil, nil, err
+	}
+	st := state.Open(root)
+	if err := st.Check(ctx); err != nil {
+		return nil, nil, err
+	}
+	cfg, problems := config.Load(root, s.host().OwnConfig())
+	s.writeProblems(problems)
+	return cfg, st, nil
 }
 
 // sayPassedOver prints with --verbose why a directory was passed over.
@@ -289,6 +303,15 @@ func inside(root, cwd string) string {
 		return filepath.ToSlash(rel)
 	}
 	return ""
+}
+
+// show writes a document as JSON with --json, and else for people.
+func show[D any](s *session, doc D, write func(io.Writer, report.Style, D)) error {
+	if s.flags.json {
+		return report.Write(s.out, doc)
+	}
+	write(s.out, s.style, doc)
+	return nil
 }
 
 func (s *session) warn(code, message, hint string) {

@@ -12,7 +12,6 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/adapter"
 )
 
@@ -39,19 +38,14 @@ func toolCommand(s *session) *cobra.Command {
 
 // findTools finds the tools of the workspace. It starts none; the caller closes the result.
 func (s *session) findTools(ctx context.Context, o kit.ToolOptions) (*kit.Tools, *config.Workspace, error) {
-	root, _, err := s.root()
+	cfg, st, err := s.configured(ctx)
 	if err != nil {
-		return nil, nil, err
-	}
-	cfg, problems := config.Load(root, s.host().OwnConfig())
-	st := state.Open(root)
-	if err := st.Check(ctx); err != nil {
 		return nil, nil, err
 	}
 	o.Trace = adapter.TraceOf(ctx)
 	o.Warn = func(message, hint string) { s.warn("tool_cache", message, hint) }
-	tools, more := kit.FindTools(s.host(), cfg, st, o)
-	report.WriteProblems(s.err, s.style, append(problems, more...))
+	tools, problems := kit.FindTools(s.host(), cfg, st, o)
+	s.writeProblems(problems)
 	return tools, cfg, nil
 }
 
@@ -113,11 +107,7 @@ func toolListCommand(s *session) *cobra.Command {
 				list = append(list, rowOfTool(&tools.List[i]))
 			}
 			doc := report.NewToolList(list)
-			if s.flags.json {
-				return report.Write(s.out, doc)
-			}
-			report.WriteToolList(s.out, s.style, doc)
-			return nil
+			return show(s, doc, report.WriteToolList)
 		},
 	}
 }
@@ -182,11 +172,7 @@ func (s *session) toolInfo(ctx context.Context, id string, handshake bool) error
 		}
 	}
 	doc = report.NewToolInfo(doc)
-	if s.flags.json {
-		return report.Write(s.out, doc)
-	}
-	report.WriteToolInfo(s.out, s.style, doc)
-	return nil
+	return show(s, doc, report.WriteToolInfo)
 }
 
 // introduce starts a program for its manifest, or asks a module for its name and the schema of its input.

@@ -59,11 +59,7 @@ func (s *session) toolchain(ctx context.Context, command string, targets []strin
 	if doc.Unmet > 0 && command == "toolchain.check" {
 		s.outcome = exitInput
 	}
-	if s.flags.json {
-		return report.Write(s.out, doc)
-	}
-	report.WriteToolchains(s.out, s.style, doc)
-	return nil
+	return show(s, doc, report.WriteToolchains)
 }
 
 // selected opens the workspace and returns the dishes of targets. It prints problems, and returns an error

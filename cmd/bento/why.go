@@ -115,11 +115,7 @@ func onlyRequested(p *plan.Plan, name string) (*plan.Task, error) {
 	return task, nil
 }
 
-func notFound(code, message, hint string) error {
-	return diagnostics.Problems{{
-		Severity: diagnostics.Error, Rule: code, Message: message, Hint: hint, Source: diagnostics.Source,
-	}}
-}
+func notFound(code, message, hint string) error { return diagnostics.Refuse(code, hint, "%s", message) }
 
 // exactly takes n arguments.
 func exactly(n int, message string) cobra.PositionalArgs {

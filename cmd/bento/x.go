@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -106,10 +105,7 @@ func showText(w io.Writer, isTerminal bool, text []byte) error {
 func (s *session) commandFailed(id, namespace string, err error) error {
 	var answered *wire.RPCError
 	if errors.As(err, &answered) {
-		return diagnostics.Problems{{
-			Severity: diagnostics.Error, Rule: "extension_error", Source: diagnostics.Source,
-			Message: fmt.Sprintf("the extension %s refused bento x %s: %s (code %d)", id, namespace, answered.Message, answered.Code), Hint: "bento ext logs " + id,
-		}}
+		return diagnostics.Refuse("extension_error", "bento ext logs "+id, "the extension %s refused bento x %s: %s (code %d)", id, namespace, answered.Message, answered.Code)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &adapters.Failure{Code: adapters.Timeout, Adapter: id, Message: "timed out: no answer to bento x " + namespace, Hint: "use --timeout before the namespace"}

@@ -123,10 +123,7 @@ func (e *Extension) approval() (string, error) {
 	case e.Status == Failed:
 		return "", diagnostics.Problems{*e.Problem}
 	case e.Settings.Own:
-		return "", diagnostics.Problems{{
-			Severity: diagnostics.Error, Rule: RuleNotApproved, Source: diagnostics.Source,
-			Message: "your own configuration names the extension " + e.ID + ", so it needs no approval", Hint: "bento ext list",
-		}}
+		return "", diagnostics.Refuse(RuleNotApproved, "bento ext list", "your own configuration names the extension %s, so it needs no approval", e.ID)
 	case e.Digest != "":
 		return e.Digest, nil
 	}

@@ -70,11 +70,8 @@ func (a *Adapter) Compatible() error {
 	if a.Platform == "" || a.Platform == Platform() {
 		return nil
 	}
-	return diagnostics.Problems{{
-		Severity: diagnostics.Error, Rule: RuleIncompatible, Source: diagnostics.Source,
-		Message: a.ID + " " + a.Version + " is built for " + a.Platform + ", expected " + Platform(),
-		Hint:    "get the package of this platform, whose name ends with -" + platformSuffix(),
-	}}
+	return diagnostics.Refuse(RuleIncompatible, "get the package of this platform, whose name ends with -"+platformSuffix(),
+		"%s %s is built for %s, expected %s", a.ID, a.Version, a.Platform, Platform())
 }
 
 func platformSuffix() string { return runtime.GOOS + "-" + runtime.GOARCH }

@@ -128,5 +128,5 @@ func (ix Index) Choose(id string, want Requirement) (Release, error) {
 		slices.Sort(ids)
 		hint = diagnostics.Suggest(id, ids)
 	}
-	return Release{}, diagnostics.Problems{{Severity: diagnostics.Error, Rule: RuleNotIndexed, Message: message, Hint: hint, Source: diagnostics.Source}}
+	return Release{}, diagnostics.Refuse(RuleNotIndexed, hint, "%s", message)
 }

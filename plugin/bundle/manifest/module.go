@@ -4,7 +4,6 @@ package manifest
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
@@ -139,11 +138,8 @@ func (m *Module) Compatible() error {
 	if m.MaxRuntimeAPI < RuntimeAPI {
 		hint = "upgrade to SDK v2: build the module again with it, then package it again"
 	}
-	return diagnostics.Problems{{
-		Severity: diagnostics.Error, Rule: RuleIncompatible, Source: diagnostics.Source, Hint: hint,
-		Message: "plugin runtime API compatibility failed: current=" + strconv.Itoa(RuntimeAPI) +
-			", supported=" + strconv.Itoa(m.MinRuntimeAPI) + "..=" + strconv.Itoa(m.MaxRuntimeAPI) + " (" + m.ID + " " + m.Version + ")",
-	}}
+	return diagnostics.Refuse(RuleIncompatible, hint, "plugin runtime API compatibility failed: current=%d, supported=%d..=%d (%s %s)",
+		RuntimeAPI, m.MinRuntimeAPI, m.MaxRuntimeAPI, m.ID, m.Version)
 }
 
 // HostCall returns the plain name of a host function: "az_x" for "az_x", "az::az_x" and "host:az_x".
