@@ -133,13 +133,13 @@ func (s *Disk) lockPruning(ctx context.Context) (unlock func(), err error) {
 	if err != nil {
 		return func() {}, nil // the directory is missing or read-only
 	}
-	told := s.waiting == nil
+	warned := s.waiting == nil
 	for start := time.Now(); own; {
 		if err := file.TryLock(); !errors.Is(err, rawfile.ErrLocked) || time.Since(start) > lockWait {
 			break
 		}
-		if !told && time.Since(start) > lockTold {
-			told = true
+		if !warned && time.Since(start) > lockTold {
+			warned = true
 			s.waiting(file.Name())
 		}
 		select {

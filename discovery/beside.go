@@ -166,16 +166,16 @@ func (f *finder) label(list []*dish.Dish) {
 	if len(list) < 2 {
 		return
 	}
-	taken := make(map[string]bool)
+	used := make(map[string]bool)
 	for i, d := range list {
 		if i == 0 || d.Adapter == nil {
 			continue
 		}
 		m := d.Adapter.Manifest()
 		d.Beside = m.GroupName()
-		if taken[d.Beside] {
+		if used[d.Beside] {
 			d.Beside = m.AdapterID
 		}
-		taken[d.Beside] = true
+		used[d.Beside] = true
 	}
 }

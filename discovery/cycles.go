@@ -31,7 +31,7 @@ func (f *finder) cycles() {
 // links first, to keep as much of the order as possible.
 func (f *finder) breakRing(ring []*dish.Dish) {
 	kept, edges := ringEdges(ring)
-	told := false
+	reported := false
 	for _, e := range edges {
 		path := findPath(e.link.To, e.from, func(l *dish.Link) bool { return kept[l] })
 		if path == nil {
@@ -39,8 +39,8 @@ func (f *finder) breakRing(ring []*dish.Dish) {
 			continue
 		}
 		e.link.Cyclic = true
-		if !told && !e.link.Inherited { // nobody wrote that one, so nobody can remove it
-			told = true
+		if !reported && !e.link.Inherited { // nobody wrote that one, so nobody can remove it
+			reported = true
 			names := append([]string{e.from.Name}, path...)
 			f.add(e.link.Pos.Warning(RuleCycle, "%s depends on %s in a cycle: %s; this link orders no tasks",
 				e.from.Name, e.link.To.Name, strings.Join(names, " → ")))
@@ -62,7 +62,7 @@ func ringEdges(ring []*dish.Dish) (declared map[*dish.Link]bool, inferred []edge
 		inside[d] = true
 	}
 	declared = make(map[*dish.Link]bool)
-	var dev, taken []edge
+	var dev, inherited []edge
 	for _, d := range ring {
 		for i := range d.Links {
 			switch l := &d.Links[i]; {
@@ -70,7 +70,7 @@ func ringEdges(ring []*dish.Dish) (declared map[*dish.Link]bool, inferred []edge
 			case l.Kind == dish.Declared:
 				declared[l] = true
 			case l.Inherited:
-				taken = append(taken, edge{d, l})
+				inherited = append(inherited, edge{d, l})
 			case l.Dev:
 				dev = append(dev, edge{d, l})
 			default:
@@ -78,7 +78,7 @@ func ringEdges(ring []*dish.Dish) (declared map[*dish.Link]bool, inferred []edge
 			}
 		}
 	}
-	return declared, slices.Concat(inferred, dev, taken)
+	return declared, slices.Concat(inferred, dev, inherited)
 }
 
 // findPath returns the names of the dishes on the shortest path over the links for which counts returns

@@ -16,12 +16,12 @@ const RuleDishName = "dish_name"
 // that name, it is the path with "-" for "/", and if that is taken too, the path. The further dishes of
 // one directory add their language to the name of the first.
 func (f *finder) nameDishes() {
-	count, taken := make(map[string]int, len(f.ws.Dishes)), make(map[string]bool, len(f.ws.Dishes))
+	count, used := make(map[string]int, len(f.ws.Dishes)), make(map[string]bool, len(f.ws.Dishes))
 	var undeclared []*dish.Dish
 	for _, d := range f.ws.Dishes {
 		switch name := declaredName(d); {
 		case name != "":
-			d.Name, taken[name] = name, true
+			d.Name, used[name] = name, true
 		case d.Beside == "":
 			undeclared = append(undeclared, d)
 			d.Name = dirName(d.Path)
@@ -32,25 +32,25 @@ func (f *finder) nameDishes() {
 		if count[d.Name] > 1 && d.Path != "." {
 			d.Name = strings.ReplaceAll(d.Path, "/", "-")
 		}
-		d.Name = free(taken, d.Name, d.Path)
+		d.Name = free(used, d.Name, d.Path)
 	}
 	for _, d := range f.ws.Dishes {
 		if d.Beside != "" {
-			d.Name = free(taken, f.ws.First(d.Path).Name+"-"+d.Beside, d.Path+"-"+d.Beside)
+			d.Name = free(used, f.ws.First(d.Path).Name+"-"+d.Beside, d.Path+"-"+d.Beside)
 		}
 	}
 	f.checkNames()
 }
 
 // free returns the first of these that is not taken, and takes it: name, path, path with a number.
-func free(taken map[string]bool, name, path string) string {
-	if taken[name] {
+func free(used map[string]bool, name, path string) string {
+	if used[name] {
 		name = path
 	}
-	for n := 2; taken[name]; n++ {
+	for n := 2; used[name]; n++ {
 		name = path + "-" + strconv.Itoa(n)
 	}
-	taken[name] = true
+	used[name] = true
 	return name
 }
 

@@ -262,7 +262,7 @@ func (s *search) forbid(c *adapters.Candidate) {
 		if why, hint = s.exposed(c); pin.Text != "" {
 			c.SHA256 = pin.Text
 			if why, hint = s.differs(c.Path, pin), ""; why != "" {
-				c.Skip, c.SkipReason, c.SkipHint = adapters.SkipNotTrusted, why, s.mendPin(c, pin)
+				c.Skip, c.SkipReason, c.SkipHint = adapters.SkipNotTrusted, why, s.pinHint(c, pin)
 				s.differing[len(s.found)] = pin
 				return
 			}
@@ -315,8 +315,8 @@ func (s *search) differs(path string, pin dish.Text) string {
 	}
 }
 
-// mendPin returns the advice about a candidate whose digest differs from its pin.
-func (s *search) mendPin(c *adapters.Candidate, pin dish.Text) string {
+// pinHint returns the advice about a candidate whose digest differs from its pin.
+func (s *search) pinHint(c *adapters.Candidate, pin dish.Text) string {
 	if pin.Pos.File != config.LockFile {
 		return "if you trust its present content, change the sha256 there"
 	}

@@ -26,11 +26,11 @@ func (f *finder) checkPins() {
 	for _, c := range f.Candidates {
 		known = append(known, c.ID)
 	}
-	told := make(map[diagnostics.Pos]bool)
+	reported := make(map[diagnostics.Pos]bool)
 	check := func(pins map[string]dish.Pin) {
 		for _, name := range slices.Sorted(maps.Keys(pins)) {
-			if pos := pins[name].Pos; !slices.Contains(known, name) && !told[pos] {
-				told[pos] = true
+			if pos := pins[name].Pos; !slices.Contains(known, name) && !reported[pos] {
+				reported[pos] = true
 				d := pos.Error(RuleUnknownRuntime, "[toolchain] pins %q, which is neither a runtime nor an adapter's id", name)
 				d.Hint = SuggestLanguage(name, known)
 				f.add(d)

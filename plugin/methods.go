@@ -100,17 +100,17 @@ func (m *methods) withOptions(ctx context.Context, c *call) context.Context {
 // execKey is the key of an *adapters.ExecOutput in the context of a call.
 type execKey struct{}
 
-func withExec(ctx context.Context, said *adapters.ExecOutput) context.Context {
-	return context.WithValue(ctx, execKey{}, said)
+func withExec(ctx context.Context, output *adapters.ExecOutput) context.Context {
+	return context.WithValue(ctx, execKey{}, output)
 }
 
 // ExecOutput returns the output of the command of Manifest().Exec. bento runs it for ToolchainFingerprint
 // and ResolvedToolchain, whose ctx has it. With any other ctx the result is the zero value. An adapter
 // that gets its version this way starts no process, and works as an executable and as a module.
 func ExecOutput(ctx context.Context) adapters.ExecOutput {
-	said, _ := ctx.Value(execKey{}).(*adapters.ExecOutput)
-	if said == nil {
+	output, _ := ctx.Value(execKey{}).(*adapters.ExecOutput)
+	if output == nil {
 		return adapters.ExecOutput{}
 	}
-	return *said
+	return *output
 }

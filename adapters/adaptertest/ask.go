@@ -166,8 +166,8 @@ func ScaffoldWorks(t testing.TB, a adapters.Adapter, env adapters.Environ, tasks
 		}
 	}
 	for _, name := range tasks {
-		if exit, said := Run(t, a, env, dir, Task(t, a, dir, name)); exit != 0 {
-			t.Errorf("%s exits with %d: %s", name, exit, said)
+		if exit, output := Run(t, a, env, dir, Task(t, a, dir, name)); exit != 0 {
+			t.Errorf("%s exits with %d: %s", name, exit, output)
 		}
 	}
 }

@@ -20,9 +20,9 @@ func Index(t testing.TB) string {
 	run := func(argv ...string) string {
 		t.Helper()
 		spec := proc.Spec{Argv: argv, Dir: "/", Env: Env(), Timeout: 5 * time.Minute}
-		out, said, res, err := proc.Output(context.WithoutCancel(t.Context()), spec, 1<<20)
+		out, errOut, res, err := proc.Output(context.WithoutCancel(t.Context()), spec, 1<<20)
 		if err != nil || res.ExitCode != 0 {
-			t.Fatalf("%q: exit code %d, %v\n%s%s", argv, res.ExitCode, err, out, said)
+			t.Fatalf("%q: exit code %d, %v\n%s%s", argv, res.ExitCode, err, out, errOut)
 		}
 		return strings.TrimSpace(string(out))
 	}

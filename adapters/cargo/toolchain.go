@@ -149,21 +149,21 @@ func (a *Adapter) ask(ctx context.Context, q probe.Question, at probe.At, name s
 	if !rustup.IsProxy(at.Path) {
 		at.Set = nil // only rustup chooses
 	}
-	said, err := a.asker.Ask(ctx, q, at)
+	output, err := a.asker.Ask(ctx, q, at)
 	var refused *probe.Refusal
 	if errors.As(err, &refused) {
-		if toolchain := rustup.Missing(refused.Said); toolchain != "" {
+		if toolchain := rustup.Missing(refused.Stderr); toolchain != "" {
 			hint := fmt.Sprintf("install it with %q", "rustup toolchain install "+toolchain)
 			return "", &adapters.MissingTool{Tool: "rust toolchain " + toolchain, Hint: hint}
 		}
-		refused.Said, _, _ = strings.Cut(refused.Said, "Stack backtrace")
+		refused.Stderr, _, _ = strings.Cut(refused.Stderr, "Stack backtrace")
 	}
 	if err != nil {
 		return "", err
 	}
-	text, ok := said.From(name + " ")
+	text, ok := output.From(name + " ")
 	if !ok {
-		return "", fmt.Errorf("%s: no version in its answer %.80q", name, said.Out)
+		return "", fmt.Errorf("%s: no version in its answer %.80q", name, output.Out)
 	}
 	return text, nil
 }

@@ -118,6 +118,6 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if a.def.Install == "" {
 		return nil
 	}
-	w := probe.Work{Argv: []string{"sh", "-c", a.def.Install}, Dir: req.DishDir, Env: req.Env.Or(a.env), Said: a.def.Install}
+	w := probe.Work{Argv: []string{"sh", "-c", a.def.Install}, Dir: req.DishDir, Env: req.Env.Or(a.env), Shown: a.def.Install}
 	return probe.Run(ctx, req.Leave(), w, log)
 }

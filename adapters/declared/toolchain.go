@@ -89,11 +89,11 @@ func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (
 	if err != nil {
 		return "", a.missing(err)
 	}
-	said, err := a.asker.AskNamed(ctx, req.Leave(), probe.At{Dir: req.Dir, Path: tool}, a.def.Command[1:]...)
+	output, err := a.asker.AskNamed(ctx, req.Leave(), probe.At{Dir: req.Dir, Path: tool}, a.def.Command[1:]...)
 	if err != nil {
 		return "", a.missing(err)
 	}
-	text := said.Out + said.Err // some tools print their version to stderr
+	text := output.Out + output.Err // some tools print their version to stderr
 	if a.def.Version == "" {
 		return strings.TrimSpace(text), nil
 	}

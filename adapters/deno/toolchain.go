@@ -96,11 +96,11 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	said, err := a.asker.Ask(ctx, probe.DenoVersion, at.Of(path))
+	output, err := a.asker.Ask(ctx, probe.DenoVersion, at.Of(path))
 	if err != nil {
 		return "", err
 	}
-	return versions(path, said.Out)
+	return versions(path, output.Out)
 }
 
 // versions returns the lines "name version …" and leaves out the rest.

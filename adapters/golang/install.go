@@ -123,6 +123,6 @@ func readAll(paths []string) [][]byte {
 }
 
 func run(ctx context.Context, leave adapters.Leave, w probe.Work, log adapters.LogFunc) error {
-	w.Said = spoken(w.Argv)
+	w.Shown = spoken(w.Argv)
 	return probe.Run(ctx, leave, w, log)
 }

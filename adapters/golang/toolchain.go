@@ -123,11 +123,11 @@ func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string,
 	if err != nil {
 		return "", a.missing(err)
 	}
-	said, err := a.asker.Ask(ctx, probe.GoEnv, probe.At{Dir: dir, Path: tool})
+	output, err := a.asker.Ask(ctx, probe.GoEnv, probe.At{Dir: dir, Path: tool})
 	if err != nil {
 		return "", err
 	}
-	print, err := format(said.Out)
+	print, err := format(output.Out)
 	if err == nil && a.download {
 		err = a.becomes(dir, print)
 	}
@@ -160,11 +160,11 @@ func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (
 	if err != nil {
 		return "", a.missing(err)
 	}
-	said, err := a.asker.Ask(ctx, probe.GoEnv, probe.At{Dir: req.Dir, Path: tool, Leave: req.Leave()})
+	output, err := a.asker.Ask(ctx, probe.GoEnv, probe.At{Dir: req.Dir, Path: tool, Leave: req.Leave()})
 	if err != nil {
 		return "", err
 	}
-	return format(said.Out)
+	return format(output.Out)
 }
 
 // format returns the answer of `go env -json` as lines. It skips earlier output of a shim.

@@ -127,27 +127,27 @@ func (h *Host) Basis(dir string) (string, error) {
 	return seen.basis + b.String(), nil
 }
 
-// Said returns the output of java's version probe.
-func (h *Host) Said(ctx context.Context, at probe.At) (string, error) {
+// VersionOutput returns the output of java's version probe.
+func (h *Host) VersionOutput(ctx context.Context, at probe.At) (string, error) {
 	seen, err := h.java.See(h.from, h.look)
 	if err != nil {
 		return "", err
 	}
-	said, err := h.asker.Ask(ctx, probe.JavaVersion, at.Of(seen.path))
+	output, err := h.asker.Ask(ctx, probe.JavaVersion, at.Of(seen.path))
 	if err != nil {
 		return "", err
 	}
-	text, _ := Tell(said.Out + "\n" + said.Err)
+	text, _ := Tell(output.Out + "\n" + output.Err)
 	if text == "" {
-		return "", fmt.Errorf("%s -version: no version in its answer %.80q", seen.path, said.Err)
+		return "", fmt.Errorf("%s -version: no version in its answer %.80q", seen.path, output.Err)
 	}
 	return text, nil
 }
 
 // Ask returns the output of Maven or Gradle, both streams in one.
 func (h *Host) Ask(ctx context.Context, q probe.Question, at probe.At) (string, error) {
-	said, err := h.asker.Ask(ctx, q, at)
-	return said.Out + "\n" + said.Err, err
+	output, err := h.asker.Ask(ctx, q, at)
+	return output.Out + "\n" + output.Err, err
 }
 
 // hint returns how to install Java, of the feature release major unless that is 0.

@@ -80,7 +80,7 @@ func TestHost(t *testing.T) {
 	one, two := home(t, t.TempDir(), "17.0.1"), home(t, t.TempDir(), "21.0.2")
 	ask := func(env ...string) (said, basis string) {
 		h := hostIn(adapters.NewEnviron(append(env, "HOME="+t.TempDir())))
-		said, err := h.Said(t.Context(), probe.At{Dir: t.TempDir()})
+		said, err := h.VersionOutput(t.Context(), probe.At{Dir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestShims(t *testing.T) {
 	h := hostIn(adapters.NewEnviron([]string{"PATH=" + filepath.Dir(shim), "HOME=" + manager}))
 	var bases []string
 	for dir, want := range map[string]string{"a": "17", "b": "21"} {
-		said, err := h.Said(t.Context(), probe.At{Dir: filepath.Join(root, dir)})
+		said, err := h.VersionOutput(t.Context(), probe.At{Dir: filepath.Join(root, dir)})
 		if err != nil || !strings.Contains(said, `"`+want+`"`) {
 			t.Errorf("%s: %q %v", dir, said, err)
 		}

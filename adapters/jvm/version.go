@@ -134,12 +134,12 @@ func Minimum(want string) int {
 	return ParseVersion(low).Major()
 }
 
-var told = pattern.New(`(?m)^.* version "([^"]+)".*$`)
+var versionLine = pattern.New(`(?m)^.* version "([^"]+)".*$`)
 
 // Tell returns the version in the output of "java -version", and the output from the line
 // with the version on. Variables of the environment may cause lines before it.
 func Tell(printed string) (text string, v Version) {
-	m := told.FindStringSubmatchIndex(printed)
+	m := versionLine.FindStringSubmatchIndex(printed)
 	if m == nil {
 		return "", nil
 	}

@@ -33,9 +33,9 @@ type Wrapper struct {
 var distribution = pattern.New(`^(?:apache-maven|gradle)-(\d[\w.+-]*?)(?:-(?:bin|all|src))?\.(?:zip|tar\.gz)$`)
 
 // describe reads the properties of a wrapper.
-func (w *Wrapper) describe(said map[string]Property) (url string) {
-	url = said["distributionUrl"].Value
-	w.Text = strings.TrimSpace(url + " " + said["distributionSha256Sum"].Value)
+func (w *Wrapper) describe(properties map[string]Property) (url string) {
+	url = properties["distributionUrl"].Value
+	w.Text = strings.TrimSpace(url + " " + properties["distributionSha256Sum"].Value)
 	if m := distribution.FindStringSubmatch(path.Base(url)); m != nil {
 		w.Version = m[1]
 	}
@@ -55,12 +55,12 @@ func MavenWrapper(f *snapshot.Files, env adapters.Environ) (*Wrapper, error) {
 	if data == nil || err != nil {
 		return w, err // a script of another kind
 	}
-	said := Properties(data)
-	if w.describe(said); w.Version == "" {
+	properties := Properties(data)
+	if w.describe(properties); w.Version == "" {
 		return w, nil
 	}
 	w.There = mavenIsThere(f, env, w.Version)
-	if said["distributionType"].Value != "only-script" && !f.IsFile(filepath.Join(dir, "maven-wrapper.jar")) {
+	if properties["distributionType"].Value != "only-script" && !f.IsFile(filepath.Join(dir, "maven-wrapper.jar")) {
 		// The scripts that need the jar fetch it too.
 		text, err := f.Read(script)
 		w.There = w.There && err == nil && !strings.Contains(string(text), "maven-wrapper.jar")
@@ -101,12 +101,12 @@ func GradleWrapper(f *snapshot.Files, env adapters.Environ) (w *Wrapper, pin *ad
 	if err != nil {
 		return nil, nil, err
 	}
-	said := Properties(data)
-	url := w.describe(said)
+	properties := Properties(data)
+	url := w.describe(properties)
 	if !f.IsFile(filepath.Join(dir, "gradle-wrapper.jar")) {
 		if text, err := f.Read(script); err == nil && strings.Contains(string(text), "gradle-wrapper.jar") {
 			if w.Version != "" {
-				pin = &adapters.Toolchain{Tool: "gradle", Version: w.Version, File: w.settings, Line: said["distributionUrl"].Line}
+				pin = &adapters.Toolchain{Tool: "gradle", Version: w.Version, File: w.settings, Line: properties["distributionUrl"].Line}
 			}
 			return nil, pin, nil
 		}
@@ -178,5 +178,5 @@ func (w *Wrapper) Scope(f *snapshot.Files) adapters.Scope {
 func (w *Wrapper) Fetch(ctx context.Context, leave adapters.Leave, env adapters.Environ, log adapters.LogFunc) error {
 	dir := filepath.Dir(w.Script)
 	command := w.Command(dir) + " " + w.option
-	return probe.Run(ctx, leave, probe.Work{Argv: []string{"/bin/sh", "-c", command}, Dir: dir, Env: env, Said: command}, log)
+	return probe.Run(ctx, leave, probe.Work{Argv: []string{"/bin/sh", "-c", command}, Dir: dir, Env: env, Shown: command}, log)
 }

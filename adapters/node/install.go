@@ -174,9 +174,9 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if _, err := a.tools.Find(req.Env, argv[0]); err != nil {
 		return err
 	}
-	in := modules.Install{Source: a.Source, Dir: p.Scope(), Known: left.made, Mark: left.mark, Anew: req.Force, Claims: req.Claims, Log: log}
+	in := modules.Install{Source: a.Source, Dir: p.Scope(), Known: left.made, Mark: left.mark, Discard: req.Force, Claims: req.Claims, Log: log}
 	if copied := a.basisOf(f, p).copied; len(copied) > 0 {
-		in.Anew = in.Anew || slices.ContainsFunc(copied, func(c adapters.Copied) bool { return !c.Scripts })
+		in.Discard = in.Discard || slices.ContainsFunc(copied, func(c adapters.Copied) bool { return !c.Scripts })
 		if a.again != nil {
 			argv = a.again(argv)
 		}
@@ -215,7 +215,7 @@ func (a *Adapter) runTool(ctx context.Context, leave adapters.Leave, w probe.Wor
 		return err
 	}
 	filter := &usageFilter{log: log}
-	w.Said = commandLine(w.Argv)
+	w.Shown = commandLine(w.Argv)
 	w.Argv = slices.Concat([]string{path}, w.Argv[1:])
 	w.Env = w.Env.With(a.manifest.SetEnv)
 	err = probe.Run(ctx, leave, w, filter.take)

@@ -162,7 +162,7 @@ func stale(locked *composer.Package, m *composer.Manifest) string {
 // the adapter's own.
 func (a *Adapter) run(ctx context.Context, leave adapters.Leave, w probe.Work, log adapters.LogFunc) error {
 	w.Env = w.Env.Or(a.env)
-	w.Said = "composer " + strings.Join(w.Argv, " ")
+	w.Shown = "composer " + strings.Join(w.Argv, " ")
 	w.Argv = slices.Concat([]string{"composer", "--no-ansi", "--no-interaction"}, w.Argv)
 	return a.missing(probe.Run(ctx, leave, w, log))
 }

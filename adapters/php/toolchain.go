@@ -79,13 +79,13 @@ func (a *Adapter) ask(ctx context.Context, q probe.Question, at probe.At, begin 
 	if err != nil {
 		return "", a.missing(err)
 	}
-	said, err := a.asker.Ask(ctx, q, at.Of(path))
+	output, err := a.asker.Ask(ctx, q, at.Of(path))
 	if err != nil {
 		return "", err
 	}
-	text, ok := said.From(begin)
+	text, ok := output.From(begin)
 	if !ok {
-		return "", fmt.Errorf("%s: no version in its answer %.80q", at.Path, said.Out)
+		return "", fmt.Errorf("%s: no version in its answer %.80q", at.Path, output.Out)
 	}
 	return text, nil
 }

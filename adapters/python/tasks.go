@@ -44,8 +44,8 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 
 func (p *project) build() []adapters.Task {
 	t := adapters.Task{Name: "build", Outputs: []string{"dist/**"}, SkipsPrivate: true}
-	switch packaged, said := p.Flag("tool", "poetry", "package-mode"); {
-	case !p.canBuild() || p.poetry && said && !packaged:
+	switch packaged, set := p.Flag("tool", "poetry", "package-mode"); {
+	case !p.canBuild() || p.poetry && set && !packaged:
 		return nil
 	case p.poetry:
 		t.Run = "poetry build --no-interaction --no-ansi"

@@ -145,7 +145,7 @@ func (i *installer) run(ctx context.Context, args ...string) error {
 		words = append(words, quote(arg))
 	}
 	return probe.Run(ctx, i.leave, probe.Work{
-		Argv: append([]string{path}, args...), Dir: i.dir, Env: i.env, Said: strings.Join(words, " "),
+		Argv: append([]string{path}, args...), Dir: i.dir, Env: i.env, Shown: strings.Join(words, " "),
 	}, i.log)
 }
 

@@ -27,7 +27,7 @@ type Adapter struct {
 	manifest adapters.Manifest
 	bundles  snapshot.Memo[*bundle]
 	seen     snapshot.Machine[machine]
-	said     probe.Memory
+	answers  probe.Memory
 	scripts  adapters.Scripts
 }
 

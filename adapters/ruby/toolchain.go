@@ -18,7 +18,7 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	}
 	m := &a.manifest
 	env := a.env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...).With(m.SetEnv)
-	return ask(ctx, probe.New(a.Source, env).Sharing(&a.said), probe.RubyVersion, at, env)
+	return ask(ctx, probe.New(a.Source, env).Sharing(&a.answers), probe.RubyVersion, at, env)
 }
 
 // ask returns the output of a Ruby program.
@@ -27,13 +27,13 @@ func ask(ctx context.Context, asker *probe.Asker, q probe.Question, at probe.At,
 	if err != nil {
 		return "", err
 	}
-	said, err := asker.Ask(ctx, q, at.Of(path))
+	output, err := asker.Ask(ctx, q, at.Of(path))
 	if err != nil {
 		return "", err
 	}
-	answer, ok := said.Line(probe.Mark)
+	answer, ok := output.Line(probe.Mark)
 	if !ok {
-		return "", fmt.Errorf("%q for %q printed no answer: %.200q", path, at.Dir, said.Out)
+		return "", fmt.Errorf("%q for %q printed no answer: %.200q", path, at.Dir, output.Out)
 	}
 	return answer, nil
 }

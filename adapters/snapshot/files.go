@@ -103,14 +103,14 @@ type Files struct {
 
 // noted are the Reads of an answer.
 type noted struct {
-	reads adapters.Reads
-	taken bool // reads was returned, and is not changed any more
+	reads    adapters.Reads
+	returned bool // reads was returned, and is not changed any more
 }
 
 // own returns the Reads that may be changed.
 func (n *noted) own() adapters.Reads {
-	if n.taken {
-		n.reads, n.taken = maps.Clone(n.reads), false
+	if n.returned {
+		n.reads, n.returned = maps.Clone(n.reads), false
 	}
 	return n.reads
 }
@@ -310,7 +310,7 @@ func holdsMark(dir string) bool {
 
 // Reads returns every noted path with its state. The caller must not change it.
 func (f *Files) Reads() adapters.Reads {
-	f.seen.taken = true
+	f.seen.returned = true
 	return f.seen.reads
 }
 

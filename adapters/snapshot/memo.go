@@ -37,7 +37,7 @@ func (m *Memo[T]) Get(f *Files, key string, make func(*Files) (T, error)) (T, er
 	m.mu.Lock()
 	v, known := m.known[at]
 	m.mu.Unlock()
-	if age := f.snapshot.age(); !known || !f.isOf(v.of) || v.age != age {
+	if age := f.snapshot.age(); !known || !f.shows(v.of) || v.age != age {
 		if !known || !f.hold(v.from) {
 			below := f.In(key)
 			v.value, v.err = make(below)
@@ -61,8 +61,8 @@ func (m *Memo[T]) put(key memoKey, value made[T]) {
 	m.known[key] = value
 }
 
-// isOf reports whether s shows the snapshot of, which does not change.
-func (s Source) isOf(of *Snapshot) bool { return s.snapshot.held() && s.snapshot == of }
+// shows reports whether s shows the snapshot of, which does not change.
+func (s Source) shows(of *Snapshot) bool { return s.snapshot.held() && s.snapshot == of }
 
 // hold reports whether all files are in the states of r.
 func (s Source) hold(r adapters.Reads) bool {

@@ -22,25 +22,25 @@ func (s *session) stopping(w *opened) []diagnostics.Diagnostic {
 		line    int
 		message string
 	}
-	told := make(map[problem]bool)
+	ofDishes := make(map[problem]bool)
 	for _, d := range w.Dishes {
 		var list diagnostics.Problems
 		switch {
 		case len(plan.Lost(d)) > 0:
 			for _, p := range plan.Lost(d) {
-				told[problem{p.Line, p.Message}] = true
+				ofDishes[problem{p.Line, p.Message}] = true
 			}
 		case d.Failure == nil || d.Adapter == nil:
 		case errors.As(d.Failure, &list):
 			for _, p := range list {
-				told[problem{p.Line, p.Message}] = true
+				ofDishes[problem{p.Line, p.Message}] = true
 			}
 		default:
-			told[problem{0, d.Failure.Error()}] = true
+			ofDishes[problem{0, d.Failure.Error()}] = true
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(w.Problems), func(p diagnostics.Diagnostic) bool {
-		return told[problem{p.Line, p.Message}] || told[problem{0, p.Message}]
+		return ofDishes[problem{p.Line, p.Message}] || ofDishes[problem{0, p.Message}]
 	})
 }
 

@@ -104,7 +104,7 @@ func (s *session) bounds(size, age string) (b cache.Bounds, err error) {
 		if err != nil {
 			return b, err
 		}
-		b = workspace.SaidBounds(cfg, s.environ)
+		b = workspace.ConfiguredBounds(cfg, s.environ)
 		if b == (cache.Bounds{}) {
 			return b, usageError("bento cache prune requires a bound", "use --max-size or --older-than, or set cache.max_size or cache.max_age in your own configuration; the bounds of bento.toml apply to a cache below .bento/ and to $BENTO_CACHE_DIR")
 		}

@@ -14,7 +14,7 @@ import (
 
 // companionsOf returns a function that starts the extensions of a configuration once, concurrently
 // with discovery.
-func (s *session) companionsOf(ctx context.Context, t *telling) func(*config.Workspace) {
+func (s *session) companionsOf(ctx context.Context, t *reporting) func(*config.Workspace) {
 	return func(cfg *config.Workspace) {
 		if t.companions == nil && len(cfg.Extensions) > 0 {
 			t.companions = kit.StartExtensions(ctx, s.host(), cfg, s.hearing())
@@ -56,7 +56,7 @@ func (s *session) toast(extension, level, message string) {
 }
 
 // hearOf publishes the plugins that have failed so far, each once.
-func (t *telling) hearOf(w *opened) {
+func (t *reporting) hearOf(w *opened) {
 	if t.companions == nil {
 		return
 	}
@@ -73,4 +73,4 @@ func (t *telling) hearOf(w *opened) {
 }
 
 // endCompanions ends the extensions.
-func (t *telling) endCompanions() { t.companions.Close() }
+func (t *reporting) endCompanions() { t.companions.Close() }

@@ -111,7 +111,7 @@ func TestReportToStalledPipe(t *testing.T) {
 	}
 	s := &session{process: process{err: new(bytes.Buffer)}}
 	s.flags.events = name
-	told, err := s.newTelling(ctx)
+	told, err := s.newReporting(ctx)
 	if err != nil {
 		if !errors.Is(err, context.Canceled) {
 			t.Fatal(err)

@@ -57,8 +57,8 @@ func pipedWorkspace(t *testing.T) string {
 	return root
 }
 
-// TestBrokenPipeOfWhatLooks: SIGPIPE ends a command that runs no tasks, which does not report the pipe.
-func TestBrokenPipeOfWhatLooks(t *testing.T) {
+// TestBrokenPipeOfWhatReads: SIGPIPE ends a command that runs no tasks, which does not report the pipe.
+func TestBrokenPipeOfWhatReads(t *testing.T) {
 	t.Parallel()
 	root := pipedWorkspace(t)
 	if status, said := (piped{root: root, args: "run a:build"}).run(t); status.ExitStatus() != exitOK {

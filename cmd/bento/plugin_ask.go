@@ -100,7 +100,7 @@ func pluginCallCommand(s *session) *cobra.Command {
 func (s *session) pluginCall(ctx context.Context, target, method string, params json.RawMessage) error {
 	return s.withPlugin(ctx, target, func(p *adapter.Process, st adapter.Status) error {
 		began := time.Now()
-		result, err := p.Ask(ctx, method, params, s.tell)
+		result, err := p.Ask(ctx, method, params, s.showLog)
 		doc := report.NewPluginCall(st.ID, method, time.Since(began))
 		var rpc *wire.RPCError
 		switch {

@@ -29,7 +29,7 @@ func (s *session) withPlugin(ctx context.Context, target string, use func(*adapt
 	if err != nil {
 		return err
 	}
-	set, problems, err := p.Start(ctx, s.tell)
+	set, problems, err := p.Start(ctx, s.showLog)
 	if err != nil {
 		return err
 	}
@@ -38,5 +38,5 @@ func (s *session) withPlugin(ctx context.Context, target string, use func(*adapt
 	return use(set.Adapters()[0].(*adapter.Process), set.Status()[0])
 }
 
-// tell shows progress on stderr: stdout is for the result.
-func (s *session) tell(l adapters.Log) { report.WriteLog(s.err, l) }
+// showLog shows progress on stderr: stdout is for the result.
+func (s *session) showLog(l adapters.Log) { report.WriteLog(s.err, l) }

@@ -62,9 +62,9 @@ func (rs reporters) Report(ev run.Event) {
 	}
 }
 
-// telling has the reporters of runs, for people and for programs. It passes the events of several runs to them one
+// reporting has the reporters of runs, for people and for programs. It passes the events of several runs to them one
 // at a time.
-type telling struct {
+type reporting struct {
 	mu       sync.Mutex
 	reporter run.Reporter
 	people   terminal.Reporter
@@ -77,7 +77,7 @@ type telling struct {
 }
 
 // Report calls the reporters, and never waits for extensions.
-func (t *telling) Report(ev run.Event) {
+func (t *reporting) Report(ev run.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.reporter.Report(ev)
@@ -85,15 +85,15 @@ func (t *telling) Report(ev run.Event) {
 }
 
 // logsFrom makes the store of a workspace the one that has the logs of cache hits.
-func (t *telling) logsFrom(w *opened) {
+func (t *reporting) logsFrom(w *opened) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.people.Open(w.env.Store)
 }
 
-// newTelling opens the reporters of a run.
-func (s *session) newTelling(ctx context.Context) (*telling, error) {
-	t := &telling{close: func() {}}
+// newReporting opens the reporters of a run.
+func (s *session) newReporting(ctx context.Context) (*reporting, error) {
+	t := &reporting{close: func() {}}
 	var events io.Writer
 	switch name := s.flags.events; name {
 	case "":
@@ -110,23 +110,23 @@ func (s *session) newTelling(ctx context.Context) (*telling, error) {
 		}
 		events = f
 	}
-	told := &report.Events{W: events}
+	stream := &report.Events{W: events}
 	if f, ok := events.(*os.File); ok {
-		t.close = s.closing(told, f)
+		t.close = s.closing(stream, f)
 	}
 	t.people, t.live = s.reporter()
 	t.reporter, t.output = t.people, t.people.Live()
 	if events != nil {
-		t.reporter, t.output = reporters{told, t.people}, true
+		t.reporter, t.output = reporters{stream, t.people}, true
 	}
 	return t, nil
 }
 
 // closing returns a function that closes the events. Events that could not be written change
 // the exit code.
-func (s *session) closing(told *report.Events, file io.Closer) func() {
+func (s *session) closing(stream *report.Events, file io.Closer) func() {
 	return func() {
-		if err := errors.Join(told.Err(), file.Close()); err != nil {
+		if err := errors.Join(stream.Err(), file.Close()); err != nil {
 			s.warn("report_unwritable", "some events could not be written: "+err.Error(), "")
 			s.outcome = max(s.outcome, exitFault)
 		}

@@ -84,7 +84,7 @@ func (s *session) run(ctx context.Context, sel selection) error {
 	if err := s.checkFiles(); err != nil {
 		return err
 	}
-	t, err := s.newTelling(ctx)
+	t, err := s.newReporting(ctx)
 	if err != nil {
 		return err
 	}

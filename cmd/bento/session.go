@@ -182,7 +182,7 @@ func (s *session) openFor(ctx context.Context, reporter run.Reporter, all bool) 
 }
 
 // openRun is openFor for a command that runs tasks. It starts the extensions of the workspace.
-func (s *session) openRun(ctx context.Context, t *telling, all bool) (*opened, error) {
+func (s *session) openRun(ctx context.Context, t *reporting, all bool) (*opened, error) {
 	root, cwd, err := s.root()
 	if err != nil {
 		return nil, err

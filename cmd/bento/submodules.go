@@ -16,8 +16,8 @@ func (w *opened) absentSubmodules(problems []diagnostics.Diagnostic) []diagnosti
 	because := func(d diagnostics.Diagnostic) bool {
 		return d.Rule == discovery.RuleUnknownDish || d.Rule == "unknown_task"
 	}
-	told := func(d diagnostics.Diagnostic) bool { return d.Rule == ruleSubmoduleAbsent }
-	if len(w.Dishes) > 0 && !slices.ContainsFunc(problems, because) || slices.ContainsFunc(w.Problems, told) {
+	reported := func(d diagnostics.Diagnostic) bool { return d.Rule == ruleSubmoduleAbsent }
+	if len(w.Dishes) > 0 && !slices.ContainsFunc(problems, because) || slices.ContainsFunc(w.Problems, reported) {
 		return nil
 	}
 	paths := w.Tree.AbsentSubmodules()

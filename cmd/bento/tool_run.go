@@ -106,14 +106,14 @@ func (s *session) toolRun(ctx context.Context, id, function string, input json.R
 
 // toolFailed reports a call without an output.
 func (s *session) toolFailed(ctx context.Context, doc report.ToolRun, err error) error {
-	var said *adapters.ToolError
+	var toolErr *adapters.ToolError
 	var failure *adapters.Failure
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, &said):
+	case errors.As(err, &toolErr):
 		s.outcome = exitTask
-		doc.Error = &report.ToolRunError{Kind: "tool", Code: said.Code, Message: said.Message}
+		doc.Error = &report.ToolRunError{Kind: "tool", Code: toolErr.Code, Message: toolErr.Message}
 	case errors.As(err, &failure):
 		s.outcome = exitFault
 		doc.Error = &report.ToolRunError{Kind: "failure", Code: string(failure.Code), Message: failure.Message}

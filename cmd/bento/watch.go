@@ -43,15 +43,15 @@ func watchCommand(s *session) *cobra.Command {
 
 // watching is one bento watch: what it runs, and how it shows the loop.
 type watching struct {
-	s       *session
-	sel     selection
-	telling *telling
-	loop    *watch.Loop
-	shown   string      // the last printed problems
-	again   bool        // a run has ended before
-	keyed   bool        // a user can press keys
-	quit    atomic.Bool // the user has pressed q
-	end     context.CancelFunc
+	s         *session
+	sel       selection
+	reporting *reporting
+	loop      *watch.Loop
+	shown     string      // the last printed problems
+	again     bool        // a run has ended before
+	keyed     bool        // a user can press keys
+	quit      atomic.Bool // the user has pressed q
+	end       context.CancelFunc
 }
 
 // watch runs the selected tasks until it is interrupted.
@@ -70,7 +70,7 @@ func (s *session) watch(ctx context.Context, sel selection) error {
 	}
 	s.host().Keep = new(adapter.Keep)
 	defer s.host().Keep.Close()
-	t, err := s.newTelling(ctx)
+	t, err := s.newReporting(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (s *session) watch(ctx context.Context, sel selection) error {
 	if err != nil {
 		return err
 	}
-	w := &watching{s: s, sel: sel, telling: t}
+	w := &watching{s: s, sel: sel, reporting: t}
 	ctx, w.end = context.WithCancel(ctx)
 	defer w.end()
 	w.loop = watch.New(watch.Options{
@@ -102,7 +102,7 @@ func (s *session) watch(ctx context.Context, sel selection) error {
 
 // open opens the workspace for the loop.
 func (w *watching) open(ctx context.Context) (*watch.Workspace, error) {
-	ws, err := w.s.openRun(ctx, w.telling, false)
+	ws, err := w.s.openRun(ctx, w.reporting, false)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (w *watching) open(ctx context.Context) (*watch.Workspace, error) {
 			return w.run(ctx, ws, p, run.Options{Cancel: cancel, Force: force})
 		},
 		Close: func() {
-			w.telling.hearOf(ws)
+			w.reporting.hearOf(ws)
 			ws.close()
 		},
 	}, nil
@@ -122,8 +122,8 @@ func (w *watching) open(ctx context.Context) (*watch.Workspace, error) {
 // run runs tasks of the loop; o has what the loop wants.
 func (w *watching) run(ctx context.Context, ws *opened, p *plan.Plan, o run.Options) (*run.Report, error) {
 	s := w.s
-	w.telling.logsFrom(ws)
-	o.Workers, o.KeepGoing, o.Busy, o.Memory, o.Output = s.workers(ws.Config), true, s.busy(), machineMemory, w.telling.output
+	w.reporting.logsFrom(ws)
+	o.Workers, o.KeepGoing, o.Busy, o.Memory, o.Output = s.workers(ws.Config), true, s.busy(), machineMemory, w.reporting.output
 	o.Force = o.Force || (s.flags.noCache || w.sel.force) && !w.again
 	o.SkipInstall, o.ForceInstall = s.flags.skipInstall, s.flags.forceInstall && !w.again
 	w.again = true

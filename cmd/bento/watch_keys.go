@@ -75,7 +75,7 @@ func (w *watching) openKeys() (closeKeys func()) {
 		return func() {}
 	}
 	pause, resume := func() {}, func() {}
-	if live := w.telling.live; live != nil {
+	if live := w.reporting.live; live != nil {
 		pause, resume = live.Screen.Pause, live.Screen.Resume
 	}
 	k, err := screen.OpenKeyboard(w.s.files[0], w.press, pause, resume)
@@ -89,7 +89,7 @@ func (w *watching) openKeys() (closeKeys func()) {
 
 // rest shows that bento waits for changes: in the block of a live terminal, else in a line.
 func (w *watching) rest(ran bool, state func() watch.State) {
-	if live := w.telling.live; live != nil {
+	if live := w.reporting.live; live != nil {
 		live.Rest(func() []string { return w.resting(state()) })
 		return
 	}

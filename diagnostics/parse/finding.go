@@ -99,10 +99,10 @@ func (f *finder) place(base, name string) string {
 
 // ours reports whether a path of the output is in the workspace, and not in an installed package.
 func (f *finder) ours(name string) bool {
-	placed := f.place(f.base(), name)
-	return placed != "" && !absolute(placed) && !strings.HasPrefix(placed, "../") &&
-		!strings.Contains("/"+placed, "/site-packages/") && !strings.Contains("/"+placed, "/vendor/") &&
-		!strings.Contains("/"+placed, "/node_modules/")
+	located := f.place(f.base(), name)
+	return located != "" && !absolute(located) && !strings.HasPrefix(located, "../") &&
+		!strings.Contains("/"+located, "/site-packages/") && !strings.Contains("/"+located, "/vendor/") &&
+		!strings.Contains("/"+located, "/node_modules/")
 }
 
 // severityOf maps the words of all the tools. For an unknown word it returns other.

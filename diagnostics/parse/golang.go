@@ -44,12 +44,12 @@ func (b *goCompiler) line(line string) {
 		b.dir = packageDir(b.finder.out.Module, strings.Trim(pkg, "[]"))
 	}
 	b.gnu.line(line)
-	b.last.File = b.placed(b.last.File)
+	b.last.File = b.located(b.last.File)
 }
 
-// placed returns a file relative to the module. The compiler of C runs in the directory of the package, and go
+// located returns a file relative to the module. The compiler of C runs in the directory of the package, and go
 // corrects the paths of Go files alone.
-func (b *goCompiler) placed(file string) string {
+func (b *goCompiler) located(file string) string {
 	if file == "" || strings.HasSuffix(file, ".go") || absolute(slashed(file)) || strings.HasPrefix(file, b.dir) {
 		return file
 	}

@@ -16,7 +16,7 @@ type junit struct {
 	finder *finder
 	suite  string // file of the suite
 	test   junitTest
-	said   *strings.Builder // text of the open failure
+	text   *strings.Builder // text of the open failure
 	title  string           // its message attribute
 }
 
@@ -54,8 +54,8 @@ func (j *junit) read(text []byte) {
 		case xml.StartElement:
 			j.start(t)
 		case xml.CharData:
-			if j.said != nil && j.said.Len() < 2*maxMessage {
-				j.said.Write(t)
+			if j.text != nil && j.text.Len() < 2*maxMessage {
+				j.text.Write(t)
 			}
 		case xml.EndElement:
 			j.end(t.Name.Local)
@@ -81,17 +81,17 @@ func (j *junit) start(e xml.StartElement) {
 	case "testcase":
 		j.test = junitTest{name: attr("name"), class: attr("classname"), file: attr("file"), line: number(attr("line")), col: number(attr("column"))}
 	case "failure", "error":
-		j.said, j.title = new(strings.Builder), attr("message")
+		j.text, j.title = new(strings.Builder), attr("message")
 	}
 }
 
 func (j *junit) end(name string) {
 	switch name {
 	case "failure", "error":
-		if j.said != nil {
-			j.failed(j.said.String())
+		if j.text != nil {
+			j.failed(j.text.String())
 		}
-		j.said = nil
+		j.text = nil
 	case "testcase":
 		j.test = junitTest{}
 	}

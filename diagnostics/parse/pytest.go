@@ -79,7 +79,7 @@ func (p *pytest) flush() {
 	}
 	if p.at.File != "" {
 		if p.title != "" {
-			p.at.Message = p.title + ": " + p.said()
+			p.at.Message = p.title + ": " + p.message()
 		}
 		p.located[p.finder.place(p.finder.base(), p.at.File)] = true
 		p.finder.add(p.at)
@@ -87,7 +87,7 @@ func (p *pytest) flush() {
 	p.title, p.errors, p.size, p.at = "", nil, 0, diagnostics.Diagnostic{}
 }
 
-func (p *pytest) said() string {
+func (p *pytest) message() string {
 	if len(p.errors) == 0 {
 		return "failed"
 	}
@@ -105,15 +105,15 @@ func (p *pytest) said() string {
 }
 
 // summary reads the line about a test whose file has no diagnostic so far.
-func (p *pytest) summary(file, test, said string) {
+func (p *pytest) summary(file, test, message string) {
 	if p.located[p.finder.place(p.finder.base(), file)] {
 		return
 	}
-	if said == "" {
-		said = "failed"
+	if message == "" {
+		message = "failed"
 	}
 	if test != "" {
-		said = test + ": " + said
+		message = test + ": " + message
 	}
-	p.finder.add(diagnostics.Diagnostic{File: file, Severity: diagnostics.Error, Message: said})
+	p.finder.add(diagnostics.Diagnostic{File: file, Severity: diagnostics.Error, Message: message})
 }

@@ -20,12 +20,12 @@ type Mark struct {
 // marks digest the files that Detect may read: those with names that adapters look for, in a
 // directory, above it, and anywhere below it.
 type marks struct {
-	who    [32]byte            // digest of the adapters
-	own    map[string][32]byte // by directory relative to the root: digest of the marks directly in it
-	inside map[string]span     // by directory: the part of text with the marks in it and below it
-	text   pack.Writer
-	unsure map[string]bool // directories that directly contain a link, which may lead anywhere
-	sums   map[string]markSum
+	adapters [32]byte            // digest of the adapters
+	own      map[string][32]byte // by directory relative to the root: digest of the marks directly in it
+	inside   map[string]span     // by directory: the part of text with the marks in it and below it
+	text     pack.Writer
+	unsure   map[string]bool // directories that directly contain a link, which may lead anywhere
+	sums     map[string]markSum
 }
 
 // span is a part of a text.
@@ -45,7 +45,7 @@ func newMarks(o *Options) (m *marks, ok bool) {
 		w.String(a.Manifest().AdapterID)
 		w.String(a.Manifest().Identity)
 	}
-	m.who = blake3.Sum256(w.Payload())
+	m.adapters = blake3.Sum256(w.Payload())
 	digests := parallel.Map(o.Marks, func() *tree.Tree { return o.Tree }, digestOf)
 	for from := 0; from < len(o.Marks); {
 		dir, to := path.Dir(o.Marks[from].Path), from
@@ -115,7 +115,7 @@ func (m *marks) of(dir string) (sum [32]byte, known bool) {
 
 func (m *marks) sum(dir string) markSum {
 	var w pack.Writer
-	w.Raw(m.who[:])
+	w.Raw(m.adapters[:])
 	for at := range aboveAnd(dir) {
 		if m.unsure[at] {
 			return markSum{}

@@ -73,10 +73,10 @@ var isVersion = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+[-+.0-9A-Za-z]{0,100}
 
 // ResolvedToolchain returns what "zig version" printed.
 func (zig) ResolvedToolchain(ctx context.Context, _ string) (*adapters.ResolvedToolchain, error) {
-	said := plugin.ExecOutput(ctx).Stdout
-	version := strings.TrimSpace(said)
+	output := plugin.ExecOutput(ctx).Stdout
+	version := strings.TrimSpace(output)
 	if !isVersion.MatchString(version) {
-		return nil, fmt.Errorf("zig version printed %.100q, no version", said)
+		return nil, fmt.Errorf("zig version printed %.100q, no version", output)
 	}
 	return &adapters.ResolvedToolchain{Fingerprint: "zig " + version, Version: version}, nil
 }

@@ -54,8 +54,8 @@ var commands = [...]string{"JAVACMD", "GOENV", "GOCACHEPROG", "CC", "CXX", "FC",
 // hooks and directories of programs.
 var managers = [...]string{"ASDF_", "MISE_", "PYENV_", "RBENV_", "NODENV_", "GOENV_", "JENV_", "PHPENV_", "PHPBREW_", "rvm_"}
 
-// told are those managers' variables that only contain the current directory.
-var told = [...]string{"MISE_PROJECT_ROOT", "MISE_ORIGINAL_CWD", "MISE_CONFIG_ROOT", "MISE_TRUSTED_CONFIG_PATHS", "PYENV_VIRTUAL_ENV"}
+// descriptive are those managers' variables that only contain the current directory.
+var descriptive = [...]string{"MISE_PROJECT_ROOT", "MISE_ORIGINAL_CWD", "MISE_CONFIG_ROOT", "MISE_TRUSTED_CONFIG_PATHS", "PYENV_VIRTUAL_ENV"}
 
 // compilerFlags are variables with flags that `go env` passes to the compiler.
 var compilerFlags = [...]string{"CGO_CFLAGS", "CGO_CPPFLAGS", "CGO_CXXFLAGS", "CGO_FFLAGS", "CGO_LDFLAGS"}
@@ -92,7 +92,7 @@ func (a *Area) steers(name, value string) string {
 		})
 	case name == "GOFLAGS":
 		words = slices.DeleteFunc(words, func(w string) bool { return !startsProgram(w) })
-	case slices.Contains(told[:], name):
+	case slices.Contains(descriptive[:], name):
 		return ""
 	case slices.ContainsFunc(managers[:], func(prefix string) bool { return strings.HasPrefix(name, prefix) }):
 		words = filepath.SplitList(value)

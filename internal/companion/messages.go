@@ -40,9 +40,9 @@ func message(feed *sep.Feed, ev run.Event) {
 		}
 		feed.Add(task, string(d.Severity)+": "+d.String(), at)
 	}
-	said := fmt.Sprintf("%s: %s", task, r.Outcome)
+	text := fmt.Sprintf("%s: %s", task, r.Outcome)
 	if r.Message != "" {
-		said += ": " + r.Message
+		text += ": " + r.Message
 	}
-	feed.Add(task, said, at)
+	feed.Add(task, text, at)
 }

@@ -101,14 +101,14 @@ func (p *Plugins) under(own *Plugins) (problems []diagnostics.Diagnostic) {
 	if p.ByID == nil {
 		p.ByID = make(map[string]Plugin)
 	}
-	for id, said := range own.ByID {
+	for id, given := range own.ByID {
 		merged := p.ByID[id]
-		merged.Least, merged.Path, merged.Identity = said.Sandbox, said.Path, said.Identity
-		if said.SHA256.Text != "" {
-			merged.SHA256 = said.SHA256
+		merged.Least, merged.Path, merged.Identity = given.Sandbox, given.Path, given.Identity
+		if given.SHA256.Text != "" {
+			merged.SHA256 = given.SHA256
 		}
-		if said.PassEnv != nil {
-			merged.PassEnv = slices.DeleteFunc(slices.Clone(merged.PassEnv), func(name string) bool { return !slices.Contains(said.PassEnv, name) })
+		if given.PassEnv != nil {
+			merged.PassEnv = slices.DeleteFunc(slices.Clone(merged.PassEnv), func(name string) bool { return !slices.Contains(given.PassEnv, name) })
 		}
 		p.ByID[id] = merged
 	}
@@ -124,7 +124,7 @@ func (p *Plugins) allows(id string) bool {
 }
 
 // confine reports and drops paths of the workspace that the user does not allow in the sandbox of a plugin.
-func (p *Plugins) confine(id string, said Plugin) []diagnostics.Diagnostic {
+func (p *Plugins) confine(id string, given Plugin) []diagnostics.Diagnostic {
 	merged := p.ByID[id]
 	var problems []diagnostics.Diagnostic
 	kept := func(key string, asked, allowed []dish.Text) []dish.Text {
@@ -138,10 +138,10 @@ func (p *Plugins) confine(id string, said Plugin) []diagnostics.Diagnostic {
 		return allowed
 	}
 	if p.leastOf(id).Text != SandboxOff {
-		merged.Read = kept("read", merged.Read, said.Read)
-		merged.Write = kept("write", merged.Write, said.Write)
+		merged.Read = kept("read", merged.Read, given.Read)
+		merged.Write = kept("write", merged.Write, given.Write)
 	} else {
-		merged.Read, merged.Write = slices.Concat(merged.Read, said.Read), slices.Concat(merged.Write, said.Write)
+		merged.Read, merged.Write = slices.Concat(merged.Read, given.Read), slices.Concat(merged.Write, given.Write)
 	}
 	p.ByID[id] = merged
 	return problems

@@ -49,11 +49,11 @@ type Plugin struct {
 // SandboxOf returns the sandbox mode of the plugin id, and the position of that setting: the stricter one of the
 // workspace's and the user's. The text is never empty.
 func (p *Plugins) SandboxOf(id string) dish.Text {
-	said, least := firstOf(p.ByID[id].Sandbox, p.Sandbox), p.leastOf(id)
-	if strictness(least) > strictness(said) {
+	given, least := firstOf(p.ByID[id].Sandbox, p.Sandbox), p.leastOf(id)
+	if strictness(least) > strictness(given) {
 		return least
 	}
-	return said
+	return given
 }
 
 // leastOf returns the least strict sandbox that the user's own file allows for the plugin id.
@@ -138,7 +138,7 @@ func (t *pluginsTable) plugins() (Plugins, []diagnostics.Diagnostic) {
 // the identity of a plugin. Only the workspace can set options, since results depend on them.
 func (p *Plugins) misplaced(own bool) (problems []diagnostics.Diagnostic) {
 	for _, id := range slices.Sorted(maps.Keys(p.ByID)) {
-		said := p.ByID[id]
+		given := p.ByID[id]
 		refuse := func(pos diagnostics.Pos, key, why, hint string) {
 			d := pos.Error(diagnostics.RuleInvalid, "plugins.%s.%s: %s", id, key, why)
 			d.Hint = hint
@@ -146,22 +146,22 @@ func (p *Plugins) misplaced(own bool) (problems []diagnostics.Diagnostic) {
 		}
 		const mine = "write it into your own configuration, or set $"
 		switch {
-		case own && said.Options.Places != nil:
-			refuse(said.Options.Places[""], "options", "results depend on options, so they are the same for every user of a workspace", "write them into bento.toml, or into dish.toml for one dish")
-			said.Options = dish.Options{}
-		case !own && said.Path.Pos.File != "":
-			refuse(said.Path.Pos, "path", "a workspace does not choose which files start on your machine", mine+PluginVariable(id))
-		case !own && said.Identity.Pos.File != "":
-			refuse(said.Identity.Pos, "identity", "a workspace does not choose what stands for the digest of a plugin", mine+PluginVariable(id)+IdentityVariable)
+		case own && given.Options.Places != nil:
+			refuse(given.Options.Places[""], "options", "results depend on options, so they are the same for every user of a workspace", "write them into bento.toml, or into dish.toml for one dish")
+			given.Options = dish.Options{}
+		case !own && given.Path.Pos.File != "":
+			refuse(given.Path.Pos, "path", "a workspace does not choose which files start on your machine", mine+PluginVariable(id))
+		case !own && given.Identity.Pos.File != "":
+			refuse(given.Identity.Pos, "identity", "a workspace does not choose what stands for the digest of a plugin", mine+PluginVariable(id)+IdentityVariable)
 		}
 		if !own {
-			said.Path, said.Identity = dish.Text{}, dish.Text{}
-		} else if said.Path.Pos.File != "" {
-			if wrong := badPlace(said.Path.Pos, said.Path.Text); wrong != nil {
-				problems, said.Path = append(problems, wrong...), dish.Text{}
+			given.Path, given.Identity = dish.Text{}, dish.Text{}
+		} else if given.Path.Pos.File != "" {
+			if wrong := badPlace(given.Path.Pos, given.Path.Text); wrong != nil {
+				problems, given.Path = append(problems, wrong...), dish.Text{}
 			}
 		}
-		p.ByID[id] = said
+		p.ByID[id] = given
 	}
 	return problems
 }

@@ -58,6 +58,6 @@ func (w *Workspace) HashPolicy(installed bool) string {
 	case installed:
 		return cmp.Or(own, HashEnforce)
 	}
-	said := cmp.Or(w.Tools.HashPolicy, HashWarn)
-	return stricter[max(slices.Index(stricter[:], said), slices.Index(stricter[:], own))]
+	given := cmp.Or(w.Tools.HashPolicy, HashWarn)
+	return stricter[max(slices.Index(stricter[:], given), slices.Index(stricter[:], own))]
 }

@@ -186,7 +186,7 @@ func joined(text string) []string {
 func (r *reader) taskfile() {
 	doc := r.yaml(r.top)
 	for _, m := range doc.v.Members() {
-		p := placed{doc.file, m.Value}
+		p := located{doc.file, m.Value}
 		switch m.Name {
 		case "version", "tasks", "output", "silent", "vars", "env", "dotenv", "set", "shopt", "interval", "run", "method":
 		case "includes":
@@ -196,12 +196,12 @@ func (r *reader) taskfile() {
 		}
 	}
 	for _, m := range doc.v.Get("tasks").Members() {
-		r.taskOf(placed{doc.file, m.Value}, m.Name)
+		r.taskOf(located{doc.file, m.Value}, m.Name)
 	}
 }
 
 // taskOf maps one task of a Taskfile.
-func (r *reader) taskOf(p placed, name string) {
+func (r *reader) taskOf(p located, name string) {
 	t := target{name: name, line: p.v.Line(), note: note(p.v.Get("desc").Text())}
 	internal, _ := r.flag(p.get("internal"), "internal")
 	switch {
@@ -235,7 +235,7 @@ func (r *reader) taskOf(p placed, name string) {
 }
 
 // lines returns the commands of a task of a Taskfile.
-func lines(p placed) (list []string) {
+func lines(p located) (list []string) {
 	for _, v := range append(slices.Clone(p.v.Get("cmds").Items()), p.v.Get("cmd"), p.v) {
 		list = append(list, v.Text(), v.Get("cmd").Text())
 	}
@@ -247,7 +247,7 @@ func lines(p placed) (list []string) {
 
 // taskFiles maps sources and generates. It reports whether they are all files that the task reads: a
 // task that it calls has its own files.
-func (r *reader) taskFiles(p placed, task *Task) bool {
+func (r *reader) taskFiles(p located, task *Task) bool {
 	sources := p.get("sources")
 	if sources.v == nil {
 		return false
@@ -261,7 +261,7 @@ func (r *reader) taskFiles(p placed, task *Task) bool {
 	set.add(path.Base(r.top))
 	for _, key := range []string{"sources", "generates"} {
 		for _, v := range p.v.Get(key).Items() {
-			at, text := placed{p.file, v}, v.Text()
+			at, text := located{p.file, v}, v.Text()
 			if v.Get("exclude") != nil {
 				text = "!" + v.Get("exclude").Text()
 			}

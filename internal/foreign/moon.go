@@ -14,14 +14,14 @@ import (
 // https://moonrepo.dev/docs/config.
 type moonRepo struct {
 	*reader
-	ids       map[string]string // ids of projects, and their directories
-	inherited []placed          // files of tasks that projects inherit
-	groups    map[string]placed // fileGroups of these
-	env       placed
+	ids       map[string]string  // ids of projects, and their directories
+	inherited []located          // files of tasks that projects inherit
+	groups    map[string]located // fileGroups of these
+	env       located
 }
 
 func (r *reader) moon() {
-	m := &moonRepo{reader: r, ids: make(map[string]string), groups: make(map[string]placed)}
+	m := &moonRepo{reader: r, ids: make(map[string]string), groups: make(map[string]located)}
 	m.workspace(r.yaml(".moon/workspace.yml"))
 	m.tasksFiles()
 	for _, id := range sorted(m.ids) {
@@ -30,9 +30,9 @@ func (r *reader) moon() {
 }
 
 // workspace finds the projects.
-func (m *moonRepo) workspace(doc placed) {
+func (m *moonRepo) workspace(doc located) {
 	for _, x := range doc.v.Members() {
-		p := placed{doc.file, x.Value}
+		p := located{doc.file, x.Value}
 		switch x.Name {
 		case "$schema", "projects":
 		case "vcs":
@@ -69,14 +69,14 @@ func (m *moonRepo) known(dir string) bool {
 	return false
 }
 
-func (m *moonRepo) sources(p placed, prefix string) {
+func (m *moonRepo) sources(p located, prefix string) {
 	for _, x := range p.v.Members() {
 		if x.Name == "globs" || x.Name == "sources" {
 			continue
 		}
 		dir := path.Clean(x.Value.Text())
 		if mode, err := m.src.Files.Mode(dir); err != nil || !mode.IsDir() || x.Value.Text() == "" {
-			m.gap(placed{p.file, x.Value}, "projects."+prefix+x.Name, "%q is no directory", x.Value.Text())
+			m.gap(located{p.file, x.Value}, "projects."+prefix+x.Name, "%q is no directory", x.Value.Text())
 			continue
 		}
 		m.ids[x.Name] = dir
@@ -84,7 +84,7 @@ func (m *moonRepo) sources(p placed, prefix string) {
 }
 
 // match adds the dishes, and the directories with a moon.yml, that a glob matches.
-func (m *moonRepo) match(p placed) {
+func (m *moonRepo) match(p located) {
 	set, err := glob.Compile("", []string{strings.TrimSuffix(p.v.Text(), "/")})
 	if err != nil {
 		m.gap(p, "projects", "%v", err)
@@ -120,16 +120,16 @@ func (m *moonRepo) tasksFiles() {
 		}
 		m.inherited = append(m.inherited, doc)
 		for _, x := range doc.get("fileGroups").v.Members() {
-			m.groups[x.Name] = placed{name, x.Value}
+			m.groups[x.Name] = located{name, x.Value}
 		}
 		for _, x := range doc.v.Members() {
 			switch x.Name {
 			case "$schema", "extends", "fileGroups", "tasks", "implicitInputs", "implicitDeps", "inheritedBy":
 			default:
-				m.gap(placed{name, x.Value}, x.Name, "bento has no such key")
+				m.gap(located{name, x.Value}, x.Name, "bento has no such key")
 			}
 			if slices.Contains([]string{"extends", "implicitInputs", "implicitDeps", "inheritedBy"}, x.Name) {
-				m.gap(placed{name, x.Value}, x.Name, "tasks are mapped as they stand in this file; add it to each dish.toml")
+				m.gap(located{name, x.Value}, x.Name, "tasks are mapped as they stand in this file; add it to each dish.toml")
 			}
 		}
 	}
@@ -152,31 +152,31 @@ func (m *moonRepo) applies(file, language string, dish *Dish) bool {
 func (m *moonRepo) project(id, dir string) {
 	doc := m.yaml(path.Join(dir, "moon.yml"))
 	language := doc.v.Get("language").Text()
-	groups := make(map[string]placed, len(m.groups))
+	groups := make(map[string]located, len(m.groups))
 	for name, p := range m.groups {
 		groups[name] = p
 	}
 	for _, x := range doc.get("fileGroups").v.Members() {
-		groups[x.Name] = placed{doc.file, x.Value}
+		groups[x.Name] = located{doc.file, x.Value}
 	}
 	m.projectKeys(dir, doc)
 	m.env = doc.get("env")
-	tasks := make(map[string]placed)
+	tasks := make(map[string]located)
 	for _, file := range m.inherited {
 		if !m.applies(file.file, language, m.dishes[dir]) {
 			continue
 		}
 		for _, x := range file.get("tasks").v.Members() {
-			tasks[x.Name] = placed{file.file, x.Value}
+			tasks[x.Name] = located{file.file, x.Value}
 		}
 	}
 	own := doc.get("tasks")
 	for _, x := range own.v.Members() {
 		if base, inherits := tasks[x.Name]; inherits && x.Value.Get("command") == nil && x.Value.Get("script") == nil {
-			m.gap(placed{doc.file, x.Value}, x.Name, "it changes the task of %s:%d, which is mapped as it stands there", base.file, base.v.Line())
+			m.gap(located{doc.file, x.Value}, x.Name, "it changes the task of %s:%d, which is mapped as it stands there", base.file, base.v.Line())
 			continue
 		}
-		tasks[x.Name] = placed{doc.file, x.Value}
+		tasks[x.Name] = located{doc.file, x.Value}
 	}
 	for _, name := range m.order(tasks) {
 		m.task(dir, id, name, tasks, groups)
@@ -184,7 +184,7 @@ func (m *moonRepo) project(id, dir string) {
 }
 
 // order returns the names of tasks, dependencies first.
-func (m *moonRepo) order(tasks map[string]placed) (names []string) {
+func (m *moonRepo) order(tasks map[string]located) (names []string) {
 	seen := make(map[string]bool)
 	var visit func(name string)
 	visit = func(name string) {
@@ -204,9 +204,9 @@ func (m *moonRepo) order(tasks map[string]placed) (names []string) {
 	return names
 }
 
-func (m *moonRepo) projectKeys(dir string, doc placed) {
+func (m *moonRepo) projectKeys(dir string, doc located) {
 	for _, x := range doc.v.Members() {
-		p := placed{doc.file, x.Value}
+		p := located{doc.file, x.Value}
 		switch x.Name {
 		case "$schema", "language", "tasks", "fileGroups", "env", "layer", "type", "stack", "project", "tags", "id":
 		case "dependsOn":
@@ -218,7 +218,7 @@ func (m *moonRepo) projectKeys(dir string, doc placed) {
 }
 
 // links maps dependsOn of a project.
-func (m *moonRepo) links(dir string, p placed) {
+func (m *moonRepo) links(dir string, p located) {
 	for _, v := range p.v.Items() {
 		id := v.Text()
 		if id == "" {
@@ -226,7 +226,7 @@ func (m *moonRepo) links(dir string, p placed) {
 		}
 		to, known := m.ids[id]
 		if !known {
-			m.gap(placed{p.file, v}, "dependsOn", "no dish is the project %q", id)
+			m.gap(located{p.file, v}, "dependsOn", "no dish is the project %q", id)
 			continue
 		}
 		if t := m.table(dir); to != dir && !slices.Contains(t.DependsOn, m.nameOf(to)) {
@@ -236,7 +236,7 @@ func (m *moonRepo) links(dir string, p placed) {
 }
 
 // task maps one task of a project.
-func (m *moonRepo) task(dir, id, name string, tasks, groups map[string]placed) {
+func (m *moonRepo) task(dir, id, name string, tasks, groups map[string]located) {
 	p := tasks[name]
 	if !m.is(p, "tasks."+name, jsonfile.Object) {
 		return
@@ -248,7 +248,7 @@ func (m *moonRepo) task(dir, id, name string, tasks, groups map[string]placed) {
 	}
 	set := fileSet{all: p.v.Get("inputs") == nil}
 	for _, x := range p.v.Members() {
-		v := placed{p.file, x.Value}
+		v := located{p.file, x.Value}
 		switch x.Name {
 		case "command", "args", "script", "env":
 		case "description":
@@ -287,8 +287,8 @@ func (m *moonRepo) task(dir, id, name string, tasks, groups map[string]placed) {
 	m.add(dir, task)
 }
 
-func (m *moonRepo) setEnv(task *Task, own placed) {
-	for _, env := range []placed{m.env, own} {
+func (m *moonRepo) setEnv(task *Task, own located) {
+	for _, env := range []located{m.env, own} {
 		for _, x := range env.v.Members() {
 			if task.SetEnv == nil {
 				task.SetEnv = make(map[string]string)
@@ -304,7 +304,7 @@ func (m *moonRepo) setEnv(task *Task, own placed) {
 }
 
 // command returns the command line of a task.
-func (m *moonRepo) command(p placed) string {
+func (m *moonRepo) command(p located) string {
 	if text := p.v.Get("script").Text(); text != "" {
 		return text
 	}
@@ -329,9 +329,9 @@ func shellWord(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-func (m *moonRepo) deps(dir string, p placed, tasks map[string]placed) (list []string) {
+func (m *moonRepo) deps(dir string, p located, tasks map[string]located) (list []string) {
 	for _, v := range p.v.Items() {
-		at, text := placed{p.file, v}, v.Text()
+		at, text := located{p.file, v}, v.Text()
 		if text == "" {
 			text = v.Get("target").Text()
 		}
@@ -356,7 +356,7 @@ func (m *moonRepo) deps(dir string, p placed, tasks map[string]placed) (list []s
 }
 
 // input adds one input: a glob, a variable, or a token that names a group of files.
-func (m *moonRepo) input(task *Task, dir string, p placed, groups map[string]placed, set *fileSet) {
+func (m *moonRepo) input(task *Task, dir string, p located, groups map[string]located, set *fileSet) {
 	text := p.v.Text()
 	if name, ok := strings.CutPrefix(text, "$"); ok && !strings.Contains(name, "/") {
 		task.Env = append(task.Env, strings.TrimSuffix(name, "?"))
@@ -408,9 +408,9 @@ func moonGlob(dir, text string) (string, bool) {
 }
 
 // options maps the options of a task.
-func (m *moonRepo) options(task *Task, dir string, p placed) {
+func (m *moonRepo) options(task *Task, dir string, p located) {
 	for _, x := range p.v.Members() {
-		v := placed{p.file, x.Value}
+		v := located{p.file, x.Value}
 		on := x.Value.Text() == "true"
 		switch x.Name {
 		case "cache":
@@ -445,7 +445,7 @@ func (m *moonRepo) options(task *Task, dir string, p placed) {
 	}
 }
 
-func (m *moonRepo) envFiles(task *Task, v placed) {
+func (m *moonRepo) envFiles(task *Task, v located) {
 	if v.v.Text() == "true" {
 		task.EnvFiles = append(task.EnvFiles, ".env")
 		return

@@ -12,7 +12,7 @@ import (
 // https://nx.dev/reference/project-configuration.
 type nxRepo struct {
 	*reader
-	top      placed
+	top      located
 	projects []nxProject
 	byName   map[string]string // names of projects, and their directories
 }
@@ -20,7 +20,7 @@ type nxRepo struct {
 // nxProject is a directory with a project.json, or a package with settings for Nx.
 type nxProject struct {
 	dir, name string
-	docs      []placed // the objects that declare it; earlier ones take precedence
+	docs      []located // the objects that declare it; earlier ones take precedence
 }
 
 func (r *reader) nx() {
@@ -45,7 +45,7 @@ func (r *reader) nx() {
 
 func (n *nxRepo) topLevel() {
 	for _, m := range n.top.v.Members() {
-		p := placed{n.top.file, m.Value}
+		p := located{n.top.file, m.Value}
 		switch m.Name {
 		case "$schema", "targetDefaults", "namedInputs", "extends", "tui", "installation", "defaultProject", "analytics", "neverConnectToCloud", "useDaemonProcess", "pluginsConfig":
 		case "parallel":
@@ -105,12 +105,12 @@ func (n *nxRepo) find() {
 
 // project maps the targets of a project that have a command of their own, or the others.
 func (n *nxRepo) project(p nxProject, commands bool) {
-	targets := make(map[string]placed)
+	targets := make(map[string]located)
 	for i := len(p.docs) - 1; i >= 0; i-- {
 		list := p.docs[i].get("targets")
 		if n.is(list, "targets", jsonfile.Object) {
 			for _, m := range list.v.Members() {
-				if v := (placed{list.file, m.Value}); n.is(v, "targets."+m.Name, jsonfile.Object) {
+				if v := (located{list.file, m.Value}); n.is(v, "targets."+m.Name, jsonfile.Object) {
 					targets[m.Name] = v
 				}
 			}
@@ -122,7 +122,7 @@ func (n *nxRepo) project(p nxProject, commands bool) {
 	if d := n.dishes[p.dir]; d != nil && p.dir != "." {
 		for _, m := range n.top.v.Get("targetDefaults").Members() {
 			if _, own := targets[m.Name]; !own && slices.Contains(d.Tasks, m.Name) {
-				targets[m.Name] = placed{n.top.file, m.Value}
+				targets[m.Name] = located{n.top.file, m.Value}
 			}
 		}
 	}
@@ -136,12 +136,12 @@ func (n *nxRepo) project(p nxProject, commands bool) {
 // nxTarget is a target with its defaults in nx.json.
 type nxTarget struct {
 	name string
-	at   placed
-	own  placed
-	base placed
+	at   located
+	own  located
+	base located
 }
 
-func (n *nxRepo) target(p nxProject, name string, own placed) nxTarget {
+func (n *nxRepo) target(p nxProject, name string, own located) nxTarget {
 	t := nxTarget{name: name, at: own, own: own}
 	defaults := n.top.get("targetDefaults")
 	if executor := own.v.Get("executor").Text(); executor != "" && defaults.v.Get(executor) != nil {
@@ -152,7 +152,7 @@ func (n *nxRepo) target(p nxProject, name string, own placed) nxTarget {
 	return t
 }
 
-func (t nxTarget) get(key ...string) placed {
+func (t nxTarget) get(key ...string) located {
 	if p := t.own.get(key...); p.v != nil {
 		return p
 	}
@@ -164,7 +164,7 @@ func (t nxTarget) isCommand() bool {
 }
 
 // implicit maps links between projects.
-func (n *nxRepo) implicit(p nxProject, list placed) {
+func (n *nxRepo) implicit(p nxProject, list located) {
 	for _, on := range n.strings(list, "implicitDependencies") {
 		text := on.v.Text()
 		dir, known := n.byName[text]
@@ -206,12 +206,12 @@ func (n *nxRepo) task(p nxProject, t nxTarget) {
 	if on, ok := n.flag(t.get("parallelism"), "parallelism"); ok && !on {
 		task.Weight = 1024 // all workers
 	}
-	cached, told := n.flag(t.get("cache"), "cache")
+	cached, set := n.flag(t.get("cache"), "cache")
 	switch {
 	case task.Persistent, task.Cache != nil: // an input is in no key
-	case told && !cached, !told && task.Run != "":
+	case set && !cached, !set && task.Run != "":
 		task.Cache = ptr(false)
-	case told && !isLifecycle(task.Name) && task.Run == "":
+	case set && !isLifecycle(task.Name) && task.Run == "":
 		task.Cache = ptr(true)
 	}
 	n.add(p.dir, task)
@@ -219,9 +219,9 @@ func (n *nxRepo) task(p nxProject, t nxTarget) {
 
 // keys adds a gap for each key that bento does not have.
 func (n *nxRepo) keys(t nxTarget) {
-	for _, doc := range []placed{t.own, t.base} {
+	for _, doc := range []located{t.own, t.base} {
 		for _, m := range doc.v.Members() {
-			p := placed{doc.file, m.Value}
+			p := located{doc.file, m.Value}
 			switch m.Name {
 			case "executor", "command", "dependsOn", "inputs", "outputs", "cache", "continuous", "parallelism", "metadata":
 			case "options":
@@ -256,7 +256,7 @@ func (n *nxRepo) command(p nxProject, t nxTarget, task *Task) bool {
 		commands = append(commands, text)
 	}
 	if len(list.v.Items()) > 1 {
-		if one, told := n.flag(t.get("options", "parallel"), "parallel"); one || !told {
+		if one, set := n.flag(t.get("options", "parallel"), "parallel"); one || !set {
 			n.gap(list, "commands", "they run one after another; a task of its own for each runs beside the others")
 		}
 	}
@@ -323,7 +323,7 @@ func (n *nxRepo) depends(p nxProject, t nxTarget) (list []string) {
 		n.gap(on, "dependsOn", "the value is %v, expected a list", on.v.Kind())
 	}
 	for _, v := range on.v.Items() {
-		at := placed{on.file, v}
+		at := located{on.file, v}
 		if v.Kind() == jsonfile.Object {
 			list = n.dependsObject(p, at, list)
 			continue
@@ -333,7 +333,7 @@ func (n *nxRepo) depends(p nxProject, t nxTarget) (list []string) {
 	return list
 }
 
-func (n *nxRepo) dependsText(p nxProject, at placed, text string, list []string) []string {
+func (n *nxRepo) dependsText(p nxProject, at located, text string, list []string) []string {
 	project, name, other := strings.Cut(text, ":")
 	_, known := n.byName[project]
 	switch {
@@ -352,7 +352,7 @@ func (n *nxRepo) dependsText(p nxProject, at placed, text string, list []string)
 }
 
 // dependsObject maps {target, projects, dependencies, params}.
-func (n *nxRepo) dependsObject(p nxProject, at placed, list []string) []string {
+func (n *nxRepo) dependsObject(p nxProject, at located, list []string) []string {
 	target := at.v.Get("target").Text()
 	if at.v.Get("params") != nil {
 		n.gap(at, "dependsOn.params", "arguments are those of bento run TASK -- ARGS, for the named tasks")
@@ -378,12 +378,12 @@ func (n *nxRepo) dependsObject(p nxProject, at placed, list []string) []string {
 // unused notes the defaults of targets that no project has.
 func (n *nxRepo) unused() {
 	for _, m := range n.top.v.Get("targetDefaults").Members() {
-		p := placed{n.top.file, m.Value}
+		p := located{n.top.file, m.Value}
 		if !n.is(p, "targetDefaults."+m.Name, jsonfile.Object) || strings.ContainsAny(m.Name, ":/*") {
 			continue
 		}
 		used := slices.ContainsFunc(n.projects, func(x nxProject) bool {
-			return n.has(x.dir, m.Name) || slices.ContainsFunc(x.docs, func(d placed) bool { return d.v.Get("targets", m.Name) != nil })
+			return n.has(x.dir, m.Name) || slices.ContainsFunc(x.docs, func(d located) bool { return d.v.Get("targets", m.Name) != nil })
 		})
 		if !used {
 			n.gap(p, m.Name, "no dish has a script, and no project a target, of this name")

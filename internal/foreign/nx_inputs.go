@@ -18,7 +18,7 @@ func (n *nxRepo) inputs(p nxProject, t nxTarget, task *Task) {
 	}
 	x := nxInputs{nxRepo: n, project: p, target: t, task: task, seen: make(map[string]bool)}
 	for _, v := range list.v.Items() {
-		x.add(placed{list.file, v})
+		x.add(located{list.file, v})
 	}
 	if len(list.v.Items()) == 0 {
 		x.set.all = true
@@ -36,7 +36,7 @@ type nxInputs struct {
 	seen    map[string]bool // named inputs that were expanded
 }
 
-func (x *nxInputs) add(p placed) {
+func (x *nxInputs) add(p located) {
 	if p.v.Kind() == jsonfile.Object {
 		x.addObject(p)
 		return
@@ -60,12 +60,12 @@ func (x *nxInputs) add(p placed) {
 }
 
 // named expands a named input, once.
-func (x *nxInputs) named(p placed, name string) {
+func (x *nxInputs) named(p located, name string) {
 	if x.seen[name] {
 		return
 	}
 	x.seen[name] = true
-	list := placed{}
+	list := located{}
 	for _, doc := range append(slices.Clone(x.project.docs), x.top) {
 		if list = doc.get("namedInputs", name); list.v != nil {
 			break
@@ -78,13 +78,13 @@ func (x *nxInputs) named(p placed, name string) {
 		return
 	}
 	for _, v := range list.v.Items() {
-		x.add(placed{list.file, v})
+		x.add(located{list.file, v})
 	}
 }
 
 // runtime handles an input that is the output of a command: a task that has one is not stored, unless the
 // command prints the version of a tool that is in the key anyway.
-func (x *nxInputs) runtime(p placed) {
+func (x *nxInputs) runtime(p located) {
 	words := strings.Fields(p.v.Text())
 	if len(words) == 2 && slices.Contains([]string{"node", "npm", "pnpm", "yarn", "bun", "deno"}, words[0]) && slices.Contains([]string{"-v", "--version"}, words[1]) {
 		x.gap(p, "inputs.runtime", "bento asks each language's own tool for its version; no other command is in a key")
@@ -94,9 +94,9 @@ func (x *nxInputs) runtime(p placed) {
 	x.task.Cache = ptr(false)
 }
 
-func (x *nxInputs) addObject(p placed) {
+func (x *nxInputs) addObject(p located) {
 	for _, m := range p.v.Members() {
-		v := placed{p.file, m.Value}
+		v := located{p.file, m.Value}
 		switch m.Name {
 		case "env":
 			if name := m.Value.Text(); !slices.Contains(x.task.Env, name) {

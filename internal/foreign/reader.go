@@ -38,13 +38,13 @@ type reader struct {
 	gone   int // gaps beyond maxGaps
 }
 
-// placed is a value with its file.
-type placed struct {
+// located is a value with its file.
+type located struct {
 	file string
 	v    *jsonfile.Value
 }
 
-func (p placed) get(name ...string) placed { return placed{p.file, p.v.Get(name...)} }
+func (p located) get(name ...string) located { return located{p.file, p.v.Get(name...)} }
 
 func newReader(src Source) *reader {
 	r := &reader{
@@ -114,12 +114,12 @@ func (r *reader) problem(name, message string) {
 }
 
 // json returns the object in a JSON file with comments. Its value is absent if the file is.
-func (r *reader) json(name string) placed {
+func (r *reader) json(name string) located {
 	return r.object(name, func(data []byte) (*jsonfile.Value, error) { return jsonfile.ParseLoose(name, data) })
 }
 
 // yaml returns the object in the first document of a YAML file.
-func (r *reader) yaml(name string) placed {
+func (r *reader) yaml(name string) located {
 	return r.object(name, func(data []byte) (*jsonfile.Value, error) {
 		docs, err := yamldoc.ParsePlaced(name, data)
 		if len(docs) == 0 {
@@ -129,33 +129,33 @@ func (r *reader) yaml(name string) placed {
 	})
 }
 
-func (r *reader) object(name string, parse func([]byte) (*jsonfile.Value, error)) placed {
+func (r *reader) object(name string, parse func([]byte) (*jsonfile.Value, error)) located {
 	data := r.bytes(name)
 	if data == nil {
-		return placed{file: name}
+		return located{file: name}
 	}
 	v, err := parse(data)
 	var problems diagnostics.Problems
 	switch {
 	case errors.As(err, &problems):
 		r.m.Problems = append(r.m.Problems, problems...)
-		return placed{file: name}
+		return located{file: name}
 	case err != nil:
 		r.problem(name, err.Error())
-		return placed{file: name}
+		return located{file: name}
 	}
 	if k := v.Kind(); k != jsonfile.Object && k != 0 && k != jsonfile.Null {
 		p := v.Mistyped(name, path.Base(name), "an object")
 		p.Message = fmt.Sprintf("the file holds %v, expected an object", k)
 		r.m.Problems = append(r.m.Problems, p)
-		return placed{file: name}
+		return located{file: name}
 	}
-	return placed{name, v}
+	return located{name, v}
 }
 
 // is reports whether a value has the wanted kind. It adds a problem for another kind, unless the
 // value is absent or null.
-func (r *reader) is(p placed, name string, kind jsonfile.Kind) bool {
+func (r *reader) is(p located, name string, kind jsonfile.Kind) bool {
 	k := p.v.Kind()
 	if k != 0 && k != jsonfile.Null && k != kind {
 		r.m.Problems = append(r.m.Problems, p.v.Mistyped(p.file, name, kind.String()))
@@ -164,7 +164,7 @@ func (r *reader) is(p placed, name string, kind jsonfile.Kind) bool {
 }
 
 // gap notes a part of a file that is not mapped.
-func (r *reader) gap(p placed, key, format string, args ...any) {
+func (r *reader) gap(p located, key, format string, args ...any) {
 	if len(r.m.Gaps) >= maxGaps {
 		r.gone++
 		return
@@ -178,15 +178,15 @@ func (r *reader) lineGap(file string, line int, key, why string) {
 }
 
 // lineOf returns the place of a line.
-func lineOf(file string, line int) placed {
+func lineOf(file string, line int) located {
 	v := new(jsonfile.Value)
 	v.Start(jsonfile.String, line, "")
 	v.At(1)
-	return placed{file, v}
+	return located{file, v}
 }
 
 // flag returns a boolean, and whether the value is one.
-func (r *reader) flag(p placed, key string) (value, ok bool) {
+func (r *reader) flag(p located, key string) (value, ok bool) {
 	switch {
 	case p.v.Kind() == 0:
 		return false, false
@@ -200,7 +200,7 @@ func (r *reader) flag(p placed, key string) (value, ok bool) {
 }
 
 // strings returns the strings of a list, or of one string. It reports other elements.
-func (r *reader) strings(p placed, key string) (list []placed) {
+func (r *reader) strings(p located, key string) (list []located) {
 	switch p.v.Kind() {
 	case 0, jsonfile.Null:
 	case jsonfile.String:
@@ -208,9 +208,9 @@ func (r *reader) strings(p placed, key string) (list []placed) {
 	case jsonfile.Array:
 		for _, v := range p.v.Items() {
 			if v.Kind() == jsonfile.String {
-				list = append(list, placed{p.file, v})
+				list = append(list, located{p.file, v})
 			} else {
-				r.gap(placed{p.file, v}, key, "the element is %v, expected a string", v.Kind())
+				r.gap(located{p.file, v}, key, "the element is %v, expected a string", v.Kind())
 			}
 		}
 	default:

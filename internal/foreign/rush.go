@@ -13,7 +13,7 @@ import (
 func (r *reader) lerna() {
 	top := r.json(r.top)
 	for _, m := range top.v.Members() {
-		p := placed{top.file, m.Value}
+		p := located{top.file, m.Value}
 		switch m.Name {
 		case "$schema", "npmClient", "useWorkspaces", "lerna", "useNx":
 		case "packages":
@@ -39,7 +39,7 @@ func (r *reader) rush() {
 		return
 	}
 	for _, m := range top.v.Members() {
-		if p := (placed{top.file, m.Value}); strings.HasSuffix(m.Name, "Version") || m.Name == "pnpmOptions" {
+		if p := (located{top.file, m.Value}); strings.HasSuffix(m.Name, "Version") || m.Name == "pnpmOptions" {
 			r.gap(p, m.Name, "bento install uses the package manager and the lockfile of the package or its workspace")
 		} else if m.Name != "projects" && m.Name != "$schema" {
 			r.gap(p, m.Name, "bento has no such key")
@@ -53,7 +53,7 @@ func (r *reader) rush() {
 	for _, v := range projects.v.Items() {
 		dir := path.Clean(v.Get("projectFolder").Text())
 		if r.dishes[dir] == nil {
-			r.gap(placed{top.file, v}, "projects", "%q is no dish; bento dish list --left-out says why", v.Get("projectFolder").Text())
+			r.gap(located{top.file, v}, "projects", "%q is no dish; bento dish list --left-out says why", v.Get("projectFolder").Text())
 			continue
 		}
 		r.rushProject(dir, phases)
@@ -61,13 +61,13 @@ func (r *reader) rush() {
 }
 
 // phases returns the dependencies of each operation of Rush, by name. It notes custom commands.
-func (r *reader) phases(doc placed) map[string]placed {
-	phases := make(map[string]placed)
+func (r *reader) phases(doc located) map[string]located {
+	phases := make(map[string]located)
 	for _, v := range doc.v.Get("phases").Items() {
-		phases[operation(v.Get("name").Text())] = placed{doc.file, v.Get("dependencies")}
+		phases[operation(v.Get("name").Text())] = located{doc.file, v.Get("dependencies")}
 	}
 	for _, v := range doc.v.Get("commands").Items() {
-		p, name := placed{doc.file, v}, v.Get("name").Text()
+		p, name := located{doc.file, v}, v.Get("name").Text()
 		switch v.Get("commandKind").Text() {
 		case "global":
 			r.add(".", &Task{Name: name, From: name, at: p, Run: v.Get("shellCommand").Text(), Cache: ptr(false)})
@@ -78,7 +78,7 @@ func (r *reader) phases(doc placed) map[string]placed {
 		}
 	}
 	if v := doc.v.Get("parameters"); len(v.Items()) > 0 {
-		r.gap(placed{doc.file, v}, "parameters", "arguments are those of bento run TASK -- ARGS, for the named tasks")
+		r.gap(located{doc.file, v}, "parameters", "arguments are those of bento run TASK -- ARGS, for the named tasks")
 	}
 	return phases
 }
@@ -86,16 +86,16 @@ func (r *reader) phases(doc placed) map[string]placed {
 // operation returns the name of the task for an operation, which is a phase or a command.
 func operation(name string) string { return strings.TrimPrefix(name, "_phase:") }
 
-func (r *reader) rushProject(dir string, phases map[string]placed) {
+func (r *reader) rushProject(dir string, phases map[string]located) {
 	doc := r.json(path.Join(dir, "config/rush-project.json"))
 	for _, m := range doc.v.Members() {
-		if p := (placed{doc.file, m.Value}); !slices.Contains([]string{"$schema", "operationSettings", "incrementalBuildIgnoredGlobs"}, m.Name) {
+		if p := (located{doc.file, m.Value}); !slices.Contains([]string{"$schema", "operationSettings", "incrementalBuildIgnoredGlobs"}, m.Name) {
 			r.gap(p, m.Name, "bento has no such key")
 		}
 	}
 	seen := make(map[string]bool)
 	for _, v := range doc.v.Get("operationSettings").Items() {
-		p := placed{doc.file, v}
+		p := located{doc.file, v}
 		if name := v.Get("operationName").Text(); r.script(dir, name) == "" {
 			r.gap(p, name, "%s has no script of this name", dishName(dir))
 		} else if task := r.operation(dir, p, doc.get("incrementalBuildIgnoredGlobs")); !seen[task.Name] {
@@ -122,7 +122,7 @@ func (r *reader) script(dir, name string) string {
 }
 
 // upstream maps the dependencies of a phase.
-func (r *reader) upstream(dir string, p placed) (list []string) {
+func (r *reader) upstream(dir string, p located) (list []string) {
 	for _, on := range r.strings(p.get("self"), "dependencies.self") {
 		if s := r.script(dir, on.v.Text()); s != "" {
 			list = append(list, s)
@@ -137,7 +137,7 @@ func (r *reader) upstream(dir string, p placed) (list []string) {
 }
 
 // operation maps the settings of one operation.
-func (r *reader) operation(dir string, p, ignored placed) *Task {
+func (r *reader) operation(dir string, p, ignored located) *Task {
 	from := p.v.Get("operationName").Text()
 	task := &Task{Name: r.script(dir, from), From: from, at: p}
 	set := fileSet{all: true}
@@ -147,7 +147,7 @@ func (r *reader) operation(dir string, p, ignored placed) *Task {
 		}
 	}
 	for _, m := range p.v.Members() {
-		v := placed{p.file, m.Value}
+		v := located{p.file, m.Value}
 		switch m.Name {
 		case "operationName":
 		case "outputFolderNames":

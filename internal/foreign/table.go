@@ -31,7 +31,7 @@ type Task struct {
 	Name string
 	From string // the declaration in the file of the tool
 	Tool string // id of the tool
-	at   placed
+	at   located
 	Note string // a comment, "" for none
 
 	Run              string

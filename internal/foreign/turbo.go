@@ -11,9 +11,9 @@ import (
 
 // turboTask is a task of turbo.json: its keys, each with its file.
 type turboTask struct {
-	at   placed
+	at   located
 	from string
-	keys map[string]placed
+	keys map[string]located
 }
 
 // turboRepo is a repository of Turborepo. The meaning of its keys is that of
@@ -23,7 +23,7 @@ type turboRepo struct {
 	generic  map[string]turboTask            // by task
 	single   map[string]map[string]turboTask // by package ("//" is the root), then by task
 	packages map[string]string               // names of packages, and the paths of their dishes
-	env      []placed                        // globalEnv
+	env      []located                       // globalEnv
 	global   []string                        // globalDependencies, as globs from the root
 	built    bool                            // build has outputs: linked builds come first by default
 }
@@ -72,14 +72,14 @@ func (r *reader) packageNames() map[string]string {
 }
 
 // topLevel maps the settings of turbo.json.
-func (t *turboRepo) topLevel(top placed) {
+func (t *turboRepo) topLevel(top located) {
 	why := map[string]string{
 		"remoteCache": "a remote cache is a part of bento for later", "cacheDir": "[cache] dir of your own configuration, or $BENTO_CACHE_DIR, is the place of the cache",
 		"boundaries": "bento has no rules for links between dishes", "tags": "bento has no tags; bentos/NAME.toml names a selection of dishes",
 		"experimentalUI": "bento shows its own",
 	}
 	for _, m := range top.v.Members() {
-		p := placed{top.file, m.Value}
+		p := located{top.file, m.Value}
 		switch m.Name {
 		case "$schema", "tasks", "pipeline", "extends", "ui", "daemon", "noUpdateNotifier", "dangerouslyDisablePackageManagerCheck":
 		case "globalEnv":
@@ -89,7 +89,7 @@ func (t *turboRepo) topLevel(top placed) {
 		case "globalDependencies":
 			for _, g := range t.strings(p, m.Name) {
 				if v, ok := strings.CutPrefix(g.v.Text(), "$"); ok && !strings.Contains(v, "/") {
-					t.env = append(t.env, placed{g.file, g.v})
+					t.env = append(t.env, located{g.file, g.v})
 				} else if text, ok := turboGlob(".", "$TURBO_ROOT$/"+strings.TrimPrefix(g.v.Text(), "$TURBO_ROOT$/")); ok && !strings.HasPrefix(g.v.Text(), "!") {
 					t.global = append(t.global, text)
 				} else {
@@ -124,19 +124,19 @@ func (t *turboRepo) topLevel(top placed) {
 }
 
 // declare reads the tasks of a turbo.json; dir is that of its package, "" for the root's.
-func (t *turboRepo) declare(doc placed, key, dir string) {
+func (t *turboRepo) declare(doc located, key, dir string) {
 	list := doc.get(key)
 	if !t.is(list, key, jsonfile.Object) {
 		return
 	}
 	for _, m := range list.v.Members() {
-		p := placed{doc.file, m.Value}
+		p := located{doc.file, m.Value}
 		if !t.is(p, key+"."+m.Name, jsonfile.Object) {
 			continue
 		}
-		task := turboTask{at: p, from: m.Name, keys: make(map[string]placed)}
+		task := turboTask{at: p, from: m.Name, keys: make(map[string]located)}
 		for _, k := range m.Value.Members() {
-			task.keys[k.Name] = placed{doc.file, k.Value}
+			task.keys[k.Name] = located{doc.file, k.Value}
 		}
 		pkg, name, single := strings.Cut(m.Name, "#")
 		switch {
@@ -186,7 +186,7 @@ func (t *turboRepo) inherit(dir, name string, task turboTask) {
 			v.Start(jsonfile.Array, own.v.Line(), "")
 			v.At(own.v.Col())
 			v.Fill(nil, slices.Concat(own.v.Items()[:i], p.v.Items(), own.v.Items()[i+1:]))
-			task.keys[key] = placed{own.file, v}
+			task.keys[key] = located{own.file, v}
 			break
 		}
 	}
@@ -274,7 +274,7 @@ func (t *turboRepo) task(d Dish, name string, from turboTask) {
 }
 
 // flags maps the keys whose values are no lists.
-func (t *turboRepo) flags(task *Task, key string, p placed) {
+func (t *turboRepo) flags(task *Task, key string, p located) {
 	switch key {
 	case "dependsOn":
 	case "cache":
@@ -313,7 +313,7 @@ func (t *turboRepo) decideCache(task *Task) {
 	}
 }
 
-func (t *turboRepo) inputs(d Dish, p placed, set *fileSet) {
+func (t *turboRepo) inputs(d Dish, p located, set *fileSet) {
 	list := t.strings(p, "inputs")
 	set.all = len(list) == 0
 	for _, g := range list {
@@ -329,7 +329,7 @@ func (t *turboRepo) inputs(d Dish, p placed, set *fileSet) {
 }
 
 // dotEnv adds files to the inputs of a task: Turborepo has them in its key, and sets no variables from them.
-func (t *turboRepo) dotEnv(d Dish, p placed, set *fileSet) {
+func (t *turboRepo) dotEnv(d Dish, p located, set *fileSet) {
 	for _, f := range t.strings(p, "dotEnv") {
 		if glob, ok := turboGlob(d.Path, escaped(f.v.Text())); ok {
 			set.add(glob)
@@ -359,7 +359,7 @@ func turboGlob(dir, text string) (string, bool) {
 }
 
 // addEnv adds variables to the key of a task.
-func (t *turboRepo) addEnv(task *Task, names []placed) {
+func (t *turboRepo) addEnv(task *Task, names []located) {
 	for _, p := range names {
 		name := strings.TrimPrefix(p.v.Text(), "$")
 		switch {
@@ -375,7 +375,7 @@ func (t *turboRepo) addEnv(task *Task, names []placed) {
 }
 
 // passed returns the variables that are passed and not part of the key.
-func (t *turboRepo) passed(p placed, key string) (names []string) {
+func (t *turboRepo) passed(p located, key string) (names []string) {
 	for _, n := range t.strings(p, key) {
 		switch text := n.v.Text(); {
 		case text == "*":
@@ -390,13 +390,13 @@ func (t *turboRepo) passed(p placed, key string) (names []string) {
 }
 
 // depends maps dependsOn. Turborepo leaves out tasks that a package does not have.
-func (t *turboRepo) depends(d Dish, task *Task, p placed) (list []string) {
+func (t *turboRepo) depends(d Dish, task *Task, p located) (list []string) {
 	for _, on := range t.strings(p, "dependsOn") {
 		text := on.v.Text()
 		pkg, name, other := strings.Cut(text, "#")
 		switch {
 		case strings.HasPrefix(text, "$"):
-			t.addEnv(task, []placed{on})
+			t.addEnv(task, []located{on})
 		case strings.HasPrefix(text, "^"):
 			// The builds of linked dishes come first by default, if the task can be stored.
 			byDefault := text == "^build" && t.built && (isLifecycle(task.Name) || task.Cache == nil && !task.Persistent && !task.Interactive)
@@ -417,7 +417,7 @@ func (t *turboRepo) depends(d Dish, task *Task, p placed) (list []string) {
 }
 
 // other adds a dependency on a task of another dish.
-func (r *reader) other(on placed, list []string, dir, name string) []string {
+func (r *reader) other(on located, list []string, dir, name string) []string {
 	if !r.has(dir, name) {
 		r.gap(on, on.v.Text(), "%s has no task %q", dishName(dir), name)
 		return list

@@ -69,7 +69,7 @@ func (k *kit) tools(ctx context.Context, w *workspace.Workspace, warn func(code,
 //
 // o has the receivers of the calls.
 func FindTools(h *workspace.Host, cfg *config.Workspace, st *state.Dir, o ToolOptions) (*Tools, []diagnostics.Diagnostic) {
-	t := &toolFinder{host: h, o: o, tools: new(Tools), cfg: cfg, taken: make(map[string]bool), state: st, confiner: h.Confiner(cfg, st)}
+	t := &toolFinder{host: h, o: o, tools: new(Tools), cfg: cfg, used: make(map[string]bool), state: st, confiner: h.Confiner(cfg, st)}
 	if st != nil {
 		t.digests = host.NewDigests(st)
 	}
@@ -101,7 +101,7 @@ type toolFinder struct {
 	tools    *Tools
 	cfg      *config.Workspace
 	digests  *host.Digests
-	taken    map[string]bool // ids that a tool already has
+	used     map[string]bool // ids that a tool already has
 	problems []diagnostics.Diagnostic
 	state    *state.Dir // may be nil
 	confiner *workspace.Confiner
@@ -110,7 +110,7 @@ type toolFinder struct {
 // declared adds a tool that bento.toml declares. It takes precedence over tools on PATH.
 func (t *toolFinder) declared(id string, own config.Tool) {
 	f := FoundTool{Candidate: adapters.Candidate{ID: id, Contract: adapters.ContractOneShot}, Declared: own.Pos, Settings: own}
-	t.taken[id] = true
+	t.used[id] = true
 	if i := slices.IndexFunc(t.cfg.Tools.Disable, func(d dish.Text) bool { return d.Text == id }); i >= 0 {
 		f.Skip, f.SkipReason = adapters.SkipDisabled, "tools.disable names it at "+t.cfg.Tools.Disable[i].Pos.String()
 	}
@@ -129,10 +129,10 @@ func (t *toolFinder) declared(id string, own config.Tool) {
 // onPath adds a tool on PATH. If several have the same id, bento uses the first usable one.
 func (t *toolFinder) onPath(c adapters.Candidate) {
 	f := FoundTool{Candidate: c, Settings: t.cfg.Tools.ByID[c.ID]}
-	if c.Skip == "" && t.taken[c.ID] {
+	if c.Skip == "" && t.used[c.ID] {
 		f.Skip, f.SkipReason = adapters.SkipShadowed, "another tool of this id comes first"
 	}
-	t.taken[c.ID] = t.taken[c.ID] || f.Skip == ""
+	t.used[c.ID] = t.used[c.ID] || f.Skip == ""
 	t.add(f)
 }
 

@@ -183,13 +183,13 @@ func (d *Dir) judge(name string, info rawfile.Info) error {
 		reason = "it belongs to " + owner.Name(fi)
 	}
 	err := d.refuse(name, reason, ownWanted)
-	err.Hint = mendOwner(d.join(name))
+	err.Hint = ownerHint(d.join(name))
 	return err
 }
 
-// mendOwner returns the hint that removes a file of an untrusted owner. A user other than root may
+// ownerHint returns the hint that removes a file of an untrusted owner. A user other than root may
 // rename, but not empty, a directory of another user.
-func mendOwner(path string) string {
+func ownerHint(path string) string {
 	word := owner.ShellWord(path)
 	if os.Geteuid() == 0 {
 		return "remove it with: rm -r -- " + word + "; bento then makes its own"

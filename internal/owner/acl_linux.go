@@ -18,7 +18,7 @@ const (
 // listed returns the first untrusted user or group that the access control list of a file allows to
 // write, and the entry in the form of setfacl; "" when there is none. The caller calls it only when
 // the mask of the list allows writing.
-func (w *Ways) listed(path string) (who, option string) {
+func (w *Ways) listed(path string) (user, option string) {
 	list := make([]byte, 64<<10) // the largest attribute
 	n, err := unix.Lgetxattr(path, "system.posix_acl_access", list)
 	if err != nil || n < 4 {
@@ -29,7 +29,7 @@ func (w *Ways) listed(path string) (who, option string) {
 
 // named parses a list in the format of the kernel: a version, then entries of a tag, permissions
 // and a number.
-func (w *Ways) named(list []byte) (who, option string) {
+func (w *Ways) named(list []byte) (user, option string) {
 	if binary.LittleEndian.Uint32(list) != aclVersion {
 		return "another user", "-b" // an unreadable list
 	}

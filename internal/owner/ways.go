@@ -126,8 +126,8 @@ func (w *Ways) judge(path string, fi fs.FileInfo) *Exposure {
 	if gid, ok := gidOf(fi); ok && !w.ownGroup(gid) {
 		return &Exposure{path, fmt.Sprintf("%s may write to %s", groupName(gid), path), "chmod g-w " + word}
 	}
-	if who, option := w.listed(path); who != "" {
-		return &Exposure{path, fmt.Sprintf("%s may write to %s by its access control list", who, path), "setfacl " + option + " " + word}
+	if user, option := w.listed(path); user != "" {
+		return &Exposure{path, fmt.Sprintf("%s may write to %s by its access control list", user, path), "setfacl " + option + " " + word}
 	}
 	return nil
 }

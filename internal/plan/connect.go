@@ -132,7 +132,7 @@ func (b *builder) dependOn(t *Task, w want, via Via) {
 				return
 			}
 			t.unresolved = true
-			b.problem(diagnostics.Error, w.at, "unknown_dish", w.said(t)+" names no dish of this workspace", hint)
+			b.problem(diagnostics.Error, w.at, "unknown_dish", w.shown(t)+" names no dish of this workspace", hint)
 			return
 		}
 		name = task
@@ -149,7 +149,7 @@ func (b *builder) dependOn(t *Task, w want, via Via) {
 			return
 		}
 		t.unresolved = true
-		b.problem(diagnostics.Error, w.at, "unknown_task", w.said(t)+": "+why, hint)
+		b.problem(diagnostics.Error, w.at, "unknown_task", w.shown(t)+": "+why, hint)
 		return
 	}
 	if name != w.text && w.byPlugin(t) {
@@ -158,8 +158,8 @@ func (b *builder) dependOn(t *Task, w want, via Via) {
 	t.depend(on, via)
 }
 
-// said returns the entry for a message, with the adapter if a recipe has it.
-func (w *want) said(t *Task) string {
+// shown returns the entry for a message, with the adapter if a recipe has it.
+func (w *want) shown(t *Task) string {
 	text := "depends_on \"" + w.text + "\""
 	if a := t.Dish.Adapter; w.at.File == "" && a != nil {
 		return "the " + a.Manifest().AdapterID + " adapter's recipe for " + t.ID() + ": " + text

@@ -11,8 +11,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree/glob"
 )
 
-// Taken notes that the sources of a dish include files of another dish by their path.
-type Taken struct {
+// Included notes that the sources of a dish include files of another dish by their path.
+type Included struct {
 	From  *dish.Dish
 	Via   string // "outputs": a task of From makes them; else they are its sources
 	Where string // "file:line", relative to the root
@@ -20,8 +20,8 @@ type Taken struct {
 
 const viaOutputs = "outputs"
 
-// Taken returns the files of other dishes that the sources of d include, by dish.
-func (p *Plan) Taken(d *dish.Dish) []Taken { return p.taken[d] }
+// Included returns the files of other dishes that the sources of d include, by dish.
+func (p *Plan) Included(d *dish.Dish) []Included { return p.included[d] }
 
 // RuleIgnoredEmbed is the rule of the warning that a source includes a file that git ignores and no
 // task makes.
@@ -78,7 +78,7 @@ func (b *builder) take(d *dish.Dish, e *dish.Embed, makers *makers) (edges []inn
 			}
 			continue
 		}
-		b.took(d, Taken{m.task.Dish, viaOutputs, e.Pos.String()})
+		b.took(d, Included{m.task.Dish, viaOutputs, e.Pos.String()})
 		for _, t := range b.byDish[d] {
 			if t.takesIn() {
 				edges = append(edges, innerEdge{t, m.task})
@@ -112,7 +112,7 @@ func (t *Task) takesIn() bool { return t.Lifecycle || t.DefaultInputs && t.Uncac
 // addEmbed makes embedded files that no task makes inputs.
 func (b *builder) addEmbed(d *dish.Dish, e *dish.Embed) {
 	if e.Owner != nil && e.Owner != d {
-		b.took(d, Taken{From: e.Owner, Where: e.Pos.String()})
+		b.took(d, Included{From: e.Owner, Where: e.Pos.String()})
 	}
 	if e.Ignored {
 		b.addOnDisk(d, embedGlobs(e))
@@ -148,10 +148,10 @@ func (b *builder) warnIgnored(d *dish.Dish, e *dish.Embed) {
 	}
 }
 
-func (b *builder) took(d *dish.Dish, t Taken) {
-	same := func(old Taken) bool { return old.From == t.From && old.Via == t.Via }
-	if !slices.ContainsFunc(b.taken[d], same) { // the first line is enough
-		b.taken[d] = append(b.taken[d], t)
+func (b *builder) took(d *dish.Dish, t Included) {
+	same := func(old Included) bool { return old.From == t.From && old.Via == t.Via }
+	if !slices.ContainsFunc(b.included[d], same) { // the first line is enough
+		b.included[d] = append(b.included[d], t)
 	}
 }
 

@@ -48,7 +48,7 @@ func TestWhatSourcesTakeIn(t *testing.T) {
 		p, problems := Build(workspace(app, web), Request{Tasks: []string{"build"}, Targets: []string{"app"}})
 		task := p.Tasks[len(p.Tasks)-1]
 		var taken []string
-		for _, from := range p.Taken(app) {
+		for _, from := range p.Included(app) {
 			taken = append(taken, fmt.Sprint(from.From.Name, " ", from.Via))
 			if from.Where != "app/a.go:3" {
 				t.Errorf("%s: where %q", c.path, from.Where)

@@ -51,7 +51,7 @@ func (t *Task) makesToo(m maker) bool {
 }
 
 func (b *builder) generatedEdge(t *Task, m maker) innerEdge {
-	b.took(t.Dish, Taken{m.task.Dish, viaOutputs, m.pos.String()})
+	b.took(t.Dish, Included{m.task.Dish, viaOutputs, m.pos.String()})
 	return innerEdge{t, m.task}
 }
 

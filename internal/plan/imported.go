@@ -91,7 +91,7 @@ func (b *builder) importEdgesTo(d *dish.Dish, e *dish.Embed, maker *Task) (edges
 			continue
 		}
 		if !own {
-			b.took(d, Taken{maker.Dish, viaOutputs, e.Pos.String()})
+			b.took(d, Included{maker.Dish, viaOutputs, e.Pos.String()})
 		}
 		edges = append(edges, innerEdge{t, maker})
 	}

@@ -97,7 +97,7 @@ func (b *builder) madeBy(t *Task, g dish.Glob, all *makers) (edges []innerEdge) 
 		if from.Path == t.Dish.Path || !into && contains(t.Dish.Path, from.Path) || t.dependsOn(m.task) {
 			continue
 		}
-		b.took(t.Dish, Taken{from, viaOutputs, g.Pos.String()})
+		b.took(t.Dish, Included{from, viaOutputs, g.Pos.String()})
 		edges = append(edges, innerEdge{t, m.task})
 	}
 	return edges

@@ -46,8 +46,8 @@ type Plan struct {
 	// function Lost. No task of theirs can run.
 	Lost []*dish.Dish
 
-	byDish map[*dish.Dish][]*Task
-	taken  map[*dish.Dish][]Taken
+	byDish   map[*dish.Dish][]*Task
+	included map[*dish.Dish][]Included
 }
 
 // TasksOf returns all tasks of a dish, in the plan or not, lifecycle tasks first.
@@ -280,7 +280,7 @@ func resolved(ws *dish.Workspace, req Request) (p *Plan, whole bool, problems []
 	roots := b.selectTasks(req, dishes)
 	whole = len(diagnostics.Errors(b.problems)) == 0
 	p = b.assemble(roots) // reports cycles, too
-	p.Dishes, p.byDish, p.taken = dishes, b.byDish, b.taken
+	p.Dishes, p.byDish, p.included = dishes, b.byDish, b.included
 	p.Lost = b.lostDishes(req, p.Tasks, dishes)
 	return p, whole, diagnostics.Sorted(b.problems)
 }
@@ -293,7 +293,7 @@ type builder struct {
 	byName   map[string]*dish.Dish
 	across   []across
 	blamed   map[string]bool // ids of plugins
-	taken    map[*dish.Dish][]Taken
+	included map[*dish.Dish][]Included
 	embedded map[*dish.Dish][]string // globs of files that sources take in and that no task makes
 	carrier  *carrier
 	naming   map[string]bool // by prefix and last element of a glob: see mayName
@@ -306,12 +306,12 @@ type builder struct {
 
 func newBuilder(ws *dish.Workspace) *builder {
 	b := &builder{
-		ws:     ws,
-		byDish: make(map[*dish.Dish][]*Task, len(ws.Dishes)),
-		byName: make(map[string]*dish.Dish, len(ws.Dishes)),
-		blamed: make(map[string]bool),
-		taken:  make(map[*dish.Dish][]Taken),
-		naming: make(map[string]bool),
+		ws:       ws,
+		byDish:   make(map[*dish.Dish][]*Task, len(ws.Dishes)),
+		byName:   make(map[string]*dish.Dish, len(ws.Dishes)),
+		blamed:   make(map[string]bool),
+		included: make(map[*dish.Dish][]Included),
+		naming:   make(map[string]bool),
 
 		embedded: make(map[*dish.Dish][]string),
 		nest:     Nested(ws.Dishes),

@@ -105,15 +105,15 @@ func (b *builder) ruleOf(t *Task, members []*dish.Dish) *RootTask {
 		}
 		return &RootTask{Rule: RootNoMember, Lifecycle: true, Why: why}
 	}
-	who := with[0]
+	runners := with[0]
 	if len(with) > 1 {
-		who = fmt.Sprintf("%d members", len(with))
+		runners = fmt.Sprintf("%d members", len(with))
 	}
 	verb := " has a task of that name, which bento runs itself"
 	if len(with) > 1 {
 		verb = " have a task of that name, which bento runs itself"
 	}
-	return &RootTask{Rule: RootHandsOn, members: to, Why: "it only runs the scripts of members, and " + who + verb}
+	return &RootTask{Rule: RootHandsOn, members: to, Why: "it only runs the scripts of members, and " + runners + verb}
 }
 
 // passOver replaces, in the tasks of a root, the dependency of a recipe on a build that only hands on

@@ -153,11 +153,11 @@ func (b *builder) around(dishes []*dish.Dish, next func(*dish.Dish) []*dish.Dish
 
 // dependencies returns the dishes that d is linked to, or whose files it includes.
 func (b *builder) dependencies(d *dish.Dish) []*dish.Dish {
-	list := make([]*dish.Dish, 0, len(d.Links)+len(b.taken[d]))
+	list := make([]*dish.Dish, 0, len(d.Links)+len(b.included[d]))
 	for _, l := range d.Links {
 		list = append(list, l.To)
 	}
-	for _, t := range b.taken[d] {
+	for _, t := range b.included[d] {
 		list = append(list, t.From)
 	}
 	return list

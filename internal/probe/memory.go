@@ -23,21 +23,21 @@ type answers struct {
 }
 
 type answer struct {
-	once sync.Once
-	said Said
-	err  error
+	once   sync.Once
+	output Output
+	err    error
 }
 
 // ask returns the output of a tool that is started outside of the project.
-func (m *Memory) ask(ctx context.Context, from snapshot.Source, spec proc.Spec, at At) (Said, error) {
+func (m *Memory) ask(ctx context.Context, from snapshot.Source, spec proc.Spec, at At) (Output, error) {
 	known, err := m.answers.See(from, func() (*answers, error) { return &answers{by: make(map[string]*answer)}, nil })
 	if err != nil {
-		return Said{}, err
+		return Output{}, err
 	}
 	env := slices.Sorted(slices.Values(spec.Env))
 	key := strings.Join(spec.Argv, "\x00") + "\x00\x00" + strings.Join(env, "\x00")
 	a := known.of(key)
-	a.once.Do(func() { a.said, a.err = output(ctx, spec, at) })
+	a.once.Do(func() { a.output, a.err = output(ctx, spec, at) })
 	if a.err != nil && ctx.Err() != nil {
 		known.forget(key) // it was interrupted
 	}
@@ -45,9 +45,9 @@ func (m *Memory) ask(ctx context.Context, from snapshot.Source, spec proc.Spec, 
 	if errors.As(a.err, &refusal) && refusal.Dir != at.Dir {
 		mine := *refusal
 		mine.Dir = at.Dir
-		return a.said, &mine
+		return a.output, &mine
 	}
-	return a.said, a.err
+	return a.output, a.err
 }
 
 func (s *answers) of(key string) *answer {

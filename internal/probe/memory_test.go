@@ -30,7 +30,7 @@ func TestMemory(t *testing.T) {
 		t.Helper()
 		_, err := New(from, env).Sharing(said).Ask(t.Context(), UVPython, At{Dir: dir, Path: tool, Word: word})
 		var refusal *Refusal
-		if !errors.As(err, &refusal) || refusal.Dir != dir || !strings.Contains(refusal.Said, word) {
+		if !errors.As(err, &refusal) || refusal.Dir != dir || !strings.Contains(refusal.Stderr, word) {
 			t.Errorf("%s: %v", dir, err)
 		}
 		log, err := os.ReadFile(starts)

@@ -34,16 +34,16 @@ const neutral = "/"
 
 // Asker asks the tools of the machine for a workspace. It is safe for concurrent use.
 type Asker struct {
-	env  adapters.Environ
-	from snapshot.Source
-	area *bounds.Area // directories that the repository controls
-	said *Memory
+	env    adapters.Environ
+	from   snapshot.Source
+	area   *bounds.Area // directories that the repository controls
+	memory *Memory
 }
 
 // New returns an Asker for the workspace that from reads. env is the whole environment of the
 // adapter's tasks.
 func New(from snapshot.Source, env adapters.Environ) *Asker {
-	return &Asker{env: env, from: from, area: bounds.Of(from.Root()), said: new(Memory)}
+	return &Asker{env: env, from: from, area: bounds.Of(from.Root()), memory: new(Memory)}
 }
 
 // Versions returns the fingerprint of a toolchain, which is made of the versions that its tools print. An adapter
@@ -61,8 +61,8 @@ func (v Versions) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (
 }
 
 // Sharing returns a with the answers of other Askers.
-func (a *Asker) Sharing(said *Memory) *Asker {
-	a.said = said
+func (a *Asker) Sharing(memory *Memory) *Asker {
+	a.memory = memory
 	return a
 }
 
@@ -86,24 +86,24 @@ func (at At) Of(path string) At {
 	return at
 }
 
-// Said is the output of a tool.
-type Said struct{ Out, Err string }
+// Output is the output of a tool.
+type Output struct{ Out, Err string }
 
 // Ask asks a tool. It returns an *adapters.MissingTool when a version manager lacks the tool, a
 // *Refusal when the tool fails, and an *adapters.KnownAtRun when the repository chooses the tool.
-func (a *Asker) Ask(ctx context.Context, q Question, at At) (Said, error) {
+func (a *Asker) Ask(ctx context.Context, q Question, at At) (Output, error) {
 	return a.ask(ctx, table()[q], at)
 }
 
 // AskDeclared is Ask for the command that a plugin declares (adapters.Manifest.Exec). It looks for
 // the tool on PATH. The error of a missing one has no hint.
-func (a *Asker) AskDeclared(ctx context.Context, argv []string, at At) (Said, error) {
+func (a *Asker) AskDeclared(ctx context.Context, argv []string, at At) (Output, error) {
 	if err := adapters.CheckExec(argv); err != nil {
-		return Said{}, err
+		return Output{}, err
 	}
 	path, err := a.env.LookPath(argv[0])
 	if err != nil {
-		return Said{}, err
+		return Output{}, err
 	}
 	return a.ask(ctx, line{args: argv[1:]}, at.Of(path))
 }
@@ -120,7 +120,7 @@ func (a *Asker) DeclaredBasis(argv []string) string {
 	return b.String()
 }
 
-func (a *Asker) ask(ctx context.Context, l line, at At) (Said, error) {
+func (a *Asker) ask(ctx context.Context, l line, at At) (Output, error) {
 	if at.Leave.Given() {
 		spec := proc.Spec{Argv: append([]string{at.Path}, l.args...), Dir: at.Dir, Env: a.env, Timeout: timeout}
 		if at.Own && at.Word != "" {
@@ -129,26 +129,26 @@ func (a *Asker) ask(ctx context.Context, l line, at At) (Said, error) {
 		return output(ctx, spec, at)
 	}
 	if why := a.area.Steers(a.env); why != "" {
-		return Said{}, &adapters.KnownAtRun{Why: why}
+		return Output{}, &adapters.KnownAtRun{Why: why}
 	}
 	t, err := a.Resolve(at.Path, at.Dir)
 	if err != nil {
-		return Said{}, err
+		return Output{}, err
 	}
 	if l.settings["RUSTUP_TOOLCHAIN"] != nil {
 		if err := a.linked(cmp.Or(at.Set["RUSTUP_TOOLCHAIN"], a.env.Get("RUSTUP_TOOLCHAIN"))); err != nil {
-			return Said{}, err
+			return Output{}, err
 		}
 	}
 	env, err := a.environ(t, l, at.Dir)
 	if err != nil {
-		return Said{}, err
+		return Output{}, err
 	}
 	spec := proc.Spec{Argv: append([]string{t.Path}, l.args...), Dir: neutral, Env: env, Timeout: timeout}
 	if err := a.handOver(l, at, &spec); err != nil {
-		return Said{}, err
+		return Output{}, err
 	}
-	return a.said.ask(ctx, a.from, spec, at)
+	return a.memory.ask(ctx, a.from, spec, at)
 }
 
 // handOver adds the required version, after checking that it is one.
@@ -177,22 +177,22 @@ func plain(p *pattern.Pattern, value string, at At) error {
 	return &adapters.KnownAtRun{Why: fmt.Sprintf("%.100q is no plain version for %s", value, filepath.Base(at.Path))}
 }
 
-func output(ctx context.Context, spec proc.Spec, at At) (Said, error) {
+func output(ctx context.Context, spec proc.Spec, at At) (Output, error) {
 	out, errOut, res, err := proc.Output(ctx, spec, limit)
-	said := Said{Out: clean(out), Err: clean(errOut)}
+	result := Output{Out: clean(out), Err: clean(errOut)}
 	switch {
 	case err != nil:
-		return said, err
+		return result, err
 	case res.Canceled:
-		return said, context.Cause(ctx)
+		return result, context.Cause(ctx)
 	case res.ExitCode == 126 || res.ExitCode == 127:
 		// The shim of a version manager lacks the version.
-		return said, &adapters.MissingTool{Tool: filepath.Base(at.Path), Hint: lastLine(cmpOr(said.Err, said.Out))}
+		return result, &adapters.MissingTool{Tool: filepath.Base(at.Path), Hint: lastLine(cmpOr(result.Err, result.Out))}
 	case res.ExitCode != 0:
 		argv := append([]string{filepath.Base(at.Path)}, spec.Argv[1:]...)
-		return said, &Refusal{Command: strings.Join(argv, " "), Dir: at.Dir, ExitStatus: res.ExitCode, Said: strings.TrimSpace(said.Err)}
+		return result, &Refusal{Command: strings.Join(argv, " "), Dir: at.Dir, ExitStatus: res.ExitCode, Stderr: strings.TrimSpace(result.Err)}
 	}
-	return said, nil
+	return result, nil
 }
 
 func clean(text []byte) string { return strings.ToValidUTF8(string(text), "\uFFFD") }
@@ -214,16 +214,16 @@ type Refusal struct {
 	Command    string
 	Dir        string // of the dish
 	ExitStatus int
-	Said       string // its stderr
+	Stderr     string // its stderr
 }
 
 func (r *Refusal) Error() string {
-	return fmt.Sprintf("%q for %q exited with status %d: %s", r.Command, r.Dir, r.ExitStatus, lastLine(r.Said))
+	return fmt.Sprintf("%q for %q exited with status %d: %s", r.Command, r.Dir, r.ExitStatus, lastLine(r.Stderr))
 }
 
 // From returns the output from the line that starts with a word, and reports whether there is one:
 // shims and runtimes print warnings first.
-func (s Said) From(word string) (text string, ok bool) {
+func (s Output) From(word string) (text string, ok bool) {
 	all := "\n" + s.Out
 	i := strings.Index(all, "\n"+word)
 	if i < 0 {
@@ -234,7 +234,7 @@ func (s Said) From(word string) (text string, ok bool) {
 
 // Line returns the rest of the first line that starts with a word, and reports whether there is
 // one.
-func (s Said) Line(word string) (rest string, ok bool) {
+func (s Output) Line(word string) (rest string, ok bool) {
 	text, ok := s.From(word)
 	first, _, _ := strings.Cut(text, "\n")
 	return strings.TrimSpace(strings.TrimPrefix(first, strings.TrimSpace(word))), ok

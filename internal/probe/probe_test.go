@@ -302,7 +302,7 @@ func TestDeclared(t *testing.T) {
 	}
 	argv, where := []string{"zig", "version"}, At{Dir: base + "/ws/a"}
 	said, err := New(at(base+"/ws"), env("BASE/usr")).AskDeclared(t.Context(), argv, where)
-	if want := (Said{"1 version / none\n", "no input\n"}); said != want || err != nil {
+	if want := (Output{"1 version / none\n", "no input\n"}); said != want || err != nil {
 		t.Errorf("got %q, %v, want %q", said, err, want)
 	}
 	ours := New(at(base+"/ws"), env("BASE/ws/bin:BASE/usr"))

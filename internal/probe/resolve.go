@@ -42,7 +42,7 @@ func (a *Asker) Resolve(path, dir string) (Tool, error) {
 		return a.installed(path, dir, home)
 	}
 	if m := a.envManager(home, filepath.Base(path)); m != nil && isDir(filepath.Join(home, "versions")) {
-		return a.told(*m, path, dir)
+		return a.withVersion(*m, path, dir)
 	}
 	return Tool{}, &adapters.KnownAtRun{Why: path + " is the shim of a version manager that bento does not know"}
 }
@@ -86,8 +86,8 @@ func (a *Asker) envManager(home, tool string) *envManager {
 	return &all[i]
 }
 
-// told returns the shim of m with a variable that sets the version of the nearest file.
-func (a *Asker) told(m envManager, shim, dir string) (Tool, error) {
+// withVersion returns the shim of m with a variable that sets the version of the nearest file.
+func (a *Asker) withVersion(m envManager, shim, dir string) (Tool, error) {
 	variable := strings.ToUpper(m.name) + "_VERSION"
 	for _, name := range m.unlessBy {
 		if a.env.Get(name) != "" {

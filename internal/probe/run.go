@@ -12,10 +12,10 @@ import (
 
 // Work is one command that changes files: an install, or an addition of packages.
 type Work struct {
-	Argv []string // the first is absolute, or a name on the PATH of Env
-	Dir  string   // absolute
-	Env  adapters.Environ
-	Said string // the command as shown to users; "" for Argv
+	Argv  []string // the first is absolute, or a name on the PATH of Env
+	Dir   string   // absolute
+	Env   adapters.Environ
+	Shown string // the command as shown to users; "" for Argv
 	// Start starts the process and waits for its end; nil means proc.Run.
 	Start func(context.Context, proc.Spec) (proc.Result, error)
 }
@@ -27,8 +27,8 @@ func Run(ctx context.Context, leave adapters.Leave, w Work, log adapters.LogFunc
 	if !leave.Given() {
 		return errors.New("a question must not run a command")
 	}
-	if w.Said == "" {
-		w.Said = strings.Join(w.Argv, " ")
+	if w.Shown == "" {
+		w.Shown = strings.Join(w.Argv, " ")
 	}
 	if !strings.Contains(w.Argv[0], "/") {
 		path, err := w.Env.LookPath(w.Argv[0])
@@ -49,7 +49,7 @@ func Run(ctx context.Context, leave adapters.Leave, w Work, log adapters.LogFunc
 	case res.Canceled || ctx.Err() != nil:
 		return context.Cause(ctx)
 	case res.ExitCode != 0:
-		return &adapters.InstallError{Command: w.Said, ExitStatus: res.ExitCode, Detail: t.Errors()}
+		return &adapters.InstallError{Command: w.Shown, ExitStatus: res.ExitCode, Detail: t.Errors()}
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func NewGraph(p *plan.Plan) Graph {
 				Dish: l.To.Name, Kind: string(l.Kind), Via: l.Via, Dev: l.Dev, Private: l.Private, Cyclic: l.Cyclic, Where: l.Where,
 			})
 		}
-		for _, from := range p.Taken(d) {
+		for _, from := range p.Included(d) {
 			row.Links = append(row.Links, graphLink{Dish: from.From.Name, Kind: dish.Inferred, Via: cmp.Or(from.Via, "files"), Where: from.Where})
 		}
 		doc.Dishes = append(doc.Dishes, row)

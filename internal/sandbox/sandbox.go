@@ -147,12 +147,12 @@ func entered(report *os.File) error {
 	if err := report.SetReadDeadline(time.Now().Add(enterTime)); err != nil {
 		return err
 	}
-	said, err := io.ReadAll(io.LimitReader(report, maxReport))
+	reported, err := io.ReadAll(io.LimitReader(report, maxReport))
 	if err != nil {
 		return fmt.Errorf("confine: no report from the helper: %w", err)
 	}
-	if len(said) > 0 {
-		return errors.New(string(said))
+	if len(reported) > 0 {
+		return errors.New(string(reported))
 	}
 	return nil
 }

@@ -98,8 +98,8 @@ type decoder struct {
 	problems []diagnostics.Diagnostic
 }
 
-// placed are the types of this package that need the decoder.
-type placed interface{ decode(d *decoder, v *Value) }
+// positioned are the types of this package that need the decoder.
+type positioned interface{ decode(d *decoder, v *Value) }
 
 func (d *decoder) add(problems ...diagnostics.Diagnostic) {
 	room := max(0, maxProblems-len(d.problems))
@@ -108,7 +108,7 @@ func (d *decoder) add(problems ...diagnostics.Diagnostic) {
 
 func (d *decoder) decode(v *Value, into reflect.Value) {
 	switch target := into.Addr().Interface().(type) {
-	case placed:
+	case positioned:
 		target.decode(d, v)
 		return
 	case Unmarshaler:

@@ -42,15 +42,15 @@ const defaultMaxSize = 20 << 30
 // CacheBounds returns the bounds that apply without a command of the user: the configured bounds, with a default
 // size.
 func CacheBounds(cfg *config.Workspace, env adapters.Environ) cache.Bounds {
-	b := SaidBounds(cfg, env)
+	b := ConfiguredBounds(cfg, env)
 	b.MaxSize = cmp.Or(b.MaxSize, defaultMaxSize)
 	return b
 }
 
-// SaidBounds returns the configured bounds of the cache in use. Bounds in bento.toml do not apply to
+// ConfiguredBounds returns the configured bounds of the cache in use. Bounds in bento.toml do not apply to
 // the cache that all workspaces of the user share: an untrusted repository must not empty it. They
 // apply to a cache below .bento/, and to a cache that the user has chosen by $BENTO_CACHE_DIR.
-func SaidBounds(cfg *config.Workspace, env adapters.Environ) cache.Bounds {
+func ConfiguredBounds(cfg *config.Workspace, env adapters.Environ) cache.Bounds {
 	if env.Get("BENTO_CACHE_DIR") == "" && (cfg.Cache.OwnDir != "" || cfg.Cache.Dir == "") {
 		return cache.Bounds(cfg.Cache.Own)
 	}

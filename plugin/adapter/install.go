@@ -56,7 +56,7 @@ func (p *Process) Install(ctx context.Context, req adapters.InstallRequest, log 
 
 // runInstall runs one command of an install, confined as the plugin is.
 func (p *Process) runInstall(ctx context.Context, req adapters.InstallRequest, argv []string, log adapters.LogFunc) error {
-	w := probe.Work{Argv: argv, Dir: cmp.Or(req.Scope.Dir, req.DishDir), Env: req.Env, Said: strings.Join(argv, " ")}
+	w := probe.Work{Argv: argv, Dir: cmp.Or(req.Scope.Dir, req.DishDir), Env: req.Env, Shown: strings.Join(argv, " ")}
 	if strings.Contains(argv[0], "/") && !filepath.IsAbs(argv[0]) {
 		w.Argv = append([]string{filepath.Join(w.Dir, argv[0])}, argv[1:]...)
 	}
@@ -67,7 +67,7 @@ func (p *Process) runInstall(ctx context.Context, req adapters.InstallRequest, a
 	err := probe.Run(ctx, req.Leave(), w, log)
 	var missing *adapters.MissingTool
 	if errors.As(err, &missing) && missing.Hint == "" {
-		return &adapters.MissingTool{Tool: missing.Tool, Hint: fmt.Sprintf("install %s; the plugin %s installs with %q", missing.Tool, p.id, w.Said)}
+		return &adapters.MissingTool{Tool: missing.Tool, Hint: fmt.Sprintf("install %s; the plugin %s installs with %q", missing.Tool, p.id, w.Shown)}
 	}
 	return err
 }

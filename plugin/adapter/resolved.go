@@ -76,18 +76,18 @@ func (p *Process) askToolchain(ctx context.Context, c host.Call, at probe.At, in
 	if tool != "" && p.recall(c, tool, into) {
 		return nil
 	}
-	said, err := p.exec(ctx, at)
+	output, err := p.exec(ctx, at)
 	if err != nil {
 		return err
 	}
-	c.Params = wire.Toolchain{Dir: c.Dir, Exec: said}
+	c.Params = wire.Toolchain{Dir: c.Dir, Exec: output}
 	_, err = p.askNow(ctx, c, tool, into)
 	return err
 }
 
 // exec runs the command of the manifest's exec for a directory.
 func (p *Process) exec(ctx context.Context, at probe.At) (*adapters.ExecOutput, error) {
-	said, err := p.asker.AskDeclared(ctx, p.manifest.Exec, at)
+	output, err := p.asker.AskDeclared(ctx, p.manifest.Exec, at)
 	var missing *adapters.MissingTool
 	if errors.As(err, &missing) && missing.Hint == "" {
 		return nil, &adapters.MissingTool{Tool: missing.Tool, Hint: fmt.Sprintf("install %s; the plugin %s asks it for its version", missing.Tool, p.id)}
@@ -95,7 +95,7 @@ func (p *Process) exec(ctx context.Context, at probe.At) (*adapters.ExecOutput, 
 	if err != nil {
 		return nil, err
 	}
-	return &adapters.ExecOutput{Stdout: opening(said.Out), Stderr: opening(said.Err)}, nil
+	return &adapters.ExecOutput{Stdout: opening(output.Out), Stderr: opening(output.Err)}, nil
 }
 
 // maxSaid is how many bytes of each stream of a manifest's exec the plugin gets. A version needs no more.

@@ -16,10 +16,10 @@ import (
 // saved are the answers of one module. Those of this invocation are saved for the next. A nil saved
 // saves nothing. It is safe for concurrent use.
 type saved struct {
-	mu    sync.Mutex
-	old   map[question]savedAnswer
-	used  map[question]savedAnswer
-	looks map[question]host.Looks // of the last answer to a request
+	mu       sync.Mutex
+	old      map[question]savedAnswer
+	used     map[question]savedAnswer
+	observed map[question]host.Observed // of the last answer to a request
 }
 
 // question is a request: its method and its directory, after the tool from the output of the manifest's
@@ -27,8 +27,8 @@ type saved struct {
 type question string
 
 type savedAnswer struct {
-	Result json.RawMessage `json:"result"`
-	Looks  host.Looks      `json:"looks"`
+	Result   json.RawMessage `json:"result"`
+	Observed host.Observed   `json:"looks"`
 }
 
 // questionOf returns the question of a method about a directory.
@@ -56,7 +56,7 @@ func (s *saved) recall(q question) (json.RawMessage, bool) {
 		a, known = s.old[q]
 	}
 	s.mu.Unlock()
-	if !known || !a.Looks.Hold() {
+	if !known || !a.Observed.Hold() {
 		return nil, false
 	}
 	s.keep(q, a)
@@ -79,7 +79,7 @@ func (s *saved) keep(q question, a savedAnswer) {
 }
 
 // see notes the files that the module has looked at for a request.
-func (s *saved) see(request []byte, looks host.Looks) {
+func (s *saved) see(request []byte, observed host.Observed) {
 	var r struct {
 		Method string   `json:"method"`
 		Params wire.Dir `json:"params"`
@@ -89,7 +89,7 @@ func (s *saved) see(request []byte, looks host.Looks) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.looks[questionOf(r.Method, r.Params.Dir, "")] = looks
+	s.observed[questionOf(r.Method, r.Params.Dir, "")] = observed
 }
 
 // answered saves the result of a call; tool is the tool of the question.
@@ -100,10 +100,10 @@ func (s *saved) answered(c host.Call, tool string, result json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	q := questionOf(c.Method, c.Dir, "")
-	if looks := s.looks[q]; looks != nil {
-		s.used[questionOf(c.Method, c.Dir, tool)] = savedAnswer{result, looks}
+	if observed := s.observed[q]; observed != nil {
+		s.used[questionOf(c.Method, c.Dir, tool)] = savedAnswer{result, observed}
 	}
-	delete(s.looks, q)
+	delete(s.observed, q)
 }
 
 // all returns the answers that were used in this invocation.
@@ -119,7 +119,7 @@ func (o *Options) savedOf(c adapters.Candidate) *saved {
 	if c.Contract != adapters.ContractWasm || o.Notes == nil || o.traced {
 		return nil
 	}
-	s := &saved{used: make(map[question]savedAnswer), looks: make(map[question]host.Looks)}
+	s := &saved{used: make(map[question]savedAnswer), observed: make(map[question]host.Observed)}
 	if n, ok := o.noteOf(c); ok {
 		s.old = n.Answers
 	}

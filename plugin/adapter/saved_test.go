@@ -29,12 +29,12 @@ func TestSavedAnswers(t *testing.T) {
 	for _, one := range []struct {
 		call    host.Call
 		request string
-		looks   host.Looks
+		looks   host.Observed
 	}{
-		{detect, `{"method":"detect","params":{"dir":"/ws/a"}}`, host.Looks{file: ""}},
-		{resolved, `{"method":"resolvedToolchain","params":{"dir":"/ws/a","exec":{}}}`, host.Looks{}},
+		{detect, `{"method":"detect","params":{"dir":"/ws/a"}}`, host.Observed{file: ""}},
+		{resolved, `{"method":"resolvedToolchain","params":{"dir":"/ws/a","exec":{}}}`, host.Observed{}},
 		{host.Call{Method: wire.MethodTasks, Dir: "/ws/a"}, `{"method":"tasks","params":{"dir":"/ws/a"}}`, nil},
-		{host.Call{Method: wire.MethodDiagnostics, Dir: "/ws/a"}, `{"method":"parseDiagnostics","params":{"dir":"/ws/a"}}`, host.Looks{}},
+		{host.Call{Method: wire.MethodDiagnostics, Dir: "/ws/a"}, `{"method":"parseDiagnostics","params":{"dir":"/ws/a"}}`, host.Observed{}},
 	} {
 		p.saved.see([]byte(one.request), one.looks)
 		p.saved.answered(one.call, map[bool]string{true: "zig 1"}[one.call.Method == wire.MethodResolved], json.RawMessage(`{"matches":true}`))

@@ -81,7 +81,7 @@ type Module struct {
 	SHA256   string // the digest that the file must have, "" for any
 	Root     string // of the workspace, which the module reads
 	// Seen, unless nil, receives each answered request with the looks of the module.
-	Seen func(request []byte, looks host.Looks)
+	Seen func(request []byte, observed host.Observed)
 }
 
 // module returns the description of a plugin that is a module. It needs no sandbox.

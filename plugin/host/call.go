@@ -93,16 +93,16 @@ func (p *Plugin) final(f *adapters.Failure, c Call) *adapters.Failure {
 	if p.broke == nil {
 		p.broke = &c
 	}
-	told, at := *f, p.broke.Method
+	later, at := *f, p.broke.Method
 	if at == c.Method && p.broke.Dir == c.Dir {
-		return &told
+		return &later
 	}
 	if p.broke.Dir != "" {
 		at += fmt.Sprintf(" of %q", p.broke.Dir)
 	}
-	told.Late = true
-	told.Message = fmt.Sprintf("it is not used since %s: %s", at, f.Message)
-	return &told
+	later.Late = true
+	later.Message = fmt.Sprintf("it is not used since %s: %s", at, f.Message)
+	return &later
 }
 
 // Failure returns a failure of a call, such as an invalid answer.

@@ -326,11 +326,11 @@ func (s *suite) about(ctx context.Context, t *talk, f *Fixtures, c *fixture, met
 	if err := json.Unmarshal(result, &value); err != nil {
 		return nil, err
 	}
-	return placed(value, f.dir(c), f.root), nil
+	return withPlaces(value, f.dir(c), f.root), nil
 }
 
-// placed returns a value of JSON without members that are null, with the places of its paths.
-func placed(v any, dir, root string) any {
+// withPlaces returns a value of JSON without members that are null, with the places of its paths.
+func withPlaces(v any, dir, root string) any {
 	switch v := v.(type) {
 	case string:
 		for _, of := range []struct{ path, word string }{{dir, "${dir}"}, {root, "${root}"}} {
@@ -341,14 +341,14 @@ func placed(v any, dir, root string) any {
 		return v
 	case []any:
 		for i := range v {
-			v[i] = placed(v[i], dir, root)
+			v[i] = withPlaces(v[i], dir, root)
 		}
 	case map[string]any:
 		for key, of := range v {
 			if of == nil {
 				delete(v, key)
 			} else {
-				v[key] = placed(of, dir, root)
+				v[key] = withPlaces(of, dir, root)
 			}
 		}
 	}

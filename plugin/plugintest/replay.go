@@ -148,7 +148,7 @@ func (p *Replay) answer(m *wire.Message) [][]byte {
 		return [][]byte{[]byte(head + `"error":{"code":-32603,"message":"the trace has no answer to this"}}`)}
 	}
 	var frames [][]byte
-	for _, said := range e.Said {
+	for _, said := range e.Notifications {
 		frames = append(frames, said)
 	}
 	last := head + `"result":` + string(e.Result) + "}"

@@ -61,14 +61,14 @@ func Read(r io.Reader) ([]Line, error) {
 
 // Exchange is one request of bento and its answer.
 type Exchange struct {
-	Plugin string
-	Line   int // of the request, from 1
-	Method string
-	Params json.RawMessage // nil for none
-	Result json.RawMessage // nil with an error, or without an answer
-	Error  *wire.RPCError
-	Said   []json.RawMessage // the plugin's notifications meanwhile
-	Took   time.Duration     // 0 without an answer
+	Plugin        string
+	Line          int // of the request, from 1
+	Method        string
+	Params        json.RawMessage // nil for none
+	Result        json.RawMessage // nil with an error, or without an answer
+	Error         *wire.RPCError
+	Notifications []json.RawMessage // the plugin's notifications meanwhile
+	Took          time.Duration     // 0 without an answer
 }
 
 // Answered reports whether the exchange has an answer.
@@ -91,7 +91,7 @@ func Exchanges(lines []Line) []*Exchange {
 			list = append(list, p.e)
 		case !l.Sent && m.Kind == wire.Notification && len(open[l.ID]) > 0:
 			e := open[l.ID][0].e
-			e.Said = append(e.Said, l.Body)
+			e.Notifications = append(e.Notifications, l.Body)
 		case !l.Sent && m.Kind == wire.Response:
 			open[l.ID] = settle(open[l.ID], &m, l.Time)
 		}

@@ -29,7 +29,7 @@ type call struct {
 // recorded is a call, with the recorder of the files that the module looks at.
 type recorded struct {
 	adapters.ToolCall
-	looks *looks // nil: nothing does
+	observed *observations // nil: nothing does
 }
 
 // Instantiate is the Call of a failure before the first call of an instance.

@@ -116,7 +116,7 @@ func (f *file) Readdir(n int) ([]sys.Dirent, sys.Errno) {
 }
 
 func (f *file) fill() sys.Errno {
-	f.jail.looks.names(f.name)
+	f.jail.observed.names(f.name)
 	entries, err := f.f.ReadDirTo(maxListed)
 	if err != nil {
 		return errno(err)

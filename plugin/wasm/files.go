@@ -25,10 +25,10 @@ const maxFile = 16 << 20
 // itself follow links.
 type jail struct {
 	sys.UnimplementedFS
-	root   *rawfile.File
-	write  bool // else read-only, and without .bento and .git
-	budget *budget
-	looks  *looks // records the looks of the module, unless nil
+	root     *rawfile.File
+	write    bool // else read-only, and without .bento and .git
+	budget   *budget
+	observed *observations // records the looks of the module, unless nil
 }
 
 // budget bounds what one instance may open and write.
@@ -67,7 +67,7 @@ func (k *call) mounts() (jails, wazero.FSConfig, error) {
 		}
 		one := &jail{root: root, write: write, budget: b}
 		if !write {
-			one.looks = k.c.looks
+			one.observed = k.c.observed
 		}
 		open = append(open, one)
 		cfg = cfg.(sysfs.FSConfig).WithSysFSMount(one, guest)
@@ -139,7 +139,7 @@ func (j *jail) OpenFile(name string, flag sys.Oflag, perm fs.FileMode) (sys.File
 		}
 	}
 	if name == "." && mode == os.O_RDONLY {
-		j.looks.at(name)
+		j.observed.at(name)
 		j.budget.open++
 		return &file{f: j.root, name: ".", jail: j, dir: true}, 0
 	}
@@ -297,7 +297,7 @@ func readFile(_ context.Context, k *call, name string) ([]byte, bool) {
 		return nil, false
 	}
 	defer root.Close()
-	p, err := (&jail{root: root, looks: k.c.looks}).resolve(name, true)
+	p, err := (&jail{root: root, observed: k.c.observed}).resolve(name, true)
 	if err != nil {
 		return nil, false
 	}

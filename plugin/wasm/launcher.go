@@ -29,7 +29,7 @@ type Launcher struct {
 	// Seen, unless nil, receives each request that the module has answered, before the answer is sent,
 	// with the looks of the module. The looks are nil if one of the files may have just changed. Seen is
 	// called on several goroutines at once.
-	Seen func(request []byte, looks host.Looks)
+	Seen func(request []byte, observed host.Observed)
 }
 
 // OpenAdapter is Open for a module that is an adapter: it reads the workspace, under its absolute
@@ -88,7 +88,7 @@ func (l *Launcher) Launch(ctx context.Context, stderr io.Writer) (*host.Stream, 
 type served struct {
 	tool   *Tool
 	root   string
-	seen   func(request []byte, looks host.Looks)
+	seen   func(request []byte, observed host.Observed)
 	stderr io.Writer
 	conn   *wire.Conn
 
@@ -170,7 +170,7 @@ func (s *served) answer(ctx context.Context, id json.RawMessage, request []byte)
 	}
 	call := recorded{ToolCall: adapters.ToolCall{Input: input, Root: s.root, Log: s.log}}
 	if s.seen != nil {
-		call.looks = &looks{root: s.root, seen: host.Looks{}}
+		call.observed = &observations{root: s.root, seen: host.Observed{}}
 	}
 	a, err := s.tool.call(ctx, call)
 	if errors.Is(err, context.Canceled) {
@@ -182,7 +182,7 @@ func (s *served) answer(ctx context.Context, id json.RawMessage, request []byte)
 		return
 	}
 	if s.seen != nil {
-		s.seen(request, call.looks.all())
+		s.seen(request, call.observed.all())
 	}
 	for line := range bytes.Lines([]byte(a.Output)) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && s.conn.Send(line) != nil {

@@ -54,7 +54,7 @@ func (j *jail) resolve(name string, follow bool) (*place, error) {
 		p.close()
 		return nil, err
 	}
-	j.looks.at(p.at)
+	j.observed.at(p.at)
 	return p, nil
 }
 
@@ -106,14 +106,14 @@ func (p *place) walk(todo []string, follow bool) error {
 			return nil
 		}
 		if err != nil {
-			p.jail.looks.at(next)
+			p.jail.observed.at(next)
 			return err
 		}
 		if !info.IsLink() {
 			p.base, p.at = one, next
 			continue
 		}
-		p.jail.looks.at(next)
+		p.jail.observed.at(next)
 		target, err := p.dir.ReadlinkAt(one)
 		if links++; err != nil || links > maxLinks || path.IsAbs(target) {
 			return sys.EPERM

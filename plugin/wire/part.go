@@ -10,7 +10,7 @@ import (
 // part is the received part of an incomplete message. The reader writes it only when it has
 // to wait: a message in one piece costs nothing.
 type part struct {
-	told bool // for the reader: some part is set
+	known bool // for the reader: some part is set
 
 	mu           sync.Mutex
 	head         []byte // of the header, or of its incomplete line
@@ -28,14 +28,14 @@ func (p *part) body(have, length int) { p.set(nil, false, have, length) }
 
 // whole records that a message is complete.
 func (p *part) whole() {
-	if p.told {
+	if p.known {
 		p.set(nil, false, 0, 0)
-		p.told = false
+		p.known = false
 	}
 }
 
 func (p *part) set(head []byte, lines bool, have, length int) {
-	p.told = true
+	p.known = true
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.head, p.lines = append(p.head[:0], head...), lines

@@ -173,8 +173,8 @@ func overrides(settings string) map[string]string {
 
 // Missing returns the name of the toolchain that rustup reports as not installed, "" for
 // any other message.
-func Missing(said string) string {
-	for line := range strings.Lines(said) {
+func Missing(message string) string {
+	for line := range strings.Lines(message) {
 		_, rest, found := strings.Cut(line, "toolchain '")
 		name, after, quoted := strings.Cut(rest, "'")
 		if found && quoted && strings.Contains(after, "is not installed") {

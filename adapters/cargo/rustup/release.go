@@ -57,11 +57,11 @@ func (r Release) Satisfies(want string) bool {
 		return err != nil || c.Has(r.plain())
 	}
 	channel, version, beta, date := m[1], m[2], m[3], m[4]
-	return r.isOf(channel) && r.begins(version, beta) && (channel != "nightly" || r.isFrom(date))
+	return r.inChannel(channel) && r.begins(version, beta) && (channel != "nightly" || r.isFrom(date))
 }
 
-// isOf reports whether r is of a channel; "" is any channel.
-func (r Release) isOf(channel string) bool {
+// inChannel reports whether r is of a channel; "" is any channel.
+func (r Release) inChannel(channel string) bool {
 	kind, _, _ := strings.Cut(r.version.Prerelease(), ".")
 	return channel == "" || channel == kind || channel == "stable" && kind == ""
 }

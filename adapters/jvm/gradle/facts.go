@@ -101,8 +101,8 @@ func (r *reading) take(b *script.Build, about func(scope string) bool) error {
 	r.seen[b.Path] = true
 	x := &r.p.facts
 	x.scripts = append(x.scripts, b.Path)
-	fill := func(list *[]fact, said []script.Said) {
-		for _, s := range said {
+	fill := func(list *[]fact, statements []script.Statement) {
+		for _, s := range statements {
 			if about(s.Scope) {
 				*list = append(*list, fact{s.Text, b.Path, s.Line, s.Test})
 			}
@@ -117,7 +117,7 @@ func (r *reading) take(b *script.Build, about func(scope string) bool) error {
 			x.java = append(x.java, javaFact{j, b.Path})
 		}
 	}
-	x.anyTests = x.anyTests || slices.ContainsFunc(b.Words, func(s script.Said) bool { return about(s.Scope) })
+	x.anyTests = x.anyTests || slices.ContainsFunc(b.Words, func(s script.Statement) bool { return about(s.Scope) })
 	x.tests = x.tests || x.anyTests && filepath.Dir(b.Path) == r.p.dir
 	for _, s := range b.Plugins {
 		x.makes = x.makes || s.Scope == script.Own && filepath.Dir(b.Path) == r.p.dir && makes(s.Text)
@@ -186,8 +186,8 @@ func (p *project) buildLogic() []string {
 }
 
 // applied reads the scripts that a script applies or names.
-func (r *reading) applied(b *script.Build, said []fact) error {
-	for _, s := range said {
+func (r *reading) applied(b *script.Build, statements []fact) error {
+	for _, s := range statements {
 		if !strings.HasSuffix(s.text, ".gradle") && !strings.HasSuffix(s.text, ".gradle.kts") {
 			continue
 		}

@@ -103,7 +103,7 @@ func (x *facts) toolchain() bool {
 // catalog; only the JDK in use may satisfy the file of a version manager.
 func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
 	if want.Tool == "gradle" {
-		m := said.FindStringSubmatch(fingerprint)
+		m := gradleVersion.FindStringSubmatch(fingerprint)
 		if m == nil {
 			return adapters.Verdict{OK: true}
 		}

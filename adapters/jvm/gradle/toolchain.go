@@ -150,7 +150,7 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 // settings.
 func (a *Adapter) java(ctx context.Context, at probe.At, home string) (string, error) {
 	if home == "" {
-		return a.host.Said(ctx, at)
+		return a.host.VersionOutput(ctx, at)
 	}
 	h := jvm.Look(home)
 	if h.Version == nil {
@@ -161,8 +161,8 @@ func (a *Adapter) java(ctx context.Context, at probe.At, home string) (string, e
 }
 
 var (
-	said   = pattern.New(`(?m)^Gradle (\d[\w.+-]*)`)
-	runsOn = pattern.New(`(?m)^(?:JVM|Launcher JVM|Daemon JVM):\s*(.*?)\s*$`)
+	gradleVersion = pattern.New(`(?m)^Gradle (\d[\w.+-]*)`)
+	runsOn        = pattern.New(`(?m)^(?:JVM|Launcher JVM|Daemon JVM):\s*(.*?)\s*$`)
 )
 
 func (a *Adapter) version(ctx context.Context, at probe.At) (string, error) {
@@ -170,7 +170,7 @@ func (a *Adapter) version(ctx context.Context, at probe.At) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	m := said.FindString(out)
+	m := gradleVersion.FindString(out)
 	if m == "" {
 		return "", fmt.Errorf("%s --version: no version in its answer %.80q", at.Path, out)
 	}

@@ -67,7 +67,7 @@ func (p *project) enforced(rule, tool string) *adapters.Toolchain {
 // CheckPin implements adapters.PinChecker.
 func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
 	if want.Tool == "maven" {
-		m := said.FindStringSubmatch(fingerprint)
+		m := mavenVersion.FindStringSubmatch(fingerprint)
 		if m == nil {
 			return adapters.Verdict{OK: true}
 		}

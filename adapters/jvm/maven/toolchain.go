@@ -76,7 +76,7 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	java, err := a.host.Said(ctx, at)
+	java, err := a.host.VersionOutput(ctx, at)
 	if err != nil {
 		return "", err
 	}
@@ -114,10 +114,10 @@ func (a *Adapter) tool(ctx context.Context, at probe.At) (string, error) {
 }
 
 var (
-	said        = pattern.New(`(?m)^Apache Maven (\d[\w.-]*)`)
-	versionLine = pattern.New(`(?m)^.*?(Apache Maven \d\S*.*?)\s*$`)
-	runsOn      = pattern.New(`(?m)^(Java version: [^,\n]*)`)
-	escapes     = pattern.New("\x1b\\[[0-9;]*[A-Za-z]")
+	mavenVersion = pattern.New(`(?m)^Apache Maven (\d[\w.-]*)`)
+	versionLine  = pattern.New(`(?m)^.*?(Apache Maven \d\S*.*?)\s*$`)
+	runsOn       = pattern.New(`(?m)^(Java version: [^,\n]*)`)
+	escapes      = pattern.New("\x1b\\[[0-9;]*[A-Za-z]")
 )
 
 // mavenVersion returns the version that mvn prints. mvn colours it also outside of a

@@ -10,24 +10,24 @@ type Build struct {
 
 	// Strings are the plain strings of the script, and those that begin with the directory
 	// of the project or of the build ("$rootDir/x").
-	Strings []Said
+	Strings []Statement
 	// Unsure are dependencies on computed projects.
-	Unsure []Said
+	Unsure []Statement
 	// Accessors are the type-safe names of projects that it uses: "libs.core" of
 	// projects.libs.core.
-	Accessors []Said
+	Accessors []Statement
 	// Plugins are the ids of the plugins that it applies. A plugin from a version catalog
 	// is "alias:" and its name there, one of unknown id "type:" and the name of its class.
-	Plugins []Said
+	Plugins []Statement
 	// Java are the versions of Java that it requires.
 	Java []Java
 	// Words are names that report a feature: "testImplementation".
-	Words []Said
+	Words []Statement
 }
 
-// Said is a statement of a script, and the projects that it concerns: Own, All, or the path
+// Statement is a statement of a script, and the projects that it concerns: Own, All, or the path
 // of one.
-type Said struct {
+type Statement struct {
 	Text  string
 	Scope string
 	Line  int
@@ -71,9 +71,9 @@ type buildReader struct {
 	walker
 }
 
-func (b *buildReader) said(s string, line int) Said {
+func (b *buildReader) statement(s string, line int) Statement {
 	test := len(b.header) > 0 && strings.HasPrefix(b.header[0].text, "test") && b.in("dependencies") || b.in("testing")
-	return Said{Text: s, Scope: b.scope(), Line: line, Test: test}
+	return Statement{Text: s, Scope: b.scope(), Line: line, Test: test}
 }
 
 // string adds a string, unless it is the path of the project that the block concerns.
@@ -84,7 +84,7 @@ func (b *buildReader) string(t token) {
 	if len(b.header) >= 3 && b.header[0].is("project") && b.header[1].is("(") && b.peek(0).is(")") && b.opens() {
 		return
 	}
-	b.Strings = append(b.Strings, b.said(t.text, t.line))
+	b.Strings = append(b.Strings, b.statement(t.text, t.line))
 }
 
 // opens reports whether a block begins after the next parenthesis.
@@ -118,7 +118,7 @@ func (b *buildReader) word(t token) {
 	default:
 		for _, name := range testWords() {
 			if t.text == name {
-				b.Words = append(b.Words, b.said(name, t.line))
+				b.Words = append(b.Words, b.statement(name, t.line))
 				return
 			}
 		}
@@ -141,12 +141,12 @@ func (b *buildReader) project(t token) {
 	for _, s := range c.strings {
 		if !s.computed {
 			if !strings.HasPrefix(s.text, ":") { // relative to the project
-				b.Strings = append(b.Strings, b.said(Absolute(":", s.text), t.line))
+				b.Strings = append(b.Strings, b.statement(Absolute(":", s.text), t.line))
 			}
 			return
 		}
 	}
-	b.Unsure = append(b.Unsure, b.said("computed project(…)", t.line))
+	b.Unsure = append(b.Unsure, b.statement("computed project(…)", t.line))
 }
 
 // accessor reads projects.libs.core.
@@ -159,7 +159,7 @@ func (b *buildReader) accessor(t token) {
 		parts = append(parts, b.peek(i+1).text)
 	}
 	if len(parts) > 0 {
-		b.Accessors = append(b.Accessors, b.said(strings.Join(parts, "."), t.line))
+		b.Accessors = append(b.Accessors, b.statement(strings.Join(parts, "."), t.line))
 	}
 }
 
@@ -188,7 +188,9 @@ func (b *buildReader) plugin(t token) {
 	}
 }
 
-func (b *buildReader) applied(id string, line int) { b.Plugins = append(b.Plugins, b.said(id, line)) }
+func (b *buildReader) applied(id string, line int) {
+	b.Plugins = append(b.Plugins, b.statement(id, line))
+}
 
 // withheld reports whether "apply false" follows a plugin.
 func (b *buildReader) withheld() bool {

@@ -113,7 +113,7 @@ func build(t *testing.T, name, text string) *Build {
 }
 
 // said returns what was said as "line scope text".
-func said(list []Said) []string {
+func said(list []Statement) []string {
 	var out []string
 	for _, s := range list {
 		line := fmt.Sprintf("%d %s%s", s.Line, s.Scope, s.Text)

@@ -35,7 +35,7 @@ func (w *walker) step() (t token, ok bool) {
 	w.pos++
 	switch {
 	case t.kind == eol:
-		if !w.goesOn() {
+		if !w.continues() {
 			w.header = w.header[:0]
 		}
 	case t.is("{"):
@@ -53,8 +53,8 @@ func (w *walker) step() (t token, ok bool) {
 	return t, true
 }
 
-// goesOn reports whether a statement continues after the end of a line.
-func (w *walker) goesOn() bool {
+// continues reports whether a statement continues after the end of a line.
+func (w *walker) continues() bool {
 	if n := len(w.header); n > 0 && (w.header[n-1].is(",") || w.header[n-1].is("(") || w.header[n-1].is("=")) {
 		return true
 	}

@@ -66,7 +66,7 @@ type Install struct {
 	Members []string         // absolute
 	Known   []string         // the paths that the tool makes in the scope, relative to it
 	Mark    string           // of Known, the one that the tool writes last, or ""
-	Anew    bool             // discard the old install
+	Discard bool             // discard the old install
 	Claims  *adapters.Claims // the directories that may be removed
 	Log     adapters.LogFunc // or nil
 }
@@ -76,7 +76,7 @@ type Install struct {
 // made stay.
 func (in *Install) Begin() error {
 	dirs := in.dirs()
-	if in.Anew || !in.isWhole() {
+	if in.Discard || !in.isWhole() {
 		for _, dir := range dirs {
 			if err := in.Claims.Tracks(dir); err != nil && in.Claims.Owns(dir) {
 				in.warn(fmt.Sprintf("%s stays as it is: %v", dir, err))

@@ -61,7 +61,7 @@ func TestAGoodInstallIsKept(t *testing.T) {
 
 func TestWhatIsNotWholeIsMadeAnew(t *testing.T) {
 	for name, harm := range map[string]func(*Install){
-		"asked for":           func(in *Install) { in.Anew = true },
+		"asked for":           func(in *Install) { in.Discard = true },
 		"begun and not ended": func(in *Install) { _ = in.Begin() },
 		"no mark of the tool": func(in *Install) { os.Remove(filepath.Join(in.Dir, in.Mark)) },
 		"modules of a member": func(in *Install) { os.RemoveAll(filepath.Join(in.Dir, "p/a/node_modules")) },
@@ -121,7 +121,7 @@ func TestWhatNoInstallHasMadeStays(t *testing.T) {
 		return nil
 	}}
 	for range 3 {
-		in := &Install{Dir: dir, Members: []string{filepath.Join(dir, "p/a"), filepath.Join(dir, "p/b"), filepath.Join(dir, "p/c")}, Anew: true, Claims: claims}
+		in := &Install{Dir: dir, Members: []string{filepath.Join(dir, "p/a"), filepath.Join(dir, "p/b"), filepath.Join(dir, "p/c")}, Discard: true, Claims: claims}
 		if err := in.Begin(); err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func TestWhatNoInstallHasMadeStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, again)
-	in := &Install{Dir: dir, Members: []string{filepath.Join(dir, "p/c")}, Anew: true, Claims: claims}
+	in := &Install{Dir: dir, Members: []string{filepath.Join(dir, "p/c")}, Discard: true, Claims: claims}
 	if err := in.Begin(); err != nil || !isThere(again) {
 		t.Errorf("%s is gone: %v", again, err)
 	}
@@ -155,7 +155,7 @@ func TestNothingBehindALinkIsTakenAway(t *testing.T) {
 	if err := os.Symlink(other, filepath.Join(in.Dir, "p/c")); err != nil {
 		t.Fatal(err)
 	}
-	in.Members, in.Anew = append(in.Members, filepath.Join(in.Dir, "p/c")), true
+	in.Members, in.Discard = append(in.Members, filepath.Join(in.Dir, "p/c")), true
 	if err := in.Begin(); err != nil || !isThere(filepath.Join(other, "node_modules/z/index.js")) {
 		t.Errorf("files of another program are gone: %v", err)
 	}

@@ -81,14 +81,14 @@ func (t *Tools) version(ctx context.Context, at probe.At, tool, node string) (st
 	if tool == "node" {
 		q = probe.NodeVersion
 	}
-	said, err := t.Asker.Ask(ctx, q, at)
+	output, err := t.Asker.Ask(ctx, q, at)
 	var refused *probe.Refusal
 	if errors.As(err, &refused) && tool != "node" && isCorepack(path) {
 		return "", t.missingVersion(at.Dir, tool)
 	} else if err != nil {
 		return "", err
 	}
-	version, err := versionIn(path, said.Out)
+	version, err := versionIn(path, output.Out)
 	if err == nil && !at.Leave.Given() {
 		err = t.becomes(at.Dir, tool, version)
 	}

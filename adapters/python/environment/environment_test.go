@@ -130,7 +130,7 @@ func TestVersion(t *testing.T) {
 	}
 	script("echo broken >&2; exit 3")
 	var refused *probe.Refusal
-	if _, err := ask(); !errors.As(err, &refused) || refused.ExitStatus != 3 || refused.Said != "broken" {
+	if _, err := ask(); !errors.As(err, &refused) || refused.ExitStatus != 3 || refused.Stderr != "broken" {
 		t.Errorf("%v", err)
 	}
 	script("echo no such version >&2; exit 127")

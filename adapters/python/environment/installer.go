@@ -31,7 +31,7 @@ func (i *Installer) Run(ctx context.Context, words []string) error {
 		return err
 	}
 	return probe.Run(ctx, i.Leave, probe.Work{
-		Argv: slices.Concat([]string{path}, words[1:]), Dir: i.Dir, Env: i.Env, Said: Quoted(words),
+		Argv: slices.Concat([]string{path}, words[1:]), Dir: i.Dir, Env: i.Env, Shown: Quoted(words),
 	}, i.Log)
 }
 

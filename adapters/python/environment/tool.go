@@ -14,13 +14,13 @@ var versionLine = pattern.New(`(?m)^(?:Poetry \(version |uv )(\d[^\s)]*)`)
 
 // Version returns the version of uv or poetry at at.Path.
 func Version(ctx context.Context, asker *probe.Asker, q probe.Question, at probe.At) (string, error) {
-	said, err := asker.Ask(ctx, q, at)
+	output, err := asker.Ask(ctx, q, at)
 	if err != nil {
 		return "", err
 	}
-	m := versionLine.FindStringSubmatch(said.Out)
+	m := versionLine.FindStringSubmatch(output.Out)
 	if m == nil {
-		return "", fmt.Errorf("%q for %q printed no version: %.200q", at.Path+" --version", at.Dir, said.Out)
+		return "", fmt.Errorf("%q for %q printed no version: %.200q", at.Path+" --version", at.Dir, output.Out)
 	}
 	return m[1], nil
 }

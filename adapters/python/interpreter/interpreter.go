@@ -27,13 +27,13 @@ func Locate(ctx context.Context, asker *probe.Asker, at probe.At) (string, error
 }
 
 func ask(ctx context.Context, asker *probe.Asker, q probe.Question, at probe.At) (string, error) {
-	said, err := asker.Ask(ctx, q, at)
+	output, err := asker.Ask(ctx, q, at)
 	if err != nil {
 		return "", err
 	}
-	answer, ok := said.Line(probe.Mark)
+	answer, ok := output.Line(probe.Mark)
 	if !ok {
-		return "", fmt.Errorf("%q for %q printed no answer: %.200q", at.Path, at.Dir, said.Out)
+		return "", fmt.Errorf("%q for %q printed no answer: %.200q", at.Path, at.Dir, output.Out)
 	}
 	return answer, nil
 }

@@ -133,9 +133,9 @@ func sources(f *snapshot.Files, table *tomlfile.Value) (paths, siblings []requir
 		v := table.Child(name)
 		for _, one := range oneOrMore(v) {
 			r := at(requirements.Requirement{Name: requirements.Normalize(name)}, v.KeyPos())
-			editable, said := flag(one.Child("editable"))
+			editable, set := flag(one.Child("editable"))
 			if one.Child("workspace") != nil && one.Child("workspace").Any() == true {
-				r.Editable = editable || !said
+				r.Editable = editable || !set
 				siblings = append(siblings, r)
 			} else if r.Path = localPath(f, one); r.Path != "" {
 				r.Text, r.Editable = r.Path, editable
@@ -147,12 +147,12 @@ func sources(f *snapshot.Files, table *tomlfile.Value) (paths, siblings []requir
 }
 
 // flag returns a boolean, and whether it is set.
-func flag(v *tomlfile.Value) (value, said bool) {
+func flag(v *tomlfile.Value) (value, set bool) {
 	if v == nil {
 		return false, false
 	}
-	value, said = v.Any().(bool)
-	return value, said
+	value, set = v.Any().(bool)
+	return value, set
 }
 
 // oneOrMore returns the elements of an array, or else v itself: a package may have several

@@ -39,14 +39,14 @@ func (a *Adapter) findPython(ctx context.Context, p *project, env adapters.Envir
 	if preference := a.preference(p.Dir); preference != "" && !at.Leave.Given() {
 		at.Set = map[string]string{"UV_PYTHON_PREFERENCE": preference}
 	}
-	said, err := probe.New(a.Source, env).Sharing(&a.said).Ask(ctx, probe.UVPython, at)
+	output, err := probe.New(a.Source, env).Sharing(&a.set).Ask(ctx, probe.UVPython, at)
 	if err != nil {
 		return "", err
 	}
-	lines := strings.Split(strings.TrimSpace(said.Out), "\n")
+	lines := strings.Split(strings.TrimSpace(output.Out), "\n")
 	python := strings.TrimSpace(lines[len(lines)-1])
 	if !filepath.IsAbs(python) {
-		return "", &probe.Refusal{Command: "uv python find", Dir: p.Dir, Said: "it printed no path: " + python}
+		return "", &probe.Refusal{Command: "uv python find", Dir: p.Dir, Stderr: "it printed no path: " + python}
 	}
 	return python, nil
 }

@@ -79,7 +79,7 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	python, err := a.pythonForInstall(ctx, p, req)
 	var refused *probe.Refusal
 	if errors.As(err, &refused) && !a.download {
-		return &adapters.InstallError{Command: refused.Command, ExitStatus: refused.ExitStatus, Detail: refused.Said}
+		return &adapters.InstallError{Command: refused.Command, ExitStatus: refused.ExitStatus, Detail: refused.Stderr}
 	} else if err != nil && refused == nil {
 		return err
 	}

@@ -38,7 +38,7 @@ type Adapter struct {
 	machine    *interpreter.Machine
 	workspaces snapshot.Memo[*uvworkspace.Workspace]
 	bases      snapshot.Machine[string] // by workspace
-	said       probe.Memory
+	set        probe.Memory
 	scripts    adapters.Scripts
 	locks      snapshot.Memo[*lockfile.UV]
 }
@@ -79,7 +79,7 @@ func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	if err != nil {
 		return f.IsFile(lockName), nil // otherwise the adapter "python" reports it
 	}
-	if managed, said := uvworkspace.Managed(p); said {
+	if managed, set := uvworkspace.Managed(p); set {
 		return managed, nil
 	}
 	if f.IsFile(lockName) || uvworkspace.IsWorkspace(p) {
@@ -186,7 +186,7 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	asker := probe.New(a.Source, env).Sharing(&a.said)
+	asker := probe.New(a.Source, env).Sharing(&a.set)
 	version, err := environment.Version(ctx, asker, probe.UVVersion, at.Of(path))
 	if err != nil {
 		return "", err

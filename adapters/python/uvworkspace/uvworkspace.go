@@ -45,12 +45,12 @@ func IsWorkspace(p *pyproject.Project) bool { return p.Table("tool", "uv", "work
 
 // Managed returns the manifest's setting whether uv manages the project, and whether it is
 // set.
-func Managed(p *pyproject.Project) (managed, said bool) { return p.Flag("tool", "uv", "managed") }
+func Managed(p *pyproject.Project) (managed, set bool) { return p.Flag("tool", "uv", "managed") }
 
 // IsPackage reports whether uv installs and builds the project itself, and not only its
 // dependencies.
 func IsPackage(p *pyproject.Project) bool {
-	if is, said := p.Flag("tool", "uv", "package"); said {
+	if is, set := p.Flag("tool", "uv", "package"); set {
 		return is
 	}
 	return p.HasBuildSystem
@@ -60,7 +60,7 @@ func IsPackage(p *pyproject.Project) bool {
 // manifest p is a member of, else that directory. The nearest workspace above decides, even
 // with projects in between: uv looks from its root, where the lockfile is.
 func RootOf(f *snapshot.Files, p *pyproject.Project) string {
-	if managed, said := Managed(p); IsWorkspace(p) || said && !managed {
+	if managed, set := Managed(p); IsWorkspace(p) || set && !managed {
 		return f.Dir()
 	}
 	for dir := range f.Ancestors() {
@@ -140,8 +140,8 @@ func (w *Workspace) member(f *snapshot.Files, dir string) (Member, bool) {
 	if err != nil || !p.HasProject {
 		return m, false
 	}
-	managed, said := Managed(p)
-	return m, managed || !said
+	managed, set := Managed(p)
+	return m, managed || !set
 }
 
 // choose finds the groups and extras that require the tools of m. A tool that none requires

@@ -198,7 +198,7 @@ func (p *parser) rest(c *call) {
 			depth = max(depth-1, 0)
 		case depth == 0 && p.opens(t):
 			p.push(nil)
-		case t.kind == line && depth == 0 && !p.goesOn():
+		case t.kind == line && depth == 0 && !p.continues():
 			p.at++
 			return
 		case t.is(word, "end") && depth == 0:
@@ -223,8 +223,8 @@ func (p *parser) opens(t token) bool {
 	return false
 }
 
-// goesOn reports whether a statement continues after the end of a line.
-func (p *parser) goesOn() bool {
+// continues reports whether a statement continues after the end of a line.
+func (p *parser) continues() bool {
 	if p.at == 0 {
 		return false
 	}
@@ -250,7 +250,7 @@ func (p *parser) open(c *call) {
 // statement.
 func (p *parser) arguments(c *call, closing string) {
 	for p.at < len(p.tokens) {
-		for p.at < len(p.tokens) && p.peek(0).kind == line && (closing != "" || p.goesOn()) {
+		for p.at < len(p.tokens) && p.peek(0).kind == line && (closing != "" || p.continues()) {
 			p.at++
 		}
 		switch t := p.peek(0); {
@@ -318,7 +318,7 @@ func (p *parser) skipValue() {
 			}
 			depth--
 		case depth > 0:
-		case t.is(punct, ",") || t.kind == word && isModifier(t.text) || t.kind == line && !p.goesOn():
+		case t.is(punct, ",") || t.kind == word && isModifier(t.text) || t.kind == line && !p.continues():
 			return
 		}
 	}

@@ -173,8 +173,8 @@ func (r *reader) say(text string) {
 // flush ends the block of a failure.
 func (r *reader) flush() {
 	if r.open && r.at.File != "" {
-		said := strings.Join(r.message, "\n")
-		r.note(r.at.File, r.at.Line, strings.TrimPrefix(strings.TrimSuffix(r.title+": "+said, ": "), ": "))
+		message := strings.Join(r.message, "\n")
+		r.note(r.at.File, r.at.Line, strings.TrimPrefix(strings.TrimSuffix(r.title+": "+message, ": "), ": "))
 	}
 	r.open, r.title, r.at, r.message, r.size = false, "", diagnostics.Diagnostic{}, nil, 0
 }

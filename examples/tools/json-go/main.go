@@ -11,9 +11,9 @@ func main() {
 	var text []byte
 	var err error
 	if len(os.Args) > 1 {
-		var said string
-		said, err = answer(os.Args[1])
-		text = []byte(said + "\n")
+		var reply string
+		reply, err = answer(os.Args[1])
+		text = []byte(reply + "\n")
 	} else if text, err = io.ReadAll(os.Stdin); err == nil {
 		text, err = format(text, 2)
 	}

@@ -54,7 +54,7 @@ type Lines struct {
 	partial map[source]*bytes.Buffer
 	failed  []*run.Result
 	unbegun unbegun
-	told    map[string]cache.Key // of News, by task
+	printed map[string]cache.Key // of News, by task
 	open    [2]bool              // stdout, stderr: the last forwarded output ended within a line
 }
 
@@ -227,15 +227,15 @@ func (l *Lines) finished(r *run.Result) {
 // isOld reports whether a result is a hit whose key was printed before.
 func (l *Lines) isOld(r *run.Result) bool {
 	id := r.Task.ID()
-	key, told := l.told[id]
+	key, printed := l.printed[id]
 	switch {
-	case r.Outcome == run.CacheHit && told && key == r.Key:
+	case r.Outcome == run.CacheHit && printed && key == r.Key:
 		return true
-	case l.told == nil:
-		l.told = make(map[string]cache.Key)
+	case l.printed == nil:
+		l.printed = make(map[string]cache.Key)
 	}
-	if delete(l.told, id); r.Outcome == run.CacheHit || r.Outcome == run.Built {
-		l.told[id] = r.Key
+	if delete(l.printed, id); r.Outcome == run.CacheHit || r.Outcome == run.Built {
+		l.printed[id] = r.Key
 	}
 	return false
 }

@@ -30,7 +30,7 @@ type Rules struct {
 const (
 	fits int32 = iota
 	tooMuch
-	told
+	warned
 )
 
 // Verdict is the result of rules for a path.
@@ -135,7 +135,7 @@ func (r *Rules) Overspent(tell func(name string)) (over bool) {
 			continue
 		}
 		over = true
-		if r.over.CompareAndSwap(tooMuch, told) {
+		if r.over.CompareAndSwap(tooMuch, warned) {
 			tell(r.name)
 		}
 	}

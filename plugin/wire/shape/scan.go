@@ -61,7 +61,7 @@ func Members(text []byte, depth int, member func(name, value []byte)) error {
 			return err
 		}
 		member(name, s.data[start:s.pos])
-		if more, err = s.goesOn('}'); err != nil {
+		if more, err = s.more('}'); err != nil {
 			return err
 		}
 	}
@@ -154,7 +154,7 @@ func (s *scanner) object(sh *Shape) error {
 		if err := s.shaped(member); err != nil {
 			return under(key, err)
 		}
-		if more, err = s.goesOn('}'); err != nil {
+		if more, err = s.more('}'); err != nil {
 			return err
 		}
 	}
@@ -172,7 +172,7 @@ func (s *scanner) array(sh *Shape) error {
 		if err := s.shaped(elem); err != nil {
 			return at(i, err)
 		}
-		if more, err = s.goesOn(']'); err != nil {
+		if more, err = s.more(']'); err != nil {
 			return err
 		}
 	}
@@ -188,8 +188,8 @@ func (s *scanner) begins(end byte) bool {
 	return false
 }
 
-// goesOn skips a comma before an item, or the end.
-func (s *scanner) goesOn(end byte) (bool, error) {
+// more skips a comma before an item, or the end.
+func (s *scanner) more(end byte) (bool, error) {
 	switch s.peek() {
 	case ',':
 		s.pos++

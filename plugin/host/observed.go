@@ -8,14 +8,14 @@ import (
 	"github.com/bentobuild/bento/internal/stat"
 )
 
-// Looks are the parts of the workspace that a plugin has seen for one answer, by absolute path. A value is
+// Observed are the parts of the workspace that a plugin has seen for one answer, by absolute path. A value is
 // the state of a file or link, that the path is a directory, or that it is missing; see Look. The key of a
-// directory whose names the plugin has read ends with a slash. The answer of a plugin that looks at
-// nothing else holds as long as its Looks do.
-type Looks map[string]string
+// directory whose names the plugin has read ends with a slash. The answer of a plugin that reads nothing else is
+// valid while Hold returns true.
+type Observed map[string]string
 
 // Hold reports whether all is as it was.
-func (l Looks) Hold() bool {
+func (l Observed) Hold() bool {
 	for path, was := range l {
 		if now, _ := Look(path); now != was {
 			return false

@@ -10,9 +10,9 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// TestLooks: looks no longer hold after a change of a file that a module has seen, and hold after any
+// TestObserved: observations no longer hold after a change of a file that a module has seen, and hold after any
 // other change.
-func TestLooks(t *testing.T) {
+func TestObserved(t *testing.T) {
 	long := time.Now().Add(-time.Hour)
 	for _, c := range []struct {
 		name string
@@ -51,8 +51,8 @@ func TestLooks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := &looks{root: root, seen: host.Looks{}}
-		c.see(&jail{root: r, budget: &budget{}, looks: l})
+		l := &observations{root: root, seen: host.Observed{}}
+		c.see(&jail{root: r, budget: &budget{}, observed: l})
 		r.Close()
 		c.do(t, root)
 		if got := l.seen.Hold(); got != c.hold {
@@ -65,7 +65,7 @@ func TestLooks(t *testing.T) {
 func TestLooksOfNow(t *testing.T) {
 	root := t.TempDir()
 	writes("f", "")(t, root)
-	l := &looks{root: root, seen: host.Looks{}}
+	l := &observations{root: root, seen: host.Observed{}}
 	l.at("none")
 	if l.all() == nil {
 		t.Error("a missing file is not relied on")

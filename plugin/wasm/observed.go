@@ -7,36 +7,36 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// looks collects the host.Looks of one call. A nil one collects nothing.
-type looks struct {
+// observations collects what the module has observed in one call, as host.Observed. A nil one collects nothing.
+type observations struct {
 	root string // of the workspace
 
 	mu     sync.Mutex
-	seen   host.Looks
+	seen   host.Observed
 	unsure bool // a file has changed just now
 }
 
 // at records a file that the module is about to see.
-func (l *looks) at(name string) {
+func (l *observations) at(name string) {
 	if l != nil {
 		l.add(filepath.Join(l.root, filepath.FromSlash(name)))
 	}
 }
 
 // names records a directory whose names the module is about to read.
-func (l *looks) names(name string) {
+func (l *observations) names(name string) {
 	if l != nil {
 		l.add(filepath.Join(l.root, filepath.FromSlash(name)) + string(filepath.Separator))
 	}
 }
 
-func (l *looks) add(path string) {
+func (l *observations) add(path string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, known := l.seen[path]; known {
 		return
 	}
-	if len(l.seen) == maxLooks {
+	if len(l.seen) == maxObserved {
 		l.unsure = true
 		return
 	}
@@ -44,11 +44,11 @@ func (l *looks) add(path string) {
 	l.seen[path], l.unsure = text, l.unsure || !isSettled
 }
 
-// maxLooks is how many paths are recorded of one call.
-const maxLooks = 10_000
+// maxObserved is how many paths are recorded of one call.
+const maxObserved = 10_000
 
 // all returns the recorded looks, or nil if no answer may rely on them.
-func (l *looks) all() host.Looks {
+func (l *observations) all() host.Observed {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.unsure {
