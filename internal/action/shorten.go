@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // shorten keeps about the last rest bytes of the file, from the start of a line, after a line with
@@ -53,8 +54,6 @@ func lastSegments(list []segment, size int64) []segment {
 		size -= int64(seg.Size)
 		last = append(last, seg)
 	}
-	for i, j := 0, len(last)-1; i < j; i, j = i+1, j-1 {
-		last[i], last[j] = last[j], last[i]
-	}
+	slices.Reverse(last)
 	return last
 }
