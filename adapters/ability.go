@@ -116,9 +116,9 @@ type Importer interface {
 	Imports(dir, file string, data []byte) []Embed
 }
 
-// SourceImporter finds the files that the sources of a project import, so that a task that makes some of
-// them comes before the tasks that read these sources. bento asks it only where dish.toml declares files
-// that a task other than the build makes and that git does not track.
+// SourceImporter finds the files that the sources of a project import. A task that makes such a file runs before the
+// tasks that read the sources. bento calls it only if dish.toml declares outputs of a task other than the build, and
+// git does not track them.
 type SourceImporter interface {
 	// ImportsIn returns the ends of the names of the sources: ".go".
 	ImportsIn() []string

@@ -54,8 +54,8 @@ type edge struct {
 	link *dish.Link
 }
 
-// ringEdges returns the links inside a ring: declared ones, which stay, then inferred ones, those
-// for development after the others, and those of the root of the workspace last.
+// ringEdges returns the links inside a ring: the declared ones, which stay, and the inferred ones. Of the latter,
+// links for development come after the others, and links inherited from the root of the workspace last.
 func ringEdges(ring []*dish.Dish) (declared map[*dish.Link]bool, inferred []edge) {
 	inside := make(map[*dish.Dish]bool, len(ring))
 	for _, d := range ring {

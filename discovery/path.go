@@ -43,13 +43,12 @@ type Installed struct {
 	Active bool   // if false, it is used only if its digest is pinned
 }
 
-// Adapters lists the executables in places that may be adapters, in order of precedence. It starts none.
-// If several have the same id, the one with the pinned digest is used; otherwise a later one is started
-// only if the earlier ones fail. It lists some executables with the reason why they are skipped: those
-// that the configuration forbids, that the repository may have brought, that users other than the user,
-// root and the owner of the workspace can replace, and that are not executable. It returns a warning for a
-// bad file. digest returns the SHA-256 of a file in hexadecimal, or else the reason why it cannot;
-// Adapters calls it for pinned files.
+// Adapters lists the executables in places that may be adapters, in order of precedence. It starts none. If several
+// have the same id, the one with the pinned digest is used; otherwise a later one is started only if the earlier ones
+// fail. It lists a skipped file with the reason: the configuration forbids it, the repository may have brought it, an
+// untrusted user can replace it, or it is not executable. The user, root and the owner of the workspace are trusted.
+// It returns a warning for a bad file. digest returns the SHA-256 of a file in hexadecimal, or else the reason why it
+// cannot; Adapters calls it for pinned files.
 func Adapters(in Places, cfg *config.Workspace, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
 	p := &cfg.Plugins
 	s := &search{rules: rules{

@@ -15,9 +15,9 @@ const manifestDir = "$CARGO_MANIFEST_DIR"
 // buildScript is the program that a package runs before it is compiled.
 const buildScript = "build.rs"
 
-// Embeds implements adapters.Embedder: the arguments of the include macros of the standard library
-// and of the crate include_dir, the attributes path and folder (rust-embed), and, as names alone,
-// strings that lead upwards (other macros, generators of code), of a build script all paths.
+// Embeds implements adapters.Embedder. It returns the arguments of the include macros of the standard library and of
+// the crate include_dir, and the attributes path and folder (rust-embed). Of other strings it returns, as names
+// alone, those that lead upwards, which other macros and generators may read, and all paths of a build script.
 func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 	text := string(data)
 	holds := func(part string) bool { return strings.Contains(text, part) }

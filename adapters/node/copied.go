@@ -102,8 +102,8 @@ func (c *copies) scripts(dir string) []adapters.Copied {
 	return list
 }
 
-// hookTools are programs that an install starts and that read no sources: they set up the hooks of git,
-// apply patches, which are files of the install anyway, or only check the package manager.
+// hookTools are programs that an install starts and that read no sources. They set up the hooks of git, check the
+// package manager, or apply patches, which the install counts anyway.
 var hookTools = [...]string{
 	"husky", "husky install", "lefthook install", "simple-git-hooks", "patch-package", "only-allow npm", "only-allow pnpm",
 	"only-allow yarn", "only-allow bun", "npx only-allow npm", "npx only-allow pnpm", "npx only-allow yarn", "npx only-allow bun",

@@ -95,8 +95,8 @@ func aliases(lifecycle string) []string {
 	return nil
 }
 
-// script returns the script of a lifecycle task, without a name when there is none: that of its
-// own name, else the first that the workspace names, else the first of its aliases.
+// script returns the script of a lifecycle task: the script of that name, else the first one that the workspace names
+// for it, else the first one with an alias as its name. The name of the result is empty if there is none.
 func (r *recipes) script(lifecycle string) composer.Script {
 	for _, name := range slices.Concat([]string{lifecycle}, r.names[lifecycle], aliases(lifecycle)) {
 		for _, s := range r.m.Scripts {

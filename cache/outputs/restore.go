@@ -20,9 +20,9 @@ type Options struct {
 	// Stale lists the outputs of an earlier run of the same task. Restore removes those that are no
 	// longer outputs; it removes a directory only when it is empty.
 	Stale []string
-	// Yields reports whether Restore may remove a path that is in the way and not stale: a file at
-	// the place of a directory or link, a link at the place of a file, or the content of a
-	// directory at the place of a file. Nil allows none.
+	// Yields reports whether Restore may remove a path that is in the way of an output and not stale: a file where a
+	// directory or link belongs, a link where a file belongs, or the content of a directory where a file belongs. Nil
+	// allows none.
 	Yields func(path string) bool
 	// Stop cancels the restore with context.Canceled once it is closed, before anything is moved
 	// into place. It may be nil.

@@ -132,8 +132,8 @@ func (s *session) wantsColor() bool {
 	return s.terminal && s.environ.Get("TERM") != "dumb"
 }
 
-// taskColor returns whether the output of tasks has colour: as that of bento, except that nothing changes
-// where neither --color nor a terminal asks for it.
+// taskColor returns whether tasks print colours: never with --color never, always if bento does, else as each task
+// decides.
 func (s *session) taskColor() action.Color {
 	switch {
 	case s.flags.color == "never":

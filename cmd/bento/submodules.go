@@ -9,9 +9,9 @@ import (
 
 const ruleSubmoduleAbsent = "submodule_absent"
 
-// absentSubmodules returns a problem that names the submodules that are not checked out, if problems include
-// one about an unknown dish or task, or if there are no dishes: a fresh clone and a new work tree have empty
-// directories in their place. It is as severe as these problems.
+// absentSubmodules returns a problem that names the submodules that are not checked out, as in a fresh clone or a new
+// work tree. It returns none unless problems include an unknown dish or task, or there are no dishes. It is as severe
+// as these problems.
 func (w *opened) absentSubmodules(problems []diagnostics.Diagnostic) []diagnostics.Diagnostic {
 	because := func(d diagnostics.Diagnostic) bool {
 		return d.Rule == discovery.RuleUnknownDish || d.Rule == "unknown_task"

@@ -59,9 +59,9 @@ func (c *Commands) absent(program string) bool {
 	return false
 }
 
-// direct returns the program and the words of a command that needs no shell, which takes a
-// millisecond to start: plain words, of which the first is a file on PATH and not a word of
-// the shell. ok is false for all others.
+// direct returns the program and the words of a command that needs no shell; a shell takes a millisecond to start.
+// Such a command has only plain words, and the first is a file on PATH and no word of the shell. ok is false for all
+// others.
 func (c *Commands) direct(env adapters.Environ, run string) (program string, words []string, ok bool) {
 	words, ok = plainWords(run)
 	if !ok || c.Inherit || runtime.GOOS == "windows" { // the inherited environment may define functions

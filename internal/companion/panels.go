@@ -25,8 +25,8 @@ func (e *Extension) Registers() bool {
 	return e.SEP != nil && e.Status == Ready && e.granted[sep.RegisterTools].Granted() && e.registered == nil
 }
 
-// PanelName returns the name by which bento x reaches a panel: its id, or the id of the extension, ":" and the id of
-// the panel if bento x means something else by the id alone.
+// PanelName returns the name by which bento x reaches a panel: its id, or "EXTENSION:PANEL" if the id alone has
+// another meaning for bento x.
 func (e *Extension) PanelName(id string) string {
 	if e.shared != nil && e.shared(id) {
 		return e.ID + ":" + id

@@ -14,9 +14,8 @@ import (
 	"syscall"
 )
 
-// sameBytes reports whether a file that diff-index lists has the content of the commit, so that
-// only its stat differs. fields are "MODE MODE ID ID STATUS": of the commit, and of the disk, where
-// diff-index leaves out the id.
+// sameBytes reports whether a file that diff-index lists has the content of the commit: then only its stat differs.
+// fields are "MODE MODE ID ID STATUS", first of the commit and then of the disk, whose id diff-index leaves out.
 func (r *Repo) sameBytes(ctx context.Context, path string, fields []string) (bool, error) {
 	was, now, id := fields[0], fields[1], fields[2]
 	if was != now || fields[4] != "M" || !strings.HasPrefix(was, "100") || strings.Trim(fields[3], "0") != "" {

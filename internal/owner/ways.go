@@ -37,12 +37,12 @@ type step struct {
 	weak *Exposure // nil: no other user can change it
 }
 
-// To follows an absolute path as the kernel does: it checks the file, every directory on the way, and
-// every link with the directories on its way. It returns the first element that everyone can write,
-// that a group can write which is neither root's nor the user's primary one and may have an untrusted
-// member, or that an untrusted user owns; nil when there is none. In a directory with the sticky bit,
-// where only owners remove files, it checks only the entry itself. It returns an error when an
-// element cannot be read. Where files have no owners it returns nil.
+// To follows an absolute path as the kernel does: it checks the file, every directory on the way, and every link with
+// the directories on its way. It returns the first element that an untrusted user owns, that every user may write, or
+// that an untrusted group may write; nil when there is none. A group is untrusted if it may have an untrusted member,
+// except root's and the user's primary group. In a directory with the sticky bit, where only owners remove files, it
+// checks only the entry itself. It returns an error when an element cannot be read. Where files have no owners it
+// returns nil.
 func (w *Ways) To(path string) (*Exposure, error) {
 	if !hasOwners {
 		return nil, nil

@@ -9,9 +9,9 @@ import (
 	"github.com/bentobuild/bento/internal/tree/glob"
 )
 
-// carrier finds what a link to a dish carries besides the files of that dish: the files elsewhere,
-// and the ignored ones, that are default or declared inputs of its tasks, and the tasks that make
-// some of them. A link carries them to the dishes that are linked to that dish in turn, too.
+// carrier finds what a link to a dish carries besides the sources of that dish: inputs of its tasks that lie
+// elsewhere or that git ignores, and the tasks that make some of them. A link carries them to the dishes that are
+// linked to that dish in turn, too.
 type carrier struct {
 	*builder
 	circles map[*dish.Dish]*Circle

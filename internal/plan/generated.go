@@ -12,10 +12,10 @@ import (
 // generated are the outputs of tasks in the directories of dishes, by the dish that they lie in.
 type generated map[*dish.Dish][]maker
 
-// generatedEdges returns the edges from tasks to the tasks that make files where they read: in their
-// own dish, if a task of another dish declares these files there, and in the dishes that their dish is
-// linked to, unless they read nothing there. What a manifest, a source or dish.toml names has edges of
-// its own. Nesting alone is no reason, and neither is being of one dish.
+// generatedEdges returns the edges from tasks to the tasks that make files for them. Such a file lies in the task's
+// own dish and a task of another dish declares it there, or it lies in a linked dish whose files the task reads. What
+// a manifest, a source or dish.toml names has edges of its own. Nesting alone is no reason, and neither is being of
+// one dish.
 func (b *builder) generatedEdges() (edges []innerEdge) {
 	where := b.generated()
 	if len(where) == 0 {

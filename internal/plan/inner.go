@@ -66,8 +66,8 @@ func (n Nest) Counted(d *dish.Dish) []*dish.Dish {
 	return list
 }
 
-// Carried returns those of Counted whose files a link to d carries: without the dishes that are
-// themselves linked to d, which d does not use, and with what is inside them.
+// Carried returns the dishes of Counted whose files a link to d carries. It leaves out the dishes that are themselves
+// linked to d, and the dishes inside these: d does not use them.
 func (n Nest) Carried(d *dish.Dish) []*dish.Dish {
 	list := n.Counted(d)
 	if len(list) == 0 {

@@ -6,9 +6,8 @@ import (
 	"github.com/bentobuild/bento/internal/dag"
 )
 
-// line is the order in which a request names tasks. Of two tasks of one dish the one that is named
-// first runs first, unless a dependency or another order says otherwise; lifecycle tasks that follow
-// one another keep the order of Lifecycle.
+// line is the order in which a request names tasks. Two tasks of one dish run in the order in which they are named,
+// unless a dependency or another order requires otherwise. Adjacent lifecycle tasks keep the order of Lifecycle.
 type line struct {
 	named [][]*Task // by name of the request
 	at    []int     // by index of the task: the first name that needs it; len(named) for none

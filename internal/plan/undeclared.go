@@ -1,9 +1,8 @@
 package plan
 
-// MayLeaveUndeclared reports whether the result of t is not stored if it leaves undeclared files: git ignores
-// them, and neither an output, a path that the adapter derives nor a cache covers them, so a hit would not
-// restore them. It is the case for a
-// build and for the lifecycle tasks of a workspace's root, unless dish.toml says cache = true.
+// MayLeaveUndeclared reports whether the result of t is not stored if it leaves undeclared files: a hit would not
+// restore them. git ignores such a file, and no output, derived path of the adapter or cache covers it. It is the
+// case for a build and for the lifecycle tasks of a workspace's root, unless dish.toml says cache = true.
 func (t *Task) MayLeaveUndeclared() bool {
 	switch {
 	case !t.Lifecycle || t.Uncached != "" || t.stored:

@@ -1,12 +1,10 @@
 // Package proc runs child processes and leaves none behind.
 //
-// Every child leads its own process group, has an explicit environment, and on Linux is killed by the
-// kernel when bento dies. A cancelled or timed-out child gets SIGTERM, a grace period, then SIGKILL,
-// with all its descendants; so do descendants that are left after a child has exited. After Ctrl-C
-// SIGINT and a grace period come first. On Linux that
-// includes descendants that changed their session: the first Start makes this process the reaper of
-// its orphans (prctl(2), PR_SET_CHILD_SUBREAPER), and every child carries a mark that its descendants
-// inherit.
+// Every child leads its own process group, has an explicit environment, and on Linux is killed by the kernel when
+// bento dies. A cancelled or timed-out child gets SIGTERM, a grace period, then SIGKILL, with all its descendants; so
+// do descendants that are left after a child has exited. After Ctrl-C SIGINT and a grace period come first. On Linux
+// that includes descendants that changed their session. The first Start makes this process the reaper of its orphans
+// (prctl(2), PR_SET_CHILD_SUBREAPER), and the descendants of a child inherit a mark from it.
 //
 // A program that uses this package must start all its children with it: an unknown child in its own
 // process group is treated as an orphan, and is ended with the last known child.

@@ -6,9 +6,9 @@ import (
 	"github.com/bentobuild/bento/internal/killpoint"
 )
 
-// ReplaceAt is RenameAt for a file that may be empty after a power cut. If newName is a regular file,
-// it exchanges the two and removes the old one: for a rename over a file, ext4 first starts to write
-// the new data to the disk, which takes ten times as long, and more on a busy disk.
+// ReplaceAt is RenameAt for a file that may be empty after a power cut. If newName is a regular file, it exchanges
+// the two and removes the old one. ext4 starts to write the new data to the disk before it renames over a file, which
+// takes at least ten times as long.
 func (f *File) ReplaceAt(name string, to *File, newName string) error {
 	if info, err := lstat(to.fd, newName); err != nil || !info.Mode.IsRegular() {
 		return f.RenameAt(name, to, newName)

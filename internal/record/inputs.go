@@ -6,9 +6,9 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// Inputs yields the files of the workspace that the command may read, as they are now: its inputs, the files
-// of its own part of lockfiles, those of the dishes that it is linked to, and the outputs of its dependencies.
-// A file may come twice. It is safe for concurrent use.
+// Inputs yields the files of the workspace that the command may read, in their present state: its inputs, the
+// lockfiles of which its key has a part, the files of linked dishes, and the outputs of its dependencies. A file may
+// come twice. It is safe for concurrent use.
 func (x *Execution) Inputs(yield func(key.File) bool) {
 	for _, f := range x.Ev.Inputs {
 		if !yield(f) {

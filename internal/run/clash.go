@@ -73,9 +73,9 @@ func (e *engine) others(t *plan.Task) func(path string) bool {
 	return e.keys.History().MadeBy(list)
 }
 
-// before returns a function that reports whether a task before t has made a path: one that t depends on in its
-// directory, directly or not, a direct dependency of these in another, or an earlier one whose outputs overlap
-// those of t. It is safe for concurrent use.
+// before returns a function that reports whether a task before t has made a path. The tasks before t are its direct
+// and indirect dependencies in its directory, their direct dependencies in other directories, and earlier tasks whose
+// outputs overlap those of t. It is safe for concurrent use.
 func (e *engine) before(t *plan.Task) func(path string) bool {
 	var list []*plan.Task
 	var add func(of *plan.Task)

@@ -8,10 +8,10 @@ import (
 	"github.com/bentobuild/bento/internal/key"
 )
 
-// undeclared reports the files that an execution left where git ignores them and no output covers them,
-// unless a warning has named all of them before. It returns those to remember, which no other task can
-// have left: a file in another dish may be from a task that ran there at the same time. warned are those
-// that a warning has named.
+// undeclared reports the files that an execution left where git ignores them and no output covers them, unless a
+// warning has named all of them before. It returns the files to remember. It leaves out files that another task may
+// have left, such as one in another dish where a task ran at the same time. warned are the files that a warning has
+// named.
 func (e *engine) undeclared(x *execution, last *key.LastRun) (own, warned []string) {
 	t := x.ev.Task
 	all := slices.Concat(x.kept.Undeclared, x.kept.UpToDate)

@@ -64,9 +64,10 @@ func place(t *plan.Task, o plan.Output) (dir string, ok bool) {
 	return path.Join(t.Dish.Path, dir), true
 }
 
-// IgnoreLines returns the lines for the .gitignore at the root of the workspace that cover the
-// outputs of all recipes of a plan which git neither ignores nor has files in, and those with which a recipe
-// would have outputs that it discards otherwise. There are none outside of a repository, or while git's list cannot be read. makes reports whether a task makes its outputs.
+// IgnoreLines returns lines for the .gitignore at the root of the workspace. They cover the outputs of recipes that
+// git neither ignores nor tracks files in, and the outputs that a recipe discards as long as git does not ignore
+// them. There are none outside of a repository, or while git's list cannot be read. makes reports whether a task
+// makes its outputs.
 func IgnoreLines(p *plan.Plan, files *tree.Tree, makes func(*plan.Task) bool) (lines []string) {
 	if !files.InRepository() || files.Unsure() {
 		return nil

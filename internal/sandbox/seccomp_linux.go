@@ -84,9 +84,9 @@ const (
 	offsetArgument = 16
 )
 
-// filter returns the program that the kernel runs for every system call. Calls that reach other
-// processes fail with EPERM, and so do those that make sockets unless network is allowed; a call of
-// an unknown interface kills the process. socketpair(2) is allowed: its sockets lead nowhere.
+// filter returns the program that the kernel runs for every system call. Calls that reach other processes fail with
+// EPERM. Calls that make sockets do so, too, unless network is allowed. A call of an unknown interface kills the
+// process. socketpair(2) is allowed: its sockets lead nowhere.
 func filter(kinds []abi, network bool) []unix.SockFilter {
 	program := []unix.SockFilter{load(offsetArch)}
 	for _, kind := range kinds {

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Inside is the variable in which the processes of a run find its Chain, whatever else they see: a
-// bento that they start must neither wait for a run that waits for it, nor start its own task again.
+// Inside is the variable that holds the Chain of a run. Every process of the run has it, also with a strict
+// environment. By it a bento inside a task does not wait for the run that waits for it, and does not start its own
+// task again.
 const Inside = "BENTO_INSIDE"
 
 // Step is one piece of work in a workspace.

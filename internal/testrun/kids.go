@@ -24,9 +24,9 @@ func (m kids) Run() int {
 	return m.main.Run()
 }
 
-// Kid returns the program that a test starts as a child: the test binary. If that has the race
-// detector, and the go command is on PATH, Kid builds it without the detector, once in a run: the
-// start of a program takes four times as long with it, and no test sees its reports from a child.
+// Kid returns the program that a test starts as a child: the test binary. If the test binary has the race detector
+// and the go command is on PATH, Kid builds a binary without it, once in a run: a program with the detector takes
+// four times as long to start, and no test sees the detector's reports from a child.
 func Kid(tb testing.TB) string {
 	tb.Helper()
 	path, err := kid()

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Left returns the processes that a test may have left: the number and the command line of every process whose file below its directory in
-// /proc satisfies has. (filepath.Glob would list each of these directories: the kernel then takes
-// milliseconds for the end of each process.)
+// Left returns the number and the command line of each process that a test may have left: has accepts one of its
+// files in /proc. (filepath.Glob would list each of these directories: the kernel then takes milliseconds to end each
+// process.)
 func Left(file string, has func(text []byte) bool) (found []string) {
 	names, _ := os.ReadDir("/proc")
 	for _, name := range names {

@@ -1,10 +1,10 @@
 // Package tomlfile reads TOML with the position of every key and value, for diagnostics with file,
 // line and column. It changes single values and keeps the comments and the order of the rest.
 //
-// Two parsers read each document, because BurntSushi's, which reads the values, reports no positions of keys, ends
-// at the first fault and accepts some documents that TOML forbids, while go-toml's reports positions and continues
-// after a key that is defined twice, but reads no values. A document that one of them refuses is refused, and so are
-// those that both accept although TOML forbids them (a table defined by a dotted key and by a header).
+// Two parsers read each document. BurntSushi's reads the values; it reports no positions of keys, ends at the first
+// fault and accepts some documents that TOML forbids. go-toml's reports positions and continues after a key that is
+// defined twice; it reads no values. A document that one of them refuses is refused, and so are those that both
+// accept although TOML forbids them (a table defined by a dotted key and by a header).
 package tomlfile
 
 import (

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memories are the linear memories of one call. wazero frees a memory as soon as its module is closed,
-// for example by proc_exit, and the module may still run then: az_alloc, which a host function calls,
-// can end that way. So all of them are kept until the call is over.
+// memories are the linear memories of one call. wazero frees a memory as soon as its module is closed, for example by
+// proc_exit, even if the module still runs: a host function calls az_alloc, which can call proc_exit. So all of them
+// are kept until the call is over.
 type memories struct {
 	pool *pool
 	made []*linear

@@ -17,9 +17,9 @@ var (
 	fromRoot    = pattern.New(`"\$\{?(?:rootDir|rootProject\.projectDir)\}?/([^"\n$]+)"`)
 )
 
-// Embeds implements adapters.Embedder: directories of sources and resources outside of the project,
-// as the build script names them, and what it names by a path that leads upwards or from the root of the
-// build: a copy of a front end's files into the resources.
+// Embeds implements adapters.Embedder. It returns the directories of sources and resources that the build script
+// names outside of the project, and every other path in it that leads upwards or starts at the root of the build,
+// such as the files of a front end that are copied to the resources.
 func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 	if filepath.Dir(file) != dir {
 		return nil // a fixture

@@ -50,9 +50,8 @@ func (l *Lock) Share(n lockgraph.Node) { l.shared = append(l.shared, n) }
 // Seal computes the digests. Nothing may be added after it.
 func (l *Lock) Seal() { l.Graph.Seal() }
 
-// Digest returns the digest of the packages that a member resolves to, and of the nodes that every
-// member sees: the packages of the root, whose commands and modules every member finds, and the
-// shared nodes. ok is false for a directory that the lockfile does not name.
+// Digest returns the digest of the packages that a member resolves to, of those of the root, whose commands and
+// modules every member finds, and of the shared nodes. ok is false for a directory that the lockfile does not name.
 func (l *Lock) Digest(dir string) (digest string, ok bool) {
 	n, ok := l.members[path.Clean(dir)]
 	if !ok {

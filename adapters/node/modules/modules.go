@@ -20,9 +20,8 @@ import (
 // Dir is the name of such a directory.
 const Dir = "node_modules"
 
-// The files of bento in the node_modules of a scope: the directories that the last finished
-// install of its members has filled, the sign that an install has begun, and the mark of a
-// finished install whose tool leaves none.
+// The files of bento in the node_modules of a scope. They list the directories that the last finished install of its
+// members has filled, mark an install that has begun, and mark a finished install whose tool leaves no mark.
 const (
 	record   = Dir + "/.bento-installed"
 	begun    = Dir + "/.bento-begun"
@@ -32,9 +31,8 @@ const (
 // maxRecord is how many directories the record may hold.
 const maxRecord = 50_000
 
-// Made returns the paths, relative to the scope in dir, whose absence means that its
-// install is gone: what the tool leaves, or bento's mark where it leaves something else,
-// and the modules of members.
+// Made returns the paths that a finished install leaves, relative to the scope in dir: the install runs again if one
+// is missing. They are the tool's own mark, else bento's, and the modules of members.
 func Made(f *snapshot.Files, dir string, known []string) []string {
 	if f.IsFile(filepath.Join(dir, unmarked)) {
 		known = []string{unmarked}

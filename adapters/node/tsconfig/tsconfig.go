@@ -154,8 +154,9 @@ func (r *reader) inPackage(path, text string) string {
 	return filepath.ToSlash(rel)
 }
 
-// outside adds the output text, a path in the file at path, if it lies outside of the package, and
-// neither around it nor beside the bases that it extends: packages that share a base may not share outputs.
+// outside adds the output text, a path in the file at path, if it lies outside of the package. It leaves out a
+// directory around the package and one beside a base that the package extends: packages that share a base must not
+// share outputs.
 func (r *reader) outside(path, text string) {
 	shared := filepath.Dir(path) != r.dir && !strings.Contains(text, "${configDir}")
 	if text = strings.ReplaceAll(text, "${configDir}", r.dir); !isPath(text) || shared {

@@ -9,10 +9,9 @@ import (
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
-// Recipes returns the recipes of tools that are declared, or configured where that is
-// enough: check, lint, test, and format as a script. bin is the directory of the virtual
-// environment's commands, quoted for a shell; venv is the environment relative to the
-// project, if it is inside.
+// Recipes returns check, lint, test, and format as a script: the recipes of the declared tools, and of those for
+// which a configuration is enough. bin is the directory of the virtual environment's commands, quoted for a shell;
+// venv is the environment relative to the project, if it is inside.
 func (list Tools) Recipes(bin, venv string) []adapters.Task {
 	tasks := []adapters.Task{
 		{Name: "check", Run: list.check(bin)},

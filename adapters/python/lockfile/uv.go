@@ -148,10 +148,9 @@ func (p *uvPackage) dir() (string, bool) {
 	return "", false
 }
 
-// Digest returns the digest of what a member of the workspace resolves to, with all its
-// extras and groups, the groups of the root, and the packages called also. dir is the
-// directory of the member relative to the root, "." for the root itself. ok is false when
-// the lockfile does not hold the member.
+// Digest returns the digest of the packages that a member of the workspace resolves to: those of the member with all
+// its extras and groups, those of the root's groups, and those that also names. dir is the directory of the member
+// relative to the root, "." for the root itself. ok is false when the lockfile does not hold the member.
 func (u *UV) Digest(dir string, also []string) (digest string, ok bool) {
 	var sums []lockgraph.Sum
 	member, ok := u.members[dir]

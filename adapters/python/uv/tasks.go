@@ -17,9 +17,8 @@ import (
 	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
-// Tasks implements adapters.TaskLister: a build of a package, a test where pytest is
-// declared, a lint where ruff or flake8 is, and a check where mypy is: in the project
-// itself or in the root of its workspace.
+// Tasks implements adapters.TaskLister: build for a package, test if pytest is declared, lint if ruff or flake8 is,
+// and check if mypy is. A tool may be declared in the project or in the root of its workspace.
 func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)

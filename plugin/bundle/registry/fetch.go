@@ -38,9 +38,9 @@ type Fetcher struct {
 	cloneLimit int64 // bytes on disk while git clones; 0: maxClone
 }
 
-// Package reads the package of a source: a directory, an archive (a path, or a URL with file, http or
-// https), or a repository (git+https://..., git+ssh://..., git+file://..., with "#branch" for
-// another branch or tag than the default).
+// Package reads the package of a source: a directory, an archive (a path, or a URL with file, http or https), or a
+// git repository (git+https://..., git+ssh://..., git+file://...). "#NAME" after a repository selects a branch or
+// tag.
 func (f *Fetcher) Package(ctx context.Context, source string) (*bundle.Package, error) {
 	var files []archive.File
 	var err error

@@ -18,9 +18,9 @@ import (
 	"github.com/bentobuild/bento/plugin/bundle/seal"
 )
 
-// Plugin reads the package of the adapter id whose version fulfils a requirement: from a directory that
-// is one, a directory of archives, an archive (a path, or a URL with file, http or https), or a
-// repository in an OCI registry (oci://…). It reads the signatures beside it, too.
+// Plugin reads the package of the adapter id in a version that fulfils a requirement. The source is an unpacked
+// package, a directory of archives, an archive (a path, or a URL with file, http or https), or a repository in an OCI
+// registry (oci://…). It reads the signatures beside it, too.
 func (f *Fetcher) Plugin(ctx context.Context, source, id string, want manifest.Requirement) (*bundle.Package, error) {
 	p, err := f.plugin(ctx, source, id, want)
 	if err != nil {
