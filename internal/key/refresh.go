@@ -12,11 +12,12 @@ import (
 
 // Written is where files of the workspace may have been written.
 type Written struct {
-	Executed   *plan.Task // anywhere in its dish, and its outputs outside
-	Restored   *plan.Task // its outputs
-	Installed  *dish.Dish // anywhere in it, and the lockfiles of its install scope
-	Paths      []string   // directories and files, by something else
-	Everywhere bool       // by another bento, before anything was executed or restored
+	Executed   *plan.Task   // anywhere in its dish, and its outputs outside
+	Restored   *plan.Task   // its outputs
+	Installed  *dish.Dish   // anywhere in it, and the lockfiles of its install scope
+	Dishes     []*dish.Dish // anywhere in them, by something else
+	Paths      []string     // files and directories that are no sources, by something else
+	Everywhere bool         // by another bento, before anything was executed or restored
 }
 
 // Observe reads the tree again where files may have been written. Outdated compares evaluations with what
@@ -29,13 +30,19 @@ func (e *Evaluator) Observe(ctx context.Context, w Written) {
 	case w.Installed != nil:
 		e.installed(ctx, w.Installed)
 	case t == nil:
-		e.refreshAt(ctx, w.Paths)
+		e.refreshAt(ctx, w.Dishes, w.Paths)
 	case t == w.Restored && !MakesOutside(t): // evaluations that may read the outputs refresh the tree
 		e.clock.wrote = e.clock.tick()
 		e.clock.restored.note(e.clock.wrote, e.reach(t).outputs)
 		e.clock.unseen = append(e.clock.unseen, t.Dish.Path)
 	default:
-		e.refreshAt(ctx, slices.Concat([]string{t.Dish.Path}, outside(t), rewrites(t)))
+		elsewhere, dishes := append(outside(t), rewrites(t)...), []*dish.Dish{t.Dish}
+		for _, p := range elsewhere {
+			if d := e.plan.Workspace.Owner(p); d != nil && !slices.Contains(dishes, d) {
+				dishes = append(dishes, d)
+			}
+		}
+		e.refreshAt(ctx, dishes, elsewhere)
 		e.clock.ran = e.clock.now
 		e.looked(t)
 		if ev := e.last(t); ev != nil && w.Executed == t {
@@ -48,19 +55,18 @@ func (e *Evaluator) Observe(ctx context.Context, w Written) {
 // cheaper then. They must also be as many as nine in ten of all dishes.
 const manyPaths = 64
 
-// refreshAt refreshes the tree at paths.
-func (e *Evaluator) refreshAt(ctx context.Context, paths []string) {
-	e.clock.write(paths...)
-	dishes := make(map[*dish.Dish]bool, len(paths))
-	for _, p := range paths {
-		dishes[e.plan.Workspace.Owner(p)] = true
+// refreshAt refreshes the tree below dishes, whose sources may have changed, and at paths.
+func (e *Evaluator) refreshAt(ctx context.Context, dishes []*dish.Dish, paths []string) {
+	paths = slices.Clip(paths)
+	for _, d := range dishes {
+		paths = append(paths, d.Path)
 	}
-	delete(dishes, nil)
+	e.clock.write(paths...)
 	if len(paths) >= max(manyPaths, len(e.plan.Workspace.Dishes)*9/10) {
 		paths = []string{"."}
 	}
 	e.refresh(ctx, paths)
-	for d := range dishes {
+	for _, d := range dishes {
 		e.forgetSources(d)
 	}
 }
@@ -78,7 +84,7 @@ func (e *Evaluator) reload(ctx context.Context) {
 
 // installed refreshes the lockfiles that an install of the scope of d may have written.
 func (e *Evaluator) installed(ctx context.Context, d *dish.Dish) {
-	e.refreshAt(ctx, []string{d.Path})
+	e.refreshAt(ctx, []*dish.Dish{d}, nil)
 	e.clock.ran = e.clock.now
 	if err := e.lockfiles.Installed(ctx, d); err != nil && ctx.Err() == nil {
 		e.warn("unreadable_directory", err.Error(), "")

@@ -92,15 +92,15 @@ func (b *Batch) recheck(ctx context.Context) {
 	if len(then)+len(outside) == 0 {
 		return
 	}
+	dishes := make([]*dish.Dish, 0, len(then))
 	for _, s := range then {
-		outside = append(outside, s.Dish.Path)
+		dishes = append(dishes, s.Dish)
 	}
-	b.eval.Observe(ctx, key.Written{Paths: slices.Compact(outside)})
-	now := make(map[*dish.Dish]key.DishSources)
-	for _, s := range then {
-		if _, known := now[s.Dish]; !known {
-			now[s.Dish] = b.files.Carried(s.Dish)
-		}
+	dishes = slices.Compact(dishes)
+	b.eval.Observe(ctx, key.Written{Dishes: dishes, Paths: outside})
+	now := make(map[*dish.Dish]key.DishSources, len(dishes))
+	for _, d := range dishes {
+		now[d] = b.files.Carried(d)
 	}
 	written, seen := make(map[sourcesID][]difference), make(map[tree.DirStamp]bool)
 	for _, s := range then {

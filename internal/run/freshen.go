@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bentobuild/bento/cache/outputs"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 )
 
@@ -32,7 +34,13 @@ func (e *engine) freshen(ctx context.Context, n *node) {
 	if p, err := outputs.Touch(e.env.Root, paths, time.Now()); err != nil {
 		failed = fmt.Sprintf("%q has new content with an old time, which its tool may not see, and its time cannot be set: %v", p, err)
 	}
-	e.keys.Observe(ctx, key.Written{Paths: paths})
+	var dishes []*dish.Dish
+	for _, p := range paths {
+		if d := e.plan.Workspace.Owner(p); d != nil && !slices.Contains(dishes, d) {
+			dishes = append(dishes, d)
+		}
+	}
+	e.keys.Observe(ctx, key.Written{Dishes: dishes, Paths: paths})
 	e.keep(e.keys.Evaluate(ctx, n.task))
 	e.keys.Load(ctx, n.ev, true)
 	n.ev.Aged = failed
