@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/bentobuild/bento/cache"
@@ -26,7 +27,7 @@ func (e *engine) clash(r *Result) {
 		}
 	}
 	for _, i := range e.overlaps.Rivals[r.Task.Index] {
-		other := &e.nodes[i]
+		other := e.nodes[i]
 		before := other.result
 		if before == nil || len(made) == 0 {
 			continue
@@ -105,15 +106,19 @@ func (o overlaps) near(t *plan.Task) []int {
 	return o.Near[t.Index]
 }
 
-// postpone reports whether a result of t can be stored only at the end of the run. If so, it arranges
-// that store is called then, unless a file was made twice by then.
+// postpone reports whether a result of t can be stored only at the end of the run, as t or a task before it
+// has a rival. If so, it arranges that store is called then, unless a file was made twice by then.
 func (e *engine) postpone(t *plan.Task, store func()) bool {
-	if e.overlaps.Rivals == nil || !e.dependsOnAny(t, func(i int) bool { return len(e.overlaps.Rivals[i]) > 0 }) {
+	if e.overlaps.Rivals == nil {
+		return false
+	}
+	tasks := append(slices.Collect(maps.Keys(t.First())), t)
+	if !slices.ContainsFunc(tasks, func(t *plan.Task) bool { return len(e.overlaps.Rivals[t.Index]) > 0 }) {
 		return false
 	}
 	e.postponed = append(e.postponed, func() {
-		if !e.dependsOnAny(t, func(i int) bool {
-			r := e.nodes[i].result
+		if !slices.ContainsFunc(tasks, func(t *plan.Task) bool {
+			r := e.node(t).result
 			return r != nil && r.Reason == reasonMadeTwice
 		}) {
 			store()
@@ -128,26 +133,4 @@ func (e *engine) storePostponed() {
 		store()
 	}
 	e.postponed = nil
-}
-
-// dependsOnAny reports whether is returns true for t or for a dependency of t, direct or not.
-func (e *engine) dependsOnAny(t *plan.Task, is func(index int) bool) bool {
-	seen := make(map[int]bool)
-	var any func(t *plan.Task) bool
-	any = func(t *plan.Task) bool {
-		if seen[t.Index] {
-			return false
-		}
-		seen[t.Index] = true
-		if is(t.Index) {
-			return true
-		}
-		for _, d := range t.Deps {
-			if any(d.Task) {
-				return true
-			}
-		}
-		return false
-	}
-	return any(t)
 }

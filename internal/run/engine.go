@@ -49,7 +49,7 @@ type engine struct {
 	plan            *plan.Plan
 	tree            *tree.Tree
 	opts            Options
-	nodes           []node // by plan.Task.Index
+	nodes           []*node // by plan.Task.Index
 	queue           *readyQueue
 	free            []*node // have no pending dependencies, and are not in the queue yet
 	recorder        *record.Recorder
@@ -77,7 +77,7 @@ type engine struct {
 	known     time.Duration // the time from start until all hits were known
 }
 
-func (e *engine) node(t *plan.Task) *node { return &e.nodes[t.Index] }
+func (e *engine) node(t *plan.Task) *node { return e.nodes[t.Index] }
 
 // keep sets the last evaluation of a task.
 func (e *engine) keep(ev *key.Evaluation) {
@@ -108,11 +108,13 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	env.Toolchains.LetRun()
 	e := &engine{
 		env: env, plan: p, tree: env.Tree, opts: opts, start: time.Now(),
-		nodes: make([]node, len(p.Tasks)), ending: countEnding(p), overlaps: overlaps, installs: make(map[string]*scopeInstall),
+		nodes: make([]*node, len(p.Tasks)), ending: countEnding(p), overlaps: overlaps, installs: make(map[string]*scopeInstall),
 		done: make(chan func()), jobs: make(chan func() func()), progress: make(chan func()),
 	}
+	nodes := make([]node, len(p.Tasks)) // one allocation for all
 	for i, t := range p.Tasks {
-		e.nodes[i].task, e.nodes[i].waits = t, len(p.Graph.Before(i))
+		nodes[i].task, nodes[i].waits = t, len(p.Graph.Before(i))
+		e.nodes[i] = &nodes[i]
 	}
 	var err error
 	e.keys, err = env.Evaluator(p, opts.Force, func(t *plan.Task) *key.Evaluation { return e.node(t).ev })
@@ -141,7 +143,11 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	e.startGuard()
 	env.Snapshot.Acts()
 	e.reserveIfNeeded(ctx)
-	e.freshenAll(ctx)
+	for _, n := range e.nodes { // a task that reads the files while their times are set would not be stored
+		if n.isMiss() {
+			e.freshen(ctx, n)
+		}
+	}
 	e.known = time.Since(e.start)
 	env.report(Started{Plan: p, Workers: max(1, opts.Workers), Estimate: e.estimate()})
 	e.loop(ctx)
@@ -160,9 +166,9 @@ func (e *engine) loop(ctx context.Context) {
 	}))
 	e.queue.Exclude(e.overlaps.Rivals)
 	e.queue.memory.share(e.plan.Tasks, e.opts.Memory)
-	for i := range e.nodes {
-		if e.nodes[i].waits == 0 {
-			e.makeReady(&e.nodes[i])
+	for _, n := range e.nodes {
+		if n.waits == 0 {
+			e.makeReady(n)
 		}
 	}
 	for {
@@ -292,7 +298,7 @@ func (e *engine) endIfInPlace(n *node) bool {
 // restoreOrExecute restores or executes a task whose result is not in the workspace.
 func (e *engine) restoreOrExecute(ctx context.Context, n *node) {
 	ev := n.ev
-	switch p := e.unmetPin(ev); {
+	switch p := unmetPin(e.env.Root, ev); {
 	case ev.Err != nil:
 		e.end(failure(ev))
 	case ev.Status == key.Hit:
@@ -307,11 +313,11 @@ func (e *engine) restoreOrExecute(ctx context.Context, n *node) {
 }
 
 // unmetPin returns the problem of the pin that forbids the execution of a task, nil for none.
-func (e *engine) unmetPin(ev *key.Evaluation) *diagnostics.Diagnostic {
+func unmetPin(root string, ev *key.Evaluation) *diagnostics.Diagnostic {
 	if ev.Toolchain == "" {
 		return nil
 	}
-	for _, p := range key.UnmetPins(e.env.Root, ev.Task.Dish, ev.Toolchain) {
+	for _, p := range key.UnmetPins(root, ev.Task.Dish, ev.Toolchain) {
 		if p.Severity == diagnostics.Error {
 			return &p
 		}
@@ -403,7 +409,7 @@ func (e *engine) makeReady(n *node) {
 // releaseDependents makes the tasks ready that wait only for n.
 func (e *engine) releaseDependents(n *node) {
 	for _, i := range e.plan.Graph.After(n.task.Index) {
-		next := &e.nodes[i]
+		next := e.nodes[i]
 		next.waits--
 		switch {
 		case next.waits > 0:
@@ -417,8 +423,8 @@ func (e *engine) releaseDependents(n *node) {
 
 // cancelTask cancels a running task, and skips one that has not begun.
 func (e *engine) cancelTask(id string) {
-	for i := range e.nodes {
-		switch n := &e.nodes[i]; {
+	for _, n := range e.nodes {
+		switch {
 		case n.task.ID() != id:
 		case n.cancel != nil:
 			n.cancel()
@@ -442,7 +448,7 @@ func (e *engine) skipDependents(r *Result) {
 		reason, cause = r.Reason, cmp.Or(r.Message, r.Task.ID()+" did not succeed")
 	}
 	for _, i := range e.plan.Graph.After(r.Task.Index) {
-		next := &e.nodes[i]
+		next := e.nodes[i]
 		if next.phase > ready || e.continuesAfter(r) && !dependsOn(next.task, r.Task) {
 			continue // it has begun already, or does not need the outputs
 		}

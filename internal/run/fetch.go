@@ -14,12 +14,8 @@ import (
 // fetchAll asks for the results of all misses. Where results arrive, the keys of dependents may be known now,
 // so it asks again until no more arrive.
 func (e *engine) fetchAll(ctx context.Context) {
-	all := make([]*node, len(e.nodes))
-	for i := range e.nodes {
-		all[i] = &e.nodes[i]
-	}
-	for e.fetch(ctx, all) {
-		for _, n := range all {
+	for e.fetch(ctx, e.nodes) {
+		for _, n := range e.nodes {
 			if e.keys.Outdated(n.ev) {
 				e.keep(e.keys.Evaluate(ctx, n.task))
 			}

@@ -12,17 +12,6 @@ import (
 	"github.com/bentobuild/bento/internal/key"
 )
 
-// freshenAll freshens the inputs of the tasks that will be executed, before any of them runs: a task that
-// reads them would not be stored.
-func (e *engine) freshenAll(ctx context.Context) {
-	for i := range e.nodes {
-		n := &e.nodes[i]
-		if n.ev != nil && n.ev.Status == key.Miss && !n.task.Held && n.ev.Err == nil {
-			e.freshen(ctx, n)
-		}
-	}
-}
-
 // freshen sets the time of inputs of a task that have new content with an old time to now, so that tools
 // that compare times see the change, and evaluates the task again.
 func (e *engine) freshen(ctx context.Context, n *node) {

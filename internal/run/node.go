@@ -80,6 +80,14 @@ func (n *node) to(next phase) {
 	n.phase = next
 }
 
+// isMiss reports whether a task is to be executed, as far as that is known.
+func (n *node) isMiss() bool {
+	return !n.task.Held && n.ev != nil && n.ev.Err == nil && n.ev.Status == key.Miss
+}
+
+// willExecute reports whether it is certain that a task is executed, unless something fails before.
+func (n *node) willExecute() bool { return n.isMiss() && n.ev.Reason != key.MissPending }
+
 // invalidate notes that a result was made while something changed that it may depend on.
 func (n *node) invalidate() {
 	if n.unsure == "" {

@@ -26,8 +26,7 @@ type Report struct {
 // finish saves the state and makes the report.
 func (e *engine) finish(ctx context.Context) *Report {
 	results := make([]*Result, len(e.nodes))
-	for i := range e.nodes {
-		n := &e.nodes[i]
+	for i, n := range e.nodes {
 		if n.phase != done { // no path of the graph reached it
 			e.end(&Result{Task: n.task, Outcome: Skipped, Reason: reasonNotStarted})
 		}

@@ -26,10 +26,11 @@ func (e *engine) reserveIfNeeded(ctx context.Context) {
 	if record.JournalLeft(e.env.State) {
 		e.forgetInPlace()
 	}
-	if !slices.ContainsFunc(e.nodes, func(n node) bool { return !n.inPlace }) || e.env.chain().In(e.env.Root) {
+	if !slices.ContainsFunc(e.nodes, func(n *node) bool { return !n.inPlace }) || e.env.chain().In(e.env.Root) {
 		return
 	}
-	if slices.ContainsFunc(e.plan.Tasks, e.replaces) {
+	replaces := func(n *node) bool { return n.isMiss() && len(e.keys.History().Of(n.task).Outputs) > 0 }
+	if slices.ContainsFunc(e.nodes, replaces) {
 		e.tree.TrackedAhead() // git's list is needed before outputs are removed
 	}
 	unlock, waited := e.env.lockWorkspace(ctx)
@@ -47,7 +48,7 @@ func (e *engine) reserveIfNeeded(ctx context.Context) {
 // startGuard calls Executing early, in the background, if an execution is certain. prepareToExecute
 // calls it again, with the file of the lock.
 func (e *engine) startGuard() {
-	if e.env.Executing != nil && slices.ContainsFunc(e.plan.Tasks, e.isMiss) {
+	if e.env.Executing != nil && slices.ContainsFunc(e.nodes, (*node).willExecute) {
 		e.workers.Go(func() { e.env.Executing(nil) })
 	}
 }
@@ -55,19 +56,13 @@ func (e *engine) startGuard() {
 // prepareToExecute prepares, in the background, the first execution and the storing of the first
 // result.
 func (e *engine) prepareToExecute() {
-	if !slices.ContainsFunc(e.plan.Tasks, e.isMiss) {
+	if !slices.ContainsFunc(e.nodes, (*node).willExecute) {
 		return
 	}
 	e.workers.Go(e.env.executing)
 	if disk := cache.DiskOf(e.env.Store); disk != nil {
 		e.workers.Go(disk.WriteUses)
 	}
-}
-
-// isMiss reports whether it is certain that a task is executed, unless something fails before.
-func (e *engine) isMiss(t *plan.Task) bool {
-	ev := e.node(t).ev
-	return !t.Held && ev != nil && ev.Err == nil && ev.Status == key.Miss && ev.Reason != key.MissPending
 }
 
 // lockWorkspace locks the workspace, and reports whether it had to wait for another run. If the state
@@ -131,20 +126,14 @@ func (e *engine) findInPlace(hits []*key.Evaluation) {
 
 // forgetInPlace forgets which hits are in place: files may have changed.
 func (e *engine) forgetInPlace() {
-	for i := range e.nodes {
-		e.nodes[i].inPlace = false
+	for _, n := range e.nodes {
+		n.inPlace = false
 	}
 }
 
 // isInPlace reports whether a hit whose turn has come is in place. The result of findInPlace is valid
 // until something is executed or restored.
 func (e *engine) isInPlace(n *node) bool { return !e.touched && n.inPlace || e.inPlace(n.ev) }
-
-// replaces reports whether t is a miss that has outputs of an earlier run.
-func (e *engine) replaces(t *plan.Task) bool {
-	ev := e.node(t).ev
-	return ev != nil && ev.Status == key.Miss && len(e.keys.History().Of(t).Outputs) > 0
-}
 
 // inPlace reports whether nothing has to be done for a hit.
 func (e *engine) inPlace(ev *key.Evaluation) bool {
@@ -179,8 +168,8 @@ func (e *engine) unreserve() {
 		e.release()
 		e.release = func() {}
 		e.serversUnneeded = true
-		for i := range e.nodes {
-			if n := &e.nodes[i]; n.cancel != nil && !n.task.Requested {
+		for _, n := range e.nodes {
+			if n.cancel != nil && !n.task.Requested {
 				n.cancel()
 			}
 		}

@@ -45,7 +45,7 @@ func (e *engine) undeclared(x *execution, last *key.LastRun) (own, warned []stri
 // ranMeanwhile reports whether a task of d was executed during the execution of r.
 func (e *engine) ranMeanwhile(d *dish.Dish, r *Result) bool {
 	end := r.Started.Add(r.Duration)
-	return slices.ContainsFunc(e.nodes, func(n node) bool {
+	return slices.ContainsFunc(e.nodes, func(n *node) bool {
 		switch {
 		case n.task.Dish.Path != d.Path:
 			return false
