@@ -105,33 +105,11 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	if err := env.refuseRecursion(p); err != nil {
 		return nil, err
 	}
-	env.Toolchains.LetRun()
-	e := &engine{
-		env: env, plan: p, tree: env.Tree, opts: opts, start: time.Now(),
-		nodes: make([]*node, len(p.Tasks)), ending: countEnding(p), overlaps: overlaps, installs: make(map[string]*scopeInstall),
-		done: make(chan func()), jobs: make(chan func() func()), progress: make(chan func()),
-	}
-	nodes := make([]node, len(p.Tasks)) // one allocation for all
-	for i, t := range p.Tasks {
-		nodes[i].task, nodes[i].waits = t, len(p.Graph.Before(i))
-		e.nodes[i] = &nodes[i]
-	}
-	var err error
-	e.keys, err = env.Evaluator(p, opts.Force, func(t *plan.Task) *key.Evaluation { return e.node(t).ev })
+	e, err := newEngine(env, p, opts, overlaps)
 	if err != nil {
 		return nil, err
 	}
-	e.recorder = &record.Recorder{
-		Root: env.Root, Store: env.Store, Tree: e.tree, Plan: p, Environ: env.Environ, History: e.keys.History,
-		Journal: record.NewJournal(env.State), Warn: env.warn, Moves: env.Moves,
-	}
-	e.files = key.FilesOf(e.keys)
-	e.batch = record.NewBatch(e.keys, e.recorder)
-	stage, unstage := env.State.LazyTemp()
-	outDir, removeOuts := env.State.LazyDirs()
-	e.outDir, e.unstage = outDir, func() { unstage(); removeOuts() }
 	defer e.unstage()
-	e.restorer = outputs.NewRestorer(env.Root, stage)
 	defer e.restorer.Close()
 	if err := e.evaluate(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
@@ -157,6 +135,37 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	r := e.finish(ctx)
 	e.release()
 	return r, nil
+}
+
+// newEngine returns an engine whose tasks are pending. The caller calls unstage and closes the restorer.
+func newEngine(env *Env, p *plan.Plan, opts Options, overlaps overlaps) (*engine, error) {
+	env.Toolchains.LetRun()
+	e := &engine{
+		env: env, plan: p, tree: env.Tree, opts: opts, start: time.Now(),
+		nodes: make([]*node, len(p.Tasks)), ending: countEnding(p), overlaps: overlaps, installs: make(map[string]*scopeInstall),
+		done: make(chan func()), jobs: make(chan func() func()), progress: make(chan func()),
+	}
+	nodes := make([]node, len(p.Tasks)) // one allocation for all
+	for i, t := range p.Tasks {
+		nodes[i].task, nodes[i].waits = t, len(p.Graph.Before(i))
+		e.nodes[i] = &nodes[i]
+	}
+	var err error
+	e.keys, err = env.Evaluator(p, opts.Force, func(t *plan.Task) *key.Evaluation { return e.node(t).ev })
+	if err != nil {
+		return nil, err
+	}
+	e.recorder = &record.Recorder{
+		Root: env.Root, Store: env.Store, Tree: e.tree, Plan: p, Environ: env.Environ, History: e.keys.History,
+		Journal: record.NewJournal(env.State), Warn: env.warn, Moves: env.Moves,
+	}
+	e.files = key.FilesOf(e.keys)
+	e.batch = record.NewBatch(e.keys, e.recorder)
+	stage, unstage := env.State.LazyTemp()
+	outDir, removeOuts := env.State.LazyDirs()
+	e.outDir, e.unstage = outDir, func() { unstage(); removeOuts() }
+	e.restorer = outputs.NewRestorer(env.Root, stage)
+	return e, nil
 }
 
 // loop starts ready tasks and handles the ends of tasks until none is left.
