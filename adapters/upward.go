@@ -43,3 +43,9 @@ func lineAt(data []byte, at int) string {
 	line, _, _ := bytes.Cut(data[start:], []byte("\n"))
 	return string(line)
 }
+
+// Within reports whether path is dir or lies below it. Both are absolute, or both are relative.
+func Within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}

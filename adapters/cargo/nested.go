@@ -36,7 +36,7 @@ func (a *Adapter) nested(f *snapshot.Files) (answer adapters.NestedAnswer, err e
 		return answer, err
 	}
 	member, err := a.isMember(f, root, m)
-	if err != nil || member && (around == "" || !within(around, root.Dir())) {
+	if err != nil || member && (around == "" || !adapters.Within(around, root.Dir())) {
 		return answer, err
 	}
 	switch {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/cargo/cargotoml"
 	"github.com/bentobuild/bento/adapters/snapshot"
 )
@@ -120,7 +121,7 @@ func (c *collector) add(dir string) error {
 func (c *collector) follow(m *cargotoml.Manifest) error {
 	for _, d := range m.Dependencies {
 		dir := c.top.DirOf(d)
-		if dir == "" || !within(c.top.Dir(), dir) {
+		if dir == "" || !adapters.Within(c.top.Dir(), dir) {
 			continue
 		}
 		if err := c.add(dir); err != nil {
@@ -128,10 +129,4 @@ func (c *collector) follow(m *cargotoml.Manifest) error {
 		}
 	}
 	return nil
-}
-
-// within reports whether dir is top or is below it.
-func within(top, dir string) bool {
-	rel, err := filepath.Rel(top, dir)
-	return err == nil && filepath.IsLocal(rel)
 }

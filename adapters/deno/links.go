@@ -205,7 +205,7 @@ func (l *linker) addPackage(at place, specifier string) {
 // addFile adds the directory of a file outside of the project.
 func (l *linker) addFile(at place, file string) {
 	tests := imports.IsTest(file)
-	if rel, err := filepath.Rel(l.dir, file); err != nil || !filepath.IsLocal(rel) {
+	if !adapters.Within(l.dir, file) {
 		at.deep = tests
 		l.addDir(at, filepath.Dir(file))
 	} else if tests && !at.test {

@@ -2,7 +2,6 @@ package golang
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 
 	"github.com/bentobuild/bento/adapters"
@@ -72,15 +71,10 @@ func (g *linker) replaced() {
 // needs is unknown.
 func (g *linker) beyond(root string) {
 	for _, dir := range g.p.work.Uses {
-		if root != "" && isBelow(root, g.p.work.File) && !isBelow(root, dir) {
+		if root != "" && adapters.Within(root, g.p.work.File) && !adapters.Within(root, dir) {
 			g.links = append(g.links, adapters.Link{Dir: dir, File: g.p.work.File})
 		}
 	}
-}
-
-func isBelow(root, path string) bool {
-	rel, err := filepath.Rel(root, path)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // used adds the members of the workspace that are required or imported.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/golang/gomod"
 	"github.com/bentobuild/bento/adapters/snapshot"
 )
@@ -73,7 +74,7 @@ func (p *project) members() []string {
 	}
 	if p.mod != nil {
 		for _, r := range p.mod.Replaces {
-			if inside(p.dir, r.Dir) {
+			if r.Dir != p.dir && adapters.Within(p.dir, r.Dir) {
 				dirs = append(dirs, r.Dir)
 			}
 		}
@@ -81,12 +82,6 @@ func (p *project) members() []string {
 	slices.Sort(dirs)
 	dirs = slices.Compact(dirs)
 	return slices.DeleteFunc(dirs, func(d string) bool { return d == p.dir })
-}
-
-// inside reports whether dir is below top.
-func inside(top, dir string) bool {
-	rel, err := filepath.Rel(top, dir)
-	return err == nil && filepath.IsLocal(rel) && rel != "."
 }
 
 // env returns the variables that tasks and installs of p need in addition.

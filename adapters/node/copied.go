@@ -1,7 +1,6 @@
 package node
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -93,7 +92,7 @@ func (c *copies) scripts(dir string) []adapters.Copied {
 		}
 		s := adapters.Copied{Dir: at, Scripts: true}
 		for _, other := range c.members {
-			if rel, err := filepath.Rel(at, other); err == nil && rel != "." && filepath.IsLocal(rel) {
+			if other != at && adapters.Within(at, other) {
 				s.Except = append(s.Except, other)
 			}
 		}

@@ -21,7 +21,7 @@ func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, er
 	}
 	var answer adapters.TasksAnswer
 	for _, p := range a.pathPackages(f, m) {
-		if rel, err := filepath.Rel(dir, p.Dir()); err == nil && filepath.IsLocal(rel) && rel != "." {
+		if p.Dir() != dir && adapters.Within(dir, p.Dir()) {
 			answer.Members = append(answer.Members, p.Dir())
 		}
 	}

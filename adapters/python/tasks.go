@@ -2,7 +2,6 @@ package python
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 
 	"github.com/bentobuild/bento/adapters"
@@ -63,22 +62,16 @@ func (p *project) filesAbove() []string {
 	var paths []string
 	for _, file := range p.take {
 		for _, path := range file.Files {
-			if !within(p.dir, path) {
+			if !adapters.Within(p.dir, path) {
 				paths = append(paths, path)
 			}
 		}
 	}
 	normal, dev := p.asked()
 	for _, r := range slices.Concat(normal, dev) {
-		if r.IsArchive() && !within(p.dir, r.Path) {
+		if r.IsArchive() && !adapters.Within(p.dir, r.Path) {
 			paths = append(paths, r.Path)
 		}
 	}
 	return paths
-}
-
-// within reports whether path is dir or is below it.
-func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/ruby/gemfile"
 	"github.com/bentobuild/bento/adapters/ruby/gemlock"
 	"github.com/bentobuild/bento/adapters/snapshot"
@@ -213,8 +214,7 @@ func (b *bundle) gemNamed(name string) (pathGem, bool) {
 func (b *bundle) members() []string {
 	var dirs []string
 	for _, g := range b.gems {
-		rel, err := filepath.Rel(b.dir, g.dir)
-		if err == nil && filepath.IsLocal(rel) && rel != "." && !slices.Contains(dirs, g.dir) {
+		if g.dir != b.dir && adapters.Within(b.dir, g.dir) && !slices.Contains(dirs, g.dir) {
 			dirs = append(dirs, g.dir)
 		}
 	}

@@ -69,7 +69,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 func hasSources(f *snapshot.Files, members []string) bool {
 	own := func(name string) bool {
 		dir := f.Path(name)
-		return f.IsDir(name) && !slices.ContainsFunc(members, func(m string) bool { return within(dir, m) })
+		return f.IsDir(name) && !slices.ContainsFunc(members, func(m string) bool { return adapters.Within(dir, m) })
 	}
 	return slices.ContainsFunc([]string{"lib", "app", "spec", "test"}, own) || f.IsFile("config.ru")
 }
@@ -236,7 +236,7 @@ func (p *project) finish(f *snapshot.Files, tasks []adapters.Task) {
 	}
 	// The install before a task writes a missing lockfile.
 	for _, path := range append(slices.Clone(p.file.Files), lockOf(p.file.Path)) {
-		if !within(p.here, path) {
+		if !adapters.Within(p.here, path) {
 			shared = append(shared, path)
 		}
 	}
@@ -265,12 +265,6 @@ func configsAbove(f *snapshot.Files) []string {
 		}
 	}
 	return paths
-}
-
-// within reports whether path is dir or is below it.
-func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // quote returns word quoted for the shell.

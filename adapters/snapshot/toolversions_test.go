@@ -5,9 +5,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/snapshot"
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestToolVersions(t *testing.T) {

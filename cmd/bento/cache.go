@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/bentobuild/bento/internal/workspace"
 	"io/fs"
 	"slices"
 	"syscall"
@@ -17,6 +16,7 @@ import (
 	"github.com/bentobuild/bento/internal/owner"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/workspace"
 )
 
 func cacheCommand(s *session) *cobra.Command {

@@ -1,8 +1,6 @@
 package probe
 
-import (
-	"github.com/bentobuild/bento/internal/pattern"
-)
+import "github.com/bentobuild/bento/internal/pattern"
 
 // Question is one command line that commands without leave may start.
 type Question int

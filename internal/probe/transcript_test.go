@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/adapters"
 )
 
 func TestTranscriptTellsWholeLinesOfBothStreams(t *testing.T) {

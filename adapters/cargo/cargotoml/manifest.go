@@ -145,7 +145,7 @@ func (m *Manifest) DirOf(d Dependency) string {
 // Excludes reports whether m's workspace excludes dir. A member that it names by its path
 // is a member in any case.
 func (m *Manifest) Excludes(dir string) bool {
-	below := func(name string) bool { return within(resolve(m.Path, name), dir) }
+	below := func(name string) bool { return adapters.Within(resolve(m.Path, name), dir) }
 	return slices.ContainsFunc(m.Workspace.Exclude, below) && !slices.ContainsFunc(m.Workspace.Members, below)
 }
 
@@ -221,7 +221,7 @@ func outside(path string, root *tomlfile.Value) []string {
 		if name == "" {
 			continue
 		}
-		if dir := filepath.Dir(resolve(path, name)); !within(filepath.Dir(path), dir) {
+		if dir := filepath.Dir(resolve(path, name)); !adapters.Within(filepath.Dir(path), dir) {
 			dirs = append(dirs, dir)
 		}
 	}
@@ -251,10 +251,4 @@ func resolve(path, name string) string {
 		return filepath.Clean(name)
 	}
 	return filepath.Join(filepath.Dir(path), name)
-}
-
-// within reports whether dir is top or is below it.
-func within(top, dir string) bool {
-	rel, err := filepath.Rel(top, dir)
-	return err == nil && filepath.IsLocal(rel)
 }

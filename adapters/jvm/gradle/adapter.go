@@ -7,14 +7,14 @@ package gradle
 
 import (
 	"context"
-	"github.com/bentobuild/bento/adapters/snapshot"
-	"github.com/bentobuild/bento/internal/probe"
 	"path/filepath"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/adapters/jvm/script"
+	"github.com/bentobuild/bento/adapters/snapshot"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // identity is an ingredient of every key. It changes when a change to a recipe or a reader

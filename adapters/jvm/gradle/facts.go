@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm/script"
 	"github.com/bentobuild/bento/adapters/snapshot"
 )
@@ -244,7 +245,7 @@ func (p *project) find(f *snapshot.Files, text, dir string) string {
 		if filepath.IsAbs(text) && !anchored {
 			path = filepath.Clean(text)
 		}
-		if within(p.dir, path) {
+		if adapters.Within(path, p.dir) {
 			continue // a directory above the build would make everything an input
 		}
 		if f.IsFile(path) || anchored && f.IsDir(path) || strings.HasPrefix(text, "..") && f.IsDir(path) {

@@ -144,7 +144,7 @@ func (l *linking) builds(f *snapshot.Files) {
 		return
 	}
 	for _, b := range l.settings.Builds {
-		if !within(l.dir, b.Text) && b.Text != l.root() {
+		if !adapters.Within(b.Text, l.dir) && b.Text != l.root() {
 			l.add(b.Text, l.settings.Path, b.Line, false)
 		}
 	}

@@ -31,7 +31,7 @@ func (a *Adapter) nested(f *snapshot.Files, outer string) (answer adapters.Neste
 	below := slices.Contains(strings.Split(rel(outer, f.Dir()), "/"), "src")
 	var nearest *script.Settings
 	for dir := range f.Ancestors() {
-		if dir == f.Dir() || below && !within(outer, dir) {
+		if dir == f.Dir() || below && !adapters.Within(dir, outer) {
 			continue
 		}
 		s, err := a.settingsIn(f, dir)

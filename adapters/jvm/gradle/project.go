@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm/script"
 	"github.com/bentobuild/bento/adapters/snapshot"
 )
@@ -137,7 +138,7 @@ func (p *project) loose(f *snapshot.Files) []string {
 	var paths []string
 	for _, path := range p.named() {
 		dir := p.settings.Projects[path].Dir
-		if !within(dir, p.root()) {
+		if !adapters.Within(p.root(), dir) {
 			continue
 		}
 		if !hasScript(f, dir) && f.IsDir(filepath.Join(dir, "src")) {
@@ -155,11 +156,6 @@ func hasScript(f *snapshot.Files, dir string) bool {
 		}
 	}
 	return false
-}
-
-// within reports whether path is dir, or is below it.
-func within(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
 func rel(base, path string) string {

@@ -266,7 +266,7 @@ func (r *recipes) above() []string {
 			}
 		}
 	}
-	files = slices.DeleteFunc(files, func(path string) bool { return within(path, r.dir) })
+	files = slices.DeleteFunc(files, func(path string) bool { return adapters.Within(r.dir, path) })
 	slices.Sort(files)
 	return slices.Compact(files)
 }

@@ -5,13 +5,13 @@ package maven
 
 import (
 	"context"
-	"github.com/bentobuild/bento/adapters/snapshot"
-	"github.com/bentobuild/bento/internal/probe"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/adapters/jvm/pom"
+	"github.com/bentobuild/bento/adapters/snapshot"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // identity is an ingredient of every key. It changes when a change to a recipe or a reader

@@ -87,14 +87,14 @@ func (p *project) aside(f *snapshot.Files) []adapters.Link {
 	}
 	var links []adapters.Link
 	for i, m := range p.chain[1:] {
-		if within(f.Dir(), m.Dir()) && within(m.Dir(), top) {
+		if adapters.Within(m.Dir(), f.Dir()) && adapters.Within(top, m.Dir()) {
 			continue
 		}
 		child := p.chain[i]
 		links = append(links, adapters.Link{Dir: m.Dir(), File: child.Path, Line: child.Parent.Line})
 	}
 	for _, dir := range members(p.self()) {
-		if !within(dir, top) {
+		if !adapters.Within(top, dir) {
 			links = append(links, adapters.Link{Dir: filepath.Clean(dir), File: p.self().Path, Line: p.self().Modules[dir].Line})
 		}
 	}

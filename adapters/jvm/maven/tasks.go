@@ -181,21 +181,16 @@ func (r *recipes) above(w *jvm.Wrapper) []string {
 	}
 	for dir := range r.f.Ancestors() {
 		// Maven takes the nearest directory with .mvn for the top.
-		if mvn := filepath.Join(dir, ".mvn"); within(r.root().Dir(), dir) && r.f.IsDir(mvn) {
+		if mvn := filepath.Join(dir, ".mvn"); adapters.Within(dir, r.root().Dir()) && r.f.IsDir(mvn) {
 			files = append(files, mvn)
 			break
 		}
 	}
 	files = append(files, r.named()...)
 	own := r.f.Dir()
-	files = slices.DeleteFunc(files, func(path string) bool { return within(path, own) })
+	files = slices.DeleteFunc(files, func(path string) bool { return adapters.Within(own, path) })
 	slices.Sort(files)
 	return slices.Compact(files)
-}
-
-// within reports whether path is dir, or is below it.
-func within(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
 // named returns the files and directories outside the project that its poms name by path. A
@@ -215,12 +210,12 @@ func (r *recipes) named() []string {
 			switch {
 			case filepath.IsAbs(path):
 				path = filepath.Clean(path)
-				if within(r.f.Dir(), path) || !r.f.IsFile(path) && !r.f.IsDir(path) {
+				if adapters.Within(path, r.f.Dir()) || !r.f.IsFile(path) && !r.f.IsDir(path) {
 					continue // a directory above the repository would make everything an input
 				}
 			case strings.HasPrefix(path, ".."):
 				path = filepath.Join(r.f.Dir(), path)
-				if within(r.f.Dir(), path) || !r.f.IsFile(path) && !r.f.IsDir(path) {
+				if adapters.Within(path, r.f.Dir()) || !r.f.IsFile(path) && !r.f.IsDir(path) {
 					continue
 				}
 			case len(r.reactor) > 0 && r.f.IsFile(filepath.Join(root, path)):

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/diagnostics"
-
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
 )
 
 // Value is a text of a pom and its line; both are zero when it is missing.

@@ -1,8 +1,6 @@
 package script
 
-import (
-	"strings"
-)
+import "strings"
 
 // Build is a parsed build script, or a script that others apply.
 type Build struct {

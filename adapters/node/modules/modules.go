@@ -124,8 +124,7 @@ func (in *Install) holds(dir string) bool {
 	if err != nil {
 		return false
 	}
-	rel, err := filepath.Rel(scope, real)
-	return err == nil && filepath.IsLocal(rel)
+	return adapters.Within(scope, real)
 }
 
 // isWhole reports whether the last install finished and still exists.

@@ -52,7 +52,7 @@ func (r *reader) read(path string) {
 	if err != nil {
 		return
 	}
-	if !within(r.dir, path) {
+	if !adapters.Within(r.dir, path) {
 		r.out.Above = append(r.out.Above, path)
 	}
 	bases := root.Get("extends").Items()
@@ -102,7 +102,7 @@ func (r *reader) references(path string, root *jsonfile.Value) {
 		if isFile {
 			target = filepath.Dir(target)
 		}
-		if !within(r.dir, target) {
+		if !adapters.Within(r.dir, target) {
 			r.out.Links = append(r.out.Links, adapters.Link{Dir: target, File: path, Line: ref.Line(), Loose: true})
 		}
 	}
@@ -163,7 +163,7 @@ func (r *reader) outside(path, text string) {
 		return
 	}
 	out := resolve(filepath.Dir(path), text)
-	if !within(r.dir, out) && !within(out, r.dir) && !strings.Contains(out, "/node_modules/") {
+	if !adapters.Within(r.dir, out) && !adapters.Within(out, r.dir) && !strings.Contains(out, "/node_modules/") {
 		r.out.Outputs = append(r.out.Outputs, out+"/**")
 	}
 }
@@ -181,10 +181,4 @@ func resolve(dir, path string) string {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(dir, filepath.FromSlash(path))
-}
-
-// within reports whether path is dir or is below it.
-func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
 }

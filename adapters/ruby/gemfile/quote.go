@@ -1,8 +1,6 @@
 package gemfile
 
-import (
-	"strings"
-)
+import "strings"
 
 // quoted reads a string in quotes. Ruby joins adjacent strings; manifests do not use that.
 func (l *lexer) quoted() {

@@ -4,9 +4,7 @@
 // has its place in the file. Conflicts and Refusals check rules that no schema can state.
 package manifest
 
-import (
-	"github.com/bentobuild/bento/internal/jsonfile"
-)
+import "github.com/bentobuild/bento/internal/jsonfile"
 
 // Manifest is a valid manifest. The tags are the names of the file.
 type Manifest struct {

@@ -1,8 +1,6 @@
 package shape
 
-import (
-	"math"
-)
+import "math"
 
 // Schema returns the shape as a JSON Schema (draft 2020-12). It is wider than the shape where
 // a string must pass a test, which the description names, and where it is bounded in bytes.
