@@ -27,7 +27,7 @@ const maxAsking = 16
 // is read later names it.
 func (f *finder) adopt(ctx context.Context) {
 	f.remember()
-	defer f.save()
+	defer f.looking.Go(func() { f.saver = f.answers.Look() })
 	for len(f.pending) > 0 && ctx.Err() == nil {
 		for len(f.pending) > 0 && ctx.Err() == nil {
 			f.decideWave(ctx, f.nextWave())
@@ -39,16 +39,19 @@ func (f *finder) adopt(ctx context.Context) {
 	f.ws.Failed = f.faults.ByID()
 }
 
-// save begins to save the answers. The look at the files that they depend on ends before Find does:
+// save saves what this invocation has found. The look at the files that the answers depend on has ended:
 // later, something else may change them.
 func (f *finder) save() {
-	f.looking.Go(func() {
-		if saver := f.answers.Look(); f.Later != nil {
-			f.Later(saver.Store)
-		} else {
-			saver.Store()
-		}
-	})
+	f.looking.Wait()
+	write := func() {
+		f.saver.Store()
+		_ = f.Saved.Save() // after an error, the next invocation asks again
+	}
+	if f.Later == nil {
+		write()
+	} else {
+		f.Later(write)
+	}
 }
 
 // decideWave decides about sites that are not inside one another.
@@ -93,7 +96,7 @@ func (f *finder) asks(s *site) []adapters.Adapter {
 func (f *finder) remember() {
 	if f.Basis != nil && slices.ContainsFunc(f.pending, func(s *site) bool { return !f.quick(s) }) {
 		f.answers = answers.Open(answers.Options{
-			State: f.State, Tree: f.Tree, Source: snapshot.Options{Clone: f.Clone, Snapshot: f.Snapshot}.Source(),
+			Saved: f.Saved, Tree: f.Tree, Source: snapshot.Options{Clone: f.Clone, Snapshot: f.Snapshot}.Source(),
 			Basis: f.Basis(), Adapters: f.Registry.All(), Marks: f.marks,
 		})
 	}

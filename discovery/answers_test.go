@@ -130,7 +130,7 @@ func compareAnswers(rt *rapid.T, root string, env adapters.Environ) (write func(
 		shown := new(snapshot.Snapshot)
 		o := Options{Tree: files, Config: cfg, Registry: adapters.NewRegistry(builtin.All(snapshot.Options{Env: env, Snapshot: shown})...), Snapshot: shown}
 		if memory {
-			o.State, o.Basis = st, func() string { return strings.Join(env, "\x00") }
+			o.Saved, o.Basis = st.OpenParts("answers", 1), func() string { return strings.Join(env, "\x00") }
 			o.Later = func(do func()) { write = do }
 		}
 		defer files.Close()
@@ -179,7 +179,7 @@ func TestAnswersAreWrittenLater(t *testing.T) {
 		shown := new(snapshot.Snapshot)
 		ws, _ := Find(t.Context(), Options{
 			Tree: files, Config: cfg, Registry: adapters.NewRegistry(builtin.All(snapshot.Options{Snapshot: shown})...), Snapshot: shown,
-			State: st, Basis: func() string { return "b" }, Later: later,
+			Saved: st.OpenParts("answers", 1), Basis: func() string { return "b" }, Later: later,
 		})
 		return ws.Dishes[0].Pin.Version
 	}

@@ -27,14 +27,13 @@ type Options struct {
 	Config   *config.Workspace
 	Registry *adapters.Registry
 	Memory   *config.ParseCache // source of Config; may be nil
-	// State stores the answers of adapters. Basis identifies everything that they depend on besides
-	// files: the program, the environment, settings. Nothing is saved when Basis is nil or returns
-	// "".
-	State *state.Dir
+	// Saved has the answers of adapters and the embeds of sources. It may be nil. Basis identifies everything
+	// that the answers depend on besides files: the program, the environment, settings. No answer is saved
+	// when Basis is nil or returns "".
+	Saved *state.Parts
 	Basis func() string
-	// Later starts a function that writes State and reads no file of the workspace, so that it may run
-	// concurrently with later steps. The caller waits for its end. If Later is nil, Find calls the
-	// function and waits.
+	// Later receives a function that saves Saved and reads no file of the workspace, so that it may run
+	// concurrently with later steps. If Later is nil, Find calls the function.
 	Later func(write func())
 
 	// Made returns the files with one of these names that the last runs of tasks have made, by path. It may
@@ -84,6 +83,7 @@ func Find(ctx context.Context, o Options) (*dish.Workspace, []diagnostics.Diagno
 	f.findEmbeds()
 	f.fillBentos()
 	f.checkPins()
+	f.save()
 	return f.ws, diagnostics.Sorted(f.problems)
 }
 
@@ -98,7 +98,8 @@ type finder struct {
 	faults   pluginFailures // of plugins
 	marks    []answers.Mark // files whose names an adapter looks for
 	answers  *answers.Cache
-	looking  sync.WaitGroup // see save
+	saver    *answers.Saver
+	looking  sync.WaitGroup // sets saver
 	unknown  int            // paths of bentos without a dish, so far
 
 	derivedOf map[*dish.Dish]*tree.Set // see derivedIn

@@ -38,7 +38,7 @@ func (f *finder) findEmbeds() {
 		projects[i] = s.of
 		projects[i].Inner = inside(paths, s.of.Path)
 	}
-	for i, list := range embeds.Find(embeds.Options{State: f.State, Tree: f.Tree, Clone: f.Clone}, projects) {
+	for i, list := range embeds.Find(embeds.Options{Saved: f.Saved, Tree: f.Tree, Clone: f.Clone}, projects) {
 		scans[i].set(list)
 	}
 }

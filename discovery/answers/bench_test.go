@@ -36,7 +36,7 @@ func BenchmarkKnown(b *testing.B) {
 			b.Fatal(err)
 		}
 		shown.Hold(NewView(files, nil))
-		return Options{State: st, Tree: files, Source: all.Source(), Basis: "b", Adapters: list}
+		return Options{Saved: st.OpenParts("answers", 1), Tree: files, Source: all.Source(), Basis: "b", Adapters: list}
 	}
 	first := Open(walk())
 	var pnpm adapters.Adapter
@@ -51,7 +51,7 @@ func BenchmarkKnown(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	first.Look().Store()
+	save(b, first)
 	if err := first.o.Tree.Index().Save(); err != nil {
 		b.Fatal(err)
 	}

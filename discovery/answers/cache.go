@@ -27,7 +27,7 @@ type Answer struct {
 
 // Options are the inputs of Open.
 type Options struct {
-	State  *state.Dir
+	Saved  *state.Parts
 	Tree   *tree.Tree
 	Source snapshot.Source // the same workspace, as adapters read it
 	// Basis identifies everything that answers depend on besides the adapter and the files it
@@ -47,8 +47,7 @@ type Cache struct {
 	answered map[question]*answered
 	detected map[question]bool
 	asked    map[question]bool // Detect was asked in this process
-	saved    saved             // content of the file
-	payload  []byte            // bytes of the file
+	saved    saved
 	news     bool
 }
 
@@ -82,8 +81,7 @@ func Open(o Options) *Cache {
 		marks: marks, o: o, looker: &looker{files: o.Tree, from: o.Source}, answered: make(map[question]*answered),
 		detected: make(map[question]bool), asked: make(map[question]bool),
 	}
-	if s, payload, ok := load(o.State); ok && s.Basis == o.Basis {
-		m.payload = payload
+	if s, ok := load(o.Saved); ok && s.Basis == o.Basis {
 		m.take(s)
 	}
 	return m

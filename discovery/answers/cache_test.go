@@ -64,7 +64,7 @@ func TestAllAdaptersAreRemembered(t *testing.T) {
 			}
 			first := open(t, root)
 			asked := askEverybody(t, first, root)
-			first.Look().Store()
+			save(t, first)
 			if err := first.o.Tree.Index().Save(); err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestAllAdaptersAreRemembered(t *testing.T) {
 // invocation reads no file.
 func checkIndexed(t *testing.T, m *Cache, asked []question) {
 	t.Helper()
-	files, err := tree.Walk(t.Context(), m.o.Tree.Root(), &tree.Options{State: m.o.State})
+	files, err := tree.Walk(t.Context(), m.o.Tree.Root(), &tree.Options{State: state.Open(m.o.Tree.Root())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,15 @@ func openWith(t *testing.T, root, basis string, list []adapters.Adapter) *Cache 
 		t.Fatal(err)
 	}
 	t.Cleanup(files.Close)
-	return Open(Options{State: st, Tree: files, Source: sourceOf(files), Basis: basis, Adapters: list})
+	return Open(Options{Saved: st.OpenParts("answers", 1), Tree: files, Source: sourceOf(files), Basis: basis, Adapters: list})
+}
+
+// save saves the answers as discovery does.
+func save(t interface{ Fatal(...any) }, m *Cache) {
+	m.Look().Store()
+	if err := m.o.Saved.Save(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // askEverybody asks every adapter about every directory that it detects.
@@ -161,7 +169,7 @@ func TestBasis(t *testing.T) {
 	write(t, filepath.Join(root, ".bento", "keep"), "")
 	first := open(t, root)
 	asked := askEverybody(t, first, root)
-	first.Look().Store()
+	save(t, first)
 	q := asked[0]
 	for _, c := range []struct {
 		basis    string

@@ -23,11 +23,17 @@ func FuzzSaved(f *testing.F) {
 	defer files.Close()
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		st := state.Open(t.TempDir())
-		if err := st.Store(memoryFile, memoryVersion, payload); err != nil {
+		var file pack.Writer
+		file.Uint(1)
+		file.String(part)
+		file.Uint(uint64(len(payload)))
+		file.Raw(payload)
+		if err := st.Store("answers", 1, file.Payload()); err != nil {
 			t.Fatal(err)
 		}
-		s, _, ok := load(st)
-		m := Open(Options{State: st, Tree: files, Source: sourceOf(files), Basis: "b"})
+		parts := st.OpenParts("answers", 1)
+		s, ok := load(parts)
+		m := Open(Options{Saved: parts, Tree: files, Source: sourceOf(files), Basis: "b"})
 		if m == nil {
 			t.Fatal("not opened")
 		}

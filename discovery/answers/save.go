@@ -5,18 +5,14 @@ import (
 	"slices"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// The answers are one file in the workspace's state.
-const (
-	memoryFile    = "answers"
-	memoryVersion = 14
-)
+// part is the name of the answers in the file.
+const part = "answers"
 
-// saved is the content of the file.
+// saved are the saved answers.
 type saved struct {
 	Basis    string
 	Spots    []spot           // that answers depend on
@@ -54,14 +50,9 @@ type savedAnswer struct {
 	Reads    []int // indices in Groups
 }
 
-func load(dir *state.Dir) (s saved, payload []byte, ok bool) {
-	payload, err := dir.Load(memoryFile, memoryVersion)
-	if err != nil {
-		return s, nil, false
-	}
-	r := pack.NewReader(payload)
-	err = r.Next(&s)
-	return s, payload, err == nil && r.End() == nil && len(s.Spots) == len(s.Traces)
+func load(p *state.Parts) (s saved, ok bool) {
+	ok = p.Get(part, &s)
+	return s, ok && len(s.Spots) == len(s.Traces)
 }
 
 // trace returns the trace of spot i. For an invalid index it returns a trace that never holds.

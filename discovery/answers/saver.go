@@ -1,7 +1,6 @@
 package answers
 
 import (
-	"bytes"
 	"cmp"
 	"maps"
 	"reflect"
@@ -9,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -77,22 +75,15 @@ func (m *Cache) anyUnused() bool {
 	return false
 }
 
-// Store writes the answers unless the file already has them. If writing fails, adapters are asked again
-// next time.
+// Store puts the answers into Options.Saved, which the caller saves.
 func (s *Saver) Store() {
-	if s == nil {
-		return
-	}
-	s.collect()
-	w := pack.Writer{}
-	w.Grow(len(s.m.payload) + len(s.paths)*32)
-	w.Add(s.saved)
-	if !bytes.Equal(w.Payload(), s.m.payload) {
-		_ = s.m.o.State.Store(memoryFile, memoryVersion, w.Payload())
+	if s != nil {
+		s.collect()
+		s.m.o.Saved.Set(part, s.saved)
 	}
 }
 
-// collect makes the content of the file.
+// collect makes the saved answers.
 func (s *Saver) collect() {
 	s.at, s.stamps, s.scopes = make(map[seen]int, len(s.paths)), make(map[tree.Stamp]int), make(map[string][]int)
 	s.sort()

@@ -196,7 +196,7 @@ func TestKnownAnswersAreTrue(t *testing.T) {
 					rt.Fatalf("%s: %v, answered\n%swant\n%s", dir, err, got.Tasks.Tasks[0].Run, want)
 				}
 			}
-			m.Look().Store()
+			save(rt, m)
 			if err := m.o.Tree.Index().Save(); err != nil {
 				rt.Fatal(err)
 			}
@@ -214,7 +214,7 @@ func openAt(rt *rapid.T, root string) *Cache {
 		rt.Fatal(err)
 	}
 	rt.Cleanup(files.Close)
-	return Open(Options{State: st, Tree: files, Source: sourceOf(files), Basis: "b"})
+	return Open(Options{Saved: st.OpenParts("answers", 1), Tree: files, Source: sourceOf(files), Basis: "b"})
 }
 
 // TestTraceFindsItsStamp checks that a trace without a stamp holds. It is saved again once the tree has a

@@ -20,8 +20,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// A project with so few sources, of so many bytes in all, is read again as a whole: a file of the
-// state would cost as much.
+// A project with so few sources, of so many bytes in all, is read again as a whole: to save the embeds of
+// each would cost as much.
 const (
 	fewSources = 8
 	littleText = 64 << 10
@@ -38,7 +38,7 @@ const readAhead = 1024
 
 // Options are the inputs of Find.
 type Options struct {
-	State *state.Dir // nil saves nothing
+	Saved *state.Parts // nil saves nothing
 	Tree  *tree.Tree
 	Clone *clone.Clone // the same workspace, which sources are read from
 }
@@ -61,20 +61,16 @@ type Project struct {
 // Find returns the embeds of each project, by file and line. It reads only sources that changed since
 // they were read last.
 func Find(o Options, projects []Project) [][]adapters.Embed {
-	f := &finder{Options: o, saved: load(o.State)}
-	found := parallel.Map(projects, func() *finder { return f }, (*finder).project)
-	all := make([][]adapters.Embed, len(projects))
-	next := make(summary, len(projects))
-	news := false
-	for i, r := range found {
-		all[i] = r.embeds
-		news = news || r.fresh && r.known
-		if r.known {
-			next[projects[i].id()] = r.of
-		}
+	f := &finder{Options: o}
+	f.sources = sync.OnceValue(f.loadSources)
+	if !o.Saved.Get(projectsPart, &f.projects) {
+		f.projects = nil
 	}
-	if news || len(next) != len(f.saved) {
-		next.save(o.State)
+	found := parallel.Map(projects, func() *finder { return f }, (*finder).project)
+	f.save(projects, found)
+	all := make([][]adapters.Embed, len(projects))
+	for i, r := range found {
+		all[i] = r.Embeds
 	}
 	return all
 }
@@ -88,54 +84,53 @@ func (p *Project) id() string {
 // finder is the state of one Find. It is safe for concurrent use.
 type finder struct {
 	Options
-	saved   summary
-	buffers sync.Pool // of *[]byte, for sources
+	projects map[string]of             // the saved ones, by Project.id
+	sources  func() map[string]sources // the saved ones, by Project.id
+	buffers  sync.Pool                 // of *[]byte, for sources
 }
 
 // result is the list of embeds of a project.
 type result struct {
 	of
-	fresh bool // it differs from the saved one
-	known bool // of may be saved
+	fresh   bool // it differs from the saved one
+	known   bool // of may be saved
+	sources sources
 }
 
 func (f *finder) project(p Project) (r result) {
 	sum, known := f.digest(&p)
-	old, had := f.saved[p.id()]
-	if known && had && old.sum == sum {
+	old, had := f.projects[p.id()]
+	if known && had && old.Sum == sum {
 		return result{of: old, known: true}
 	}
-	r.sum, r.known, r.fresh = sum, known, true
-	before := make(fileTable)
-	if len(f.saved) > 0 {
-		before = loadFiles(f.State, p.id())
-	}
-	now, size := make(fileTable), int64(0)
+	r.Sum, r.known, r.fresh = sum, known, true
+	before := f.sources()[p.id()]
+	now, size := make(sources), int64(0)
 	for e, s := range f.sourcesOf(&p, before) {
-		if len(r.embeds) > MaxEmbeds {
+		if len(r.Embeds) > MaxEmbeds {
 			break
 		}
 		if s.settled {
 			now[s.id] = s.embeds
 			size += e.Size
 		}
-		r.embeds = append(r.embeds, s.embeds...)
+		r.Embeds = append(r.Embeds, s.embeds...)
 	}
 	if len(now) > fewSources || size > littleText {
-		now.save(f.State, p.id(), before)
+		r.sources = now
 	}
 	return r
 }
 
 // source is the list of embeds of one file.
 type source struct {
-	id      fileID
+	id      string
 	embeds  []adapters.Embed
 	settled bool // it may be saved: a later change does not leave the same id
 }
 
 // sourcesOf yields the files that the adapter of the project finds embeds in, sorted. It reads some ahead.
-func (f *finder) sourcesOf(p *Project, before fileTable) iter.Seq2[*tree.Entry, source] {
+func (f *finder) sourcesOf(p *Project, before sources) iter.Seq2[*tree.Entry, source] {
 	all := f.Tree.Under(p.Path)
 	files := make([]*tree.Entry, 0, len(all))
 	for i := range all {
@@ -155,20 +150,20 @@ func (f *finder) sourcesOf(p *Project, before fileTable) iter.Seq2[*tree.Entry, 
 	}
 }
 
-func (f *finder) source(p *Project, e *tree.Entry, before fileTable) (s source) {
+func (f *finder) source(p *Project, e *tree.Entry, before sources) (s source) {
 	var seen bool
 	s.id = p.idOf(e)
 	if s.embeds, seen = before[s.id]; !seen {
 		s.embeds = f.scan(p, e.Path)
 	}
-	s.settled = f.State != nil && (seen || f.Tree.Settled(*e))
+	s.settled = f.Saved != nil && (seen || f.Tree.Settled(*e))
 	return s
 }
 
 // digest returns the digest of everything that decides which files the project embeds: the list of its
 // sources, and their stats. Without a state no later run compares it, so the file system is not tested.
 func (f *finder) digest(p *Project) (sum [32]byte, known bool) {
-	if f.State == nil {
+	if f.Saved == nil {
 		return sum, false
 	}
 	sources, known := f.Tree.StatDigest(p.Path, func(file string) bool { return endsIn(file, p.In) })

@@ -60,9 +60,13 @@ func (w *workspace) find(t *testing.T) []string {
 		}
 		return list
 	}
-	found := Find(Options{State: st, Tree: files, Clone: clone.At(w.root)}, []Project{{
+	parts := st.OpenParts("answers", 1)
+	found := Find(Options{Saved: parts, Tree: files, Clone: clone.At(w.root)}, []Project{{
 		Path: ".", Adapter: lines{}, Embeds: embeds, Inner: w.inner, In: []string{".take"}, Basis: w.basis,
 	}})
+	if err := parts.Save(); err != nil {
+		t.Fatal(err)
+	}
 	if w.learn {
 		for _, e := range files.Entries() {
 			_, _ = files.Index().Sum(e) // a link has no digest
@@ -174,44 +178,43 @@ func TestNothingIsSavedTwice(t *testing.T) {
 	}
 	w.settled(t)
 	st := state.Open(w.root)
-	before := st.Stamp(summaryName)
+	before := st.Stamp("answers")
 	w.write(t, "plain", "other")
-	if w.find(t); w.reads.Load() != 0 || st.Stamp(summaryName) != before {
-		t.Errorf("%d reads, saved again: %t", w.reads.Load(), st.Stamp(summaryName) != before)
+	if w.find(t); w.reads.Load() != 0 || st.Stamp("answers") != before {
+		t.Errorf("%d reads, saved again: %t", w.reads.Load(), st.Stamp("answers") != before)
 	}
 }
 
-// TestDamagedMemory: a damaged file of the state is ignored.
+// TestDamagedMemory: damaged saved embeds are ignored.
 func TestDamagedMemory(t *testing.T) {
 	t.Parallel()
 	w := &workspace{root: t.TempDir()}
 	w.write(t, ".bento/keep", "")
 	w.write(t, "a.take", "/x"+strings.Repeat(" ", littleText))
 	w.settled(t)
-	st := state.Open(w.root)
-	for _, name := range []string{summaryName, filesName + shortSum(".\x00lines\x00")} {
-		if _, err := st.Load(name, version); err != nil && name != summaryName {
-			t.Fatal(err)
-		}
-		if err := st.Store(name, version, []byte{200, 1, 2}); err != nil {
-			t.Fatal(err)
-		}
+	parts := state.Open(w.root).OpenParts("answers", 1)
+	for _, part := range []string{projectsPart, sourcesPart} {
+		parts.Set(part, "damaged")
+	}
+	if err := parts.Save(); err != nil {
+		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"/x"}, w.find(t)); diff != "" || w.reads.Load() != 1 {
 		t.Errorf("%d reads: %s", w.reads.Load(), diff)
 	}
 }
 
-// TestFewSourcesHaveNoFile: if one source of a small project changes, all of them are read again.
-func TestFewSourcesHaveNoFile(t *testing.T) {
+// TestFewSourcesAreNotSaved: if one source of a small project changes, all of them are read again.
+func TestFewSourcesAreNotSaved(t *testing.T) {
 	t.Parallel()
 	w := &workspace{root: t.TempDir()}
 	w.write(t, ".bento/keep", "")
 	w.write(t, "a.take", "/x")
 	w.write(t, "b.take", "/y")
 	w.settled(t)
-	if _, err := os.Stat(filepath.Join(w.root, ".bento/sources")); err == nil {
-		t.Error("the state has a file for two small sources")
+	var single map[string]sources
+	if state.Open(w.root).OpenParts("answers", 1).Get(sourcesPart, &single); len(single) > 0 {
+		t.Errorf("two small sources are saved: %v", single)
 	}
 	w.write(t, "b.take", "/z")
 	if diff := cmp.Diff([]string{"/x", "/z"}, w.find(t)); diff != "" || w.reads.Load() != 2 {

@@ -55,9 +55,18 @@ type Workspace struct {
 	History  *key.History             // of the tasks, as it was read before the search for dishes
 	Problems []diagnostics.Diagnostic // of the user's files, sorted
 
-	tools  Tools          // zero if no task uses one
-	saving sync.WaitGroup // saves the results of discovery for the next invocation
+	tools  Tools // zero if no task uses one
+	saved  *state.Parts
+	write  func()         // saves saved; nil if nothing is to be saved
+	saving sync.WaitGroup // runs write
 }
+
+// The file of what adapters have answered and sources embed. The version is that of all parts: it changes with the
+// type of one of them, or with what a part means.
+const (
+	answersFile    = "answers"
+	answersVersion = 15
+)
 
 // Close waits until the results of Open are saved. It ends the plugins, unless they are kept, closes the tree and
 // settles the cache.
@@ -99,6 +108,9 @@ func (h *Host) Open(ctx context.Context, o Options) (*Workspace, error) {
 	}
 	_ = w.Plugins.Remember() // after a failure, the next command starts all plugins again
 	w.Problems = append(w.Problems, missingPlugins(w, &find)...)
+	if w.write != nil {
+		w.saving.Go(w.write)
+	}
 	w.Problems = append(w.Problems, wrongOptions(w, &find)...)
 	w.Problems = append(w.Problems, h.openTools(ctx, w, o.Warn)...)
 	w.Problems = slices.Concat(w.Problems, w.Plugins.Warnings(), more, find.Clone.Warnings(), ofDishes(ws, find.Tree.Problems()))
@@ -126,6 +138,7 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 	if o.Exclude != nil {
 		memory = nil // the saved configuration has only the exclusions of bento.toml
 	}
+	w.saved = w.State.OpenParts(answersFile, answersVersion)
 	cfg, problems := memory.Load(o.Root, h.OwnConfig())
 	cfg.Exclude = slices.Concat(cfg.Exclude, o.Exclude)
 	if o.Configured != nil {
@@ -165,7 +178,7 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 	}
 	find.Loaded = func(dishes []*dish.Settings) { settings.load(cfg, dishes) }
 	if memory != nil {
-		find.State, find.Later = w.State, w.saving.Go
+		find.Saved, find.Later = w.saved, func(write func()) { w.write = write }
 		find.Basis = func() string { return h.settings(Program(), w.State, cfg) }
 	}
 	return find, nil

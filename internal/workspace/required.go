@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -58,12 +57,11 @@ func required(from *discovery.Options, failures map[string]*adapters.Failure) (l
 	return list
 }
 
-// The file with the dishes of each plugin when it last worked. Without this file, bento would not know that the
-// workspace needs a failed plugin.
+// The part of the saved answers with the dishes of each plugin when it last worked. Without it, bento would not know
+// that the workspace needs a failed plugin.
 const (
-	dishesFile    = "plugin-dishes"
-	dishesVersion = 1
-	maxDishes     = 100_000 // of a plugin; bento stores no more
+	dishesPart = "plugin-dishes"
+	maxDishes  = 100_000 // of a plugin; bento stores no more
 )
 
 // lost returns a warning for each failed plugin whose earlier dishes are still directories. It saves the dishes of all
@@ -71,8 +69,8 @@ const (
 func lost(w *Workspace, failures map[string]*adapters.Failure) (list []diagnostics.Diagnostic) {
 	now := dishesOfPlugins(w.Workspace)
 	var before map[string][]string
-	if payload, err := w.State.Load(dishesFile, dishesVersion); err == nil {
-		_ = json.Unmarshal(payload, &before) // a damaged file is empty
+	if !w.saved.Get(dishesPart, &before) {
+		before = nil
 	}
 	for _, id := range slices.Sorted(maps.Keys(failures)) {
 		var gone []string
@@ -86,11 +84,7 @@ func lost(w *Workspace, failures map[string]*adapters.Failure) (list []diagnosti
 			now[id] = slices.Sorted(slices.Values(append(now[id], gone...)))
 		}
 	}
-	if !maps.EqualFunc(now, before, slices.Equal) {
-		if payload, err := json.Marshal(now); err == nil {
-			_ = w.State.Store(dishesFile, dishesVersion, payload) // after an error, a later warning may be missing
-		}
-	}
+	w.saved.Set(dishesPart, now)
 	return list
 }
 
