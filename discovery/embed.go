@@ -9,14 +9,14 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery/embeds"
+	"github.com/bentobuild/bento/discovery/answers"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
 // scan is a look at the sources of a dish.
 type scan struct {
-	of  embeds.Project
+	of  answers.Project
 	set func(list []adapters.Embed) // receives what was found
 }
 
@@ -33,12 +33,12 @@ func (f *finder) findEmbeds() {
 	for i, d := range f.ws.Dishes {
 		paths[i] = d.Path
 	}
-	projects := make([]embeds.Project, len(scans))
+	projects := make([]answers.Project, len(scans))
 	for i, s := range scans {
 		projects[i] = s.of
 		projects[i].Inner = inside(paths, s.of.Path)
 	}
-	for i, list := range embeds.Find(embeds.Options{Saved: f.Saved, Tree: f.Tree, Clone: f.Clone}, projects) {
+	for i, list := range (answers.Sources{Saved: f.Saved, Tree: f.Tree, Clone: f.Clone}).Embeds(projects) {
 		scans[i].set(list)
 	}
 }
@@ -46,7 +46,7 @@ func (f *finder) findEmbeds() {
 func (f *finder) embedScans() (list []scan) {
 	for _, d := range f.ws.Dishes {
 		if e, ok := d.Adapter.(adapters.Embedder); ok && d.Failure == nil {
-			of := embeds.Project{Path: d.Path, Adapter: d.Adapter, Embeds: e.Embeds, In: d.Adapter.Manifest().EmbedsIn}
+			of := answers.Project{Path: d.Path, Adapter: d.Adapter, Embeds: e.Embeds, In: d.Adapter.Manifest().EmbedsIn}
 			list = append(list, scan{of, func(list []adapters.Embed) { f.setEmbeds(d, list) }})
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/discovery/embeds"
+	"github.com/bentobuild/bento/discovery/answers"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -34,7 +34,7 @@ func (f *finder) importScans() (list []scan) {
 	}
 	for _, d := range f.ws.Dishes {
 		if a, ok := d.Adapter.(adapters.Importer); ok && d.Failure == nil {
-			of := embeds.Project{Path: d.Path, Adapter: d.Adapter, Embeds: a.Imports, Kind: "imports", In: d.Adapter.Manifest().EmbedsIn}
+			of := answers.Project{Path: d.Path, Adapter: d.Adapter, Embeds: a.Imports, Kind: "imports", In: d.Adapter.Manifest().EmbedsIn}
 			list = append(list, scan{of, func(list []adapters.Embed) { f.setImports(d, list) }})
 		}
 	}
@@ -57,7 +57,7 @@ func makesMore(d *dish.Dish) bool {
 
 func (f *finder) setImports(d *dish.Dish, list []adapters.Embed) {
 	im := &imports{
-		all: make(map[string][]string), notTests: make(map[string][]string), whole: len(list) <= embeds.MaxEmbeds,
+		all: make(map[string][]string), notTests: make(map[string][]string), whole: len(list) <= answers.MaxEmbeds,
 		of: f.imports, tree: f.Tree, sources: d.Adapter.Manifest().EmbedsIn,
 	}
 	for _, e := range list {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery/embeds"
+	"github.com/bentobuild/bento/discovery/answers"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -27,7 +27,7 @@ func (f *finder) neededScans() (list []scan) {
 			return slices.DeleteFunc(a.SourceImports(dir, f.decided[d].links.Names, file, data), func(e adapters.Embed) bool { return !f.isMade(e, made) })
 		}
 		list = append(list, scan{
-			of: embeds.Project{
+			of: answers.Project{
 				Path: d.Path, Adapter: d.Adapter, Embeds: find, Kind: "needs", In: a.ImportsIn(),
 				Basis: basis + strings.Join(f.decided[d].links.Names, "\x00"),
 			},

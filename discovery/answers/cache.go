@@ -1,5 +1,5 @@
-// Package answers saves the answers of adapters about directories, and reuses each as long as the
-// files that it depends on are unchanged.
+// Package answers saves the answers of adapters about directories and about the text of sources, and reuses
+// each as long as the files that it depends on are unchanged.
 package answers
 
 import (

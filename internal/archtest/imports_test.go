@@ -93,7 +93,6 @@ var table = []row{
 	// Dishes that link to each other in a circle are found with dag.
 	{"discovery", []string{"adapters", "adapters/snapshot", "diagnostics", "internal/dish", "internal/bounds", "internal/config", "internal/clone", "internal/owner", "internal/tree", "internal/pack", "internal/parallel", "internal/state", "internal/dag", "discovery/*"}},
 	{"discovery/answers", []string{"adapters", "adapters/snapshot", "internal/clone", "internal/tree", "internal/state", "internal/pack", "internal/parallel"}}, // the answers of adapters
-	{"discovery/embeds", []string{"adapters", "internal/clone", "internal/pack", "internal/tree", "internal/parallel", "internal/state"}},                       // files that sources include
 	// Expected answers have places; outputs are compared as a run does it, versions as a pin.
 	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics", "internal/semver", "internal/tomlfile", "internal/tree/glob"}},
 	// A hook may name a parser of diagnostics/parse.

@@ -1,4 +1,4 @@
-package embeds
+package answers
 
 import (
 	"github.com/zeebo/blake3"
@@ -21,8 +21,8 @@ type of struct {
 	Embeds []adapters.Embed
 }
 
-// sources are the embeds of single sources, by idOf.
-type sources map[string][]adapters.Embed
+// embedsOf are the embeds of single sources, by idOf.
+type embedsOf map[string][]adapters.Embed
 
 // idOf returns the id of a source with its content.
 func (p *Project) idOf(e *tree.Entry) string {
@@ -39,8 +39,8 @@ func (p *Project) idOf(e *tree.Entry) string {
 }
 
 // loadSources returns the saved embeds of single sources, by Project.id.
-func (f *finder) loadSources() map[string]sources {
-	var all map[string]sources
+func (f *finder) loadSources() map[string]embedsOf {
+	var all map[string]embedsOf
 	if !f.Saved.Get(sourcesPart, &all) {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (f *finder) loadSources() map[string]sources {
 
 // save sets the results for projects, which the caller saves.
 func (f *finder) save(projects []Project, results []result) {
-	next, single := make(map[string]of, len(projects)), make(map[string]sources)
+	next, single := make(map[string]of, len(projects)), make(map[string]embedsOf)
 	news := false
 	for i, r := range results {
 		id := projects[i].id()

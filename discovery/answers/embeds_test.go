@@ -1,4 +1,4 @@
-package embeds
+package answers
 
 import (
 	"bytes"
@@ -61,7 +61,7 @@ func (w *workspace) find(t *testing.T) []string {
 		return list
 	}
 	parts := st.OpenParts("answers", 1)
-	found := Find(Options{Saved: parts, Tree: files, Clone: clone.At(w.root)}, []Project{{
+	found := Sources{Saved: parts, Tree: files, Clone: clone.At(w.root)}.Embeds([]Project{{
 		Path: ".", Adapter: lines{}, Embeds: embeds, Inner: w.inner, In: []string{".take"}, Basis: w.basis,
 	}})
 	if err := parts.Save(); err != nil {
@@ -212,7 +212,7 @@ func TestFewSourcesAreNotSaved(t *testing.T) {
 	w.write(t, "a.take", "/x")
 	w.write(t, "b.take", "/y")
 	w.settled(t)
-	var single map[string]sources
+	var single map[string]embedsOf
 	if state.Open(w.root).OpenParts("answers", 1).Get(sourcesPart, &single); len(single) > 0 {
 		t.Errorf("two small sources are saved: %v", single)
 	}

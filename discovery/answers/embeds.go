@@ -1,6 +1,4 @@
-// Package embeds finds the paths that the sources of projects take in (//go:embed), and saves them
-// until the sources change.
-package embeds
+package answers
 
 import (
 	"iter"
@@ -36,8 +34,8 @@ const MaxEmbeds = 10_000
 // readAhead is the number of sources of a project that are read at once.
 const readAhead = 1024
 
-// Options are the inputs of Find.
-type Options struct {
+// Sources are the sources of a workspace.
+type Sources struct {
 	Saved *state.Parts // nil saves nothing
 	Tree  *tree.Tree
 	Clone *clone.Clone // the same workspace, which sources are read from
@@ -58,10 +56,10 @@ type Project struct {
 	Inner []string
 }
 
-// Find returns the embeds of each project, by file and line. It reads only sources that changed since
-// they were read last.
-func Find(o Options, projects []Project) [][]adapters.Embed {
-	f := &finder{Options: o}
+// Embeds returns the paths that the sources of each project take in (//go:embed), by file and line. It reads only
+// sources that changed since they were read last.
+func (o Sources) Embeds(projects []Project) [][]adapters.Embed {
+	f := &finder{Sources: o}
 	f.sources = sync.OnceValue(f.loadSources)
 	if !o.Saved.Get(projectsPart, &f.projects) {
 		f.projects = nil
@@ -81,12 +79,12 @@ func (p *Project) id() string {
 	return p.Path + "\x00" + m.AdapterID + "\x00" + m.Identity + p.Kind
 }
 
-// finder is the state of one Find. It is safe for concurrent use.
+// finder is the state of one call of Embeds. It is safe for concurrent use.
 type finder struct {
-	Options
-	projects map[string]of             // the saved ones, by Project.id
-	sources  func() map[string]sources // the saved ones, by Project.id
-	buffers  sync.Pool                 // of *[]byte, for sources
+	Sources
+	projects map[string]of              // the saved ones, by Project.id
+	sources  func() map[string]embedsOf // the saved ones, by Project.id
+	buffers  sync.Pool                  // of *[]byte, for sources
 }
 
 // result is the list of embeds of a project.
@@ -94,7 +92,7 @@ type result struct {
 	of
 	fresh   bool // it differs from the saved one
 	known   bool // of may be saved
-	sources sources
+	sources embedsOf
 }
 
 func (f *finder) project(p Project) (r result) {
@@ -105,7 +103,7 @@ func (f *finder) project(p Project) (r result) {
 	}
 	r.Sum, r.known, r.fresh = sum, known, true
 	before := f.sources()[p.id()]
-	now, size := make(sources), int64(0)
+	now, size := make(embedsOf), int64(0)
 	for e, s := range f.sourcesOf(&p, before) {
 		if len(r.Embeds) > MaxEmbeds {
 			break
@@ -130,7 +128,7 @@ type source struct {
 }
 
 // sourcesOf yields the files that the adapter of the project finds embeds in, sorted. It reads some ahead.
-func (f *finder) sourcesOf(p *Project, before sources) iter.Seq2[*tree.Entry, source] {
+func (f *finder) sourcesOf(p *Project, before embedsOf) iter.Seq2[*tree.Entry, source] {
 	all := f.Tree.Under(p.Path)
 	files := make([]*tree.Entry, 0, len(all))
 	for i := range all {
@@ -150,7 +148,7 @@ func (f *finder) sourcesOf(p *Project, before sources) iter.Seq2[*tree.Entry, so
 	}
 }
 
-func (f *finder) source(p *Project, e *tree.Entry, before sources) (s source) {
+func (f *finder) source(p *Project, e *tree.Entry, before embedsOf) (s source) {
 	var seen bool
 	s.id = p.idOf(e)
 	if s.embeds, seen = before[s.id]; !seen {
