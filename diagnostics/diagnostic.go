@@ -7,7 +7,6 @@ package diagnostics
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,7 +117,7 @@ func (p Problems) Error() string {
 
 // Refuse returns the error of something that the user has named, such as a flag or a package, and that bento refuses.
 func Refuse(rule, hint, format string, args ...any) error {
-	return Problems{{Severity: Error, Rule: rule, Message: fmt.Sprintf(format, args...), Hint: hint, Source: Source}}
+	return Problems{Pos{}.Error(rule, format, args...).WithHint(hint)}
 }
 
 // AsError returns list as Problems if it has an error, else nil.

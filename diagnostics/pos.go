@@ -34,3 +34,9 @@ func (p Pos) Warning(rule, format string, args ...any) Diagnostic {
 	d.Severity = Warning
 	return d
 }
+
+// WithHint returns d with a hint.
+func (d Diagnostic) WithHint(hint string) Diagnostic {
+	d.Hint = hint
+	return d
+}

@@ -155,9 +155,7 @@ func (f *finder) whose(list []*dish.Dish, t dish.TaskSettings) int {
 			ids = append(ids, id)
 		}
 	}
-	p := t.Language.Pos.Error(RuleUnknownLanguage, "task %q: the directory has no dish of language %q", t.Name, t.Language.Text)
-	p.Hint = SuggestLanguage(t.Language.Text, ids)
-	f.add(p)
+	f.add(t.Language.Pos.Error(RuleUnknownLanguage, "task %q: the directory has no dish of language %q", t.Name, t.Language.Text).WithHint(SuggestLanguage(t.Language.Text, ids)))
 	return -1
 }
 

@@ -18,9 +18,7 @@ func (f *finder) cycles() {
 	declared := func(l *dish.Link) bool { return l.Kind == dish.Declared }
 	for _, ring := range rings(f.ws.Dishes, declared) {
 		path, last := shortestCycle(ring, declared)
-		p := last.Pos.Error(RuleCycle, "the dishes depend on each other in a cycle: %s", strings.Join(path, " → "))
-		p.Hint = "remove one of these depends_on"
-		f.add(p)
+		f.add(last.Pos.Error(RuleCycle, "the dishes depend on each other in a cycle: %s", strings.Join(path, " → ")).WithHint("remove one of these depends_on"))
 	}
 	for _, ring := range all {
 		f.breakRing(ring)

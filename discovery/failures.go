@@ -59,9 +59,7 @@ func (f *pluginFailures) Warnings() []diagnostics.Diagnostic {
 			return strings.Compare(a.path, b.path)
 		})
 		first := of[0]
-		w := first.at.Warning(string(first.Code), "%v%s", first.Failure, others(of))
-		w.Hint = first.RequireHint()
-		list = append(list, w)
+		list = append(list, first.at.Warning(string(first.Code), "%v%s", first.Failure, others(of)).WithHint(first.RequireHint()))
 	}
 	return diagnostics.Sorted(list)
 }

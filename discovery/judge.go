@@ -298,9 +298,8 @@ func (f *finder) checkIncludes() {
 			continue
 		}
 		if !slices.ContainsFunc(f.all, func(s *site) bool { return s.adopted() && matchesDir(g.Text, s.path) }) {
-			w := g.Pos.Warning(RuleInclude, "include %q matches no directory with a project that an adapter recognises", g.Text)
-			w.Hint = "name the directory of a manifest that git does not ignore, or give the directory a " + dish.File
-			f.add(w)
+			f.add(g.Pos.Warning(RuleInclude, "include %q matches no directory with a project that an adapter recognises", g.Text).
+				WithHint("name the directory of a manifest that git does not ignore, or give the directory a " + dish.File))
 		}
 	}
 }

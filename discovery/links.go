@@ -93,9 +93,7 @@ func (f *finder) declared(d *dish.Dish, byName map[string]*dish.Dish, links *lin
 		to := byName[dep.Dish]
 		switch {
 		case to == nil:
-			p := dep.Pos.Error(RuleUnknownDish, "depends_on: no dish is named %q", dep.Dish)
-			p.Hint = f.suggestDish(dep.Dish)
-			f.add(p)
+			f.add(dep.Pos.Error(RuleUnknownDish, "depends_on: no dish is named %q", dep.Dish).WithHint(f.suggestDish(dep.Dish)))
 		case links.of(to) != nil:
 			f.add(dep.Pos.Warning(config.RuleDuplicate, "depends_on names %q twice", dep.Dish))
 		default:
@@ -145,9 +143,8 @@ func (f *finder) nowhere(d *dish.Dish, l adapters.Link) {
 		return // the language's own tool refuses such a manifest
 	}
 	if _, err := os.Lstat(l.Dir); errors.Is(err, fs.ErrNotExist) {
-		w := diagnostics.Pos{File: f.inWorkspace(l.File), Line: l.Line}.Warning(RuleUnknownDish, "dish %q depends on %q, which does not exist", d.Name, l.Dir)
-		w.Hint = "correct the path; if it is right in the file, the plugin " + d.Adapter.Manifest().AdapterID + " reads it wrong"
-		f.add(w)
+		f.add(diagnostics.Pos{File: f.inWorkspace(l.File), Line: l.Line}.Warning(RuleUnknownDish, "dish %q depends on %q, which does not exist", d.Name, l.Dir).
+			WithHint("correct the path; if it is right in the file, the plugin " + d.Adapter.Manifest().AdapterID + " reads it wrong"))
 	}
 }
 

@@ -86,7 +86,5 @@ func (f *finder) checkNames() {
 }
 
 func (f *finder) askForName(d *dish.Dish, why string) {
-	p := placeOf(d).Error(RuleDishName, "%s", why)
-	p.Hint = `write name = "…" in a ` + dish.File + ` there, or leave the directory out with exclude`
-	f.add(p)
+	f.add(placeOf(d).Error(RuleDishName, "%s", why).WithHint(`write name = "…" in a ` + dish.File + ` there, or leave the directory out with exclude`))
 }

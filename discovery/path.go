@@ -323,7 +323,5 @@ func (s *search) pinHint(c *adapters.Candidate, pin dish.Text) string {
 }
 
 func (s *search) warn(path, why, hint string) {
-	d := diagnostics.Pos{}.Warning(s.rule, "%s is not used as a %s: %s", path, s.noun, why)
-	d.Hint = hint
-	s.problems = append(s.problems, d)
+	s.problems = append(s.problems, diagnostics.Pos{}.Warning(s.rule, "%s is not used as a %s: %s", path, s.noun, why).WithHint(hint))
 }

@@ -31,9 +31,7 @@ func (f *finder) checkPins() {
 		for _, name := range slices.Sorted(maps.Keys(pins)) {
 			if pos := pins[name].Pos; !slices.Contains(known, name) && !reported[pos] {
 				reported[pos] = true
-				d := pos.Error(RuleUnknownRuntime, "[toolchain] pins %q, which is neither a runtime nor an adapter's id", name)
-				d.Hint = SuggestLanguage(name, known)
-				f.add(d)
+				f.add(pos.Error(RuleUnknownRuntime, "[toolchain] pins %q, which is neither a runtime nor an adapter's id", name).WithHint(SuggestLanguage(name, known)))
 			}
 		}
 	}

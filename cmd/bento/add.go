@@ -77,9 +77,7 @@ func (s *session) add(ctx context.Context, name string, packages []string, dev b
 	var failed *adapters.InstallError
 	switch {
 	case errors.As(err, &not):
-		return diagnostics.Problems{{
-			File: d.Path, Severity: diagnostics.Error, Rule: "unsupported", Source: diagnostics.Source, Message: not.Error(), Hint: not.Hint,
-		}}
+		return diagnostics.Problems{diagnostics.Pos{File: d.Path}.Error("unsupported", "%v", not).WithHint(not.Hint)}
 	case errors.As(err, &failed):
 		s.outcome = exitTask
 		return s.failed(fmt.Sprintf("cannot add %s to %s", report.PrintableLine(strings.Join(packages, ", ")), report.PrintableLine(d.Name)), failed)

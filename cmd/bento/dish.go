@@ -174,11 +174,7 @@ func (s *session) placeOf(dir string) (*newDish, error) {
 // scaffold writes the smallest project of a language.
 func (n *newDish) scaffold(a adapters.Adapter, ids []string) error {
 	if a == nil {
-		d := diagnostics.Diagnostic{
-			Severity: diagnostics.Error, Rule: "unknown_language", Source: diagnostics.Source,
-			Message: fmt.Sprintf("no new project can be made for the language %q", n.language), Hint: discovery.SuggestLanguage(n.language, ids),
-		}
-		return diagnostics.Problems{d}
+		return diagnostics.Refuse("unknown_language", discovery.SuggestLanguage(n.language, ids), "no new project can be made for the language %q", n.language)
 	}
 	files, err := adapters.Scaffold(a, n.name)
 	var not *adapters.Unsupported

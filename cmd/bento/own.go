@@ -17,7 +17,5 @@ func (w *opened) warnGuest() {
 
 // warnState warns once that bento cannot store state of the workspace.
 func (w *opened) warnState(message, hint string) {
-	w.env.Warn(diagnostics.Diagnostic{
-		Severity: diagnostics.Warning, Rule: "state_unwritable", Message: message, Hint: hint, Source: diagnostics.Source,
-	})
+	w.env.Warn(diagnostics.Pos{}.Warning("state_unwritable", "%s", message).WithHint(hint))
 }

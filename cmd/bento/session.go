@@ -315,9 +315,7 @@ func show[D any](s *session, doc D, write func(io.Writer, report.Style, D)) erro
 }
 
 func (s *session) warn(code, message, hint string) {
-	s.writeProblems([]diagnostics.Diagnostic{{
-		Severity: diagnostics.Warning, Rule: code, Message: message, Hint: hint, Source: diagnostics.Source,
-	}})
+	s.writeProblems([]diagnostics.Diagnostic{diagnostics.Pos{}.Warning(code, "%s", message).WithHint(hint)})
 }
 
 func (s *session) writeProblems(list []diagnostics.Diagnostic) {

@@ -136,11 +136,8 @@ func (c *Clone) Warnings() []diagnostics.Diagnostic {
 	defer c.mu.Unlock()
 	list := make([]diagnostics.Diagnostic, 0, len(c.strays))
 	for link, target := range c.strays {
-		list = append(list, diagnostics.Diagnostic{
-			File: link, Severity: diagnostics.Warning, Rule: RuleLink, Source: diagnostics.Source,
-			Message: fmt.Sprintf("the link leads out of the workspace, to %q: bento treats its target as missing", target),
-			Hint:    "put the file, or a copy, into the workspace",
-		})
+		list = append(list, diagnostics.Pos{File: link}.Warning(RuleLink, "the link leads out of the workspace, to %q: bento treats its target as missing", target).
+			WithHint("put the file, or a copy, into the workspace"))
 	}
 	slices.SortFunc(list, diagnostics.Compare)
 	return list

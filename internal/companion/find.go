@@ -163,15 +163,13 @@ func (p Places) covered(e *Extension) {
 
 // broken sets the reason why an extension cannot start.
 func (e *Extension) broken(code, hint, format string, args ...any) {
-	d := e.Settings.Pos.Error(code, format, args...)
-	d.Hint = hint
+	d := e.Settings.Pos.Error(code, format, args...).WithHint(hint)
 	e.Status, e.Problem = Failed, &d
 }
 
 // hold sets the reason why a valid extension is not started.
 func (e *Extension) hold(status, code, hint, format string, args ...any) {
-	d := e.Settings.Pos.Warning(code, format, args...)
-	d.Hint = hint
+	d := e.Settings.Pos.Warning(code, format, args...).WithHint(hint)
 	e.Status, e.Problem = status, &d
 }
 

@@ -3,7 +3,6 @@ package companion
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -288,10 +287,7 @@ func (s *Set) Close() {
 	s.Leave()
 	s.leaving.Wait()
 	if n := s.queue.lost(); n > 0 {
-		s.report(diagnostics.Diagnostic{
-			Severity: diagnostics.Warning, Rule: RuleFailed, Source: diagnostics.Source,
-			Message: fmt.Sprintf("extensions did not hear of %s: more came than could be passed on", report.Count(n, "event")),
-		})
+		s.report(diagnostics.Pos{}.Warning(RuleFailed, "extensions did not hear of %s: more came than could be passed on", report.Count(n, "event")))
 	}
 }
 

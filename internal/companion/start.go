@@ -98,19 +98,14 @@ func (s *Set) failed(id string, quarantined bool, f *adapters.Failure) {
 	s.journal(id).Log("error", f.Error())
 	s.PluginFailed(id, string(f.Code), f.Message)
 	if f.Code == adapters.NotTrusted {
-		s.report(diagnostics.Diagnostic{
-			Severity: diagnostics.Warning, Rule: RuleChanged, Source: diagnostics.Source,
-			Message: "the extension " + id + " is not started: " + f.Message, Hint: f.Hint,
-		})
+		s.report(diagnostics.Pos{}.Warning(RuleChanged, "the extension %s is not started: %s", id, f.Message).WithHint(f.Hint))
 	}
 	s.remember(id, quarantined, f)
 	if !quarantined {
 		return
 	}
-	s.report(diagnostics.Diagnostic{
-		Severity: diagnostics.Warning, Rule: RuleQuarantined, Source: diagnostics.Source,
-		Message: "the extension " + id + " failed too often: " + f.Message, Hint: "bento ext logs " + id + ", then bento ext reload " + id,
-	})
+	s.report(diagnostics.Pos{}.Warning(RuleQuarantined, "the extension %s failed too often: %s", id, f.Message).
+		WithHint("bento ext logs " + id + ", then bento ext reload " + id))
 }
 
 // remember saves a failure: three within a minute end an extension, also those of several invocations. A program

@@ -158,9 +158,8 @@ func (m *markerName) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 		return []diagnostics.Diagnostic{v.Expected("the name of a file")}
 	}
 	if strings.ContainsAny(s, "/\\{\x00") || s == "" || s == "." || s == ".." || s[0] == '!' {
-		d := v.Pos().Error(diagnostics.RuleInvalid, "marker %q is no name of a file in the directory of a project", s)
-		d.Hint = `expected a name or a pattern of names, such as "build.zig" or "*.cabal"`
-		return []diagnostics.Diagnostic{d}
+		return []diagnostics.Diagnostic{v.Pos().Error(diagnostics.RuleInvalid, "marker %q is no name of a file in the directory of a project", s).
+			WithHint(`expected a name or a pattern of names, such as "build.zig" or "*.cabal"`)}
 	}
 	if strings.Trim(s, "*?") == "" {
 		return []diagnostics.Diagnostic{v.Pos().Error(diagnostics.RuleInvalid, "marker %q matches every file, expected a name that only a project of this language has", s)}
@@ -329,9 +328,8 @@ func checkLine(line tomlfile.At[string]) []diagnostics.Diagnostic {
 func (t *adapterToolchainTable) toolchain() (c AdapterToolchain, problems []diagnostics.Diagnostic) {
 	c = AdapterToolchain{Command: t.Command, Version: textOf(t.Version), Pin: textOf(t.Pin), Hint: t.Hint.Value}
 	if len(c.Command) > 0 && strings.ContainsAny(c.Command[0].Text, "/\\") {
-		d := c.Command[0].Pos.Error(diagnostics.RuleInvalid, "toolchain.command %q is a path, expected the name of a program on PATH", c.Command[0].Text)
-		d.Hint = "a tool of the project has no version of its own: its files are inputs of the tasks"
-		problems = append(problems, d)
+		problems = append(problems, c.Command[0].Pos.Error(diagnostics.RuleInvalid, "toolchain.command %q is a path, expected the name of a program on PATH", c.Command[0].Text).
+			WithHint("a tool of the project has no version of its own: its files are inputs of the tasks"))
 		c.Command = nil
 	}
 	for _, at := range []tomlfile.At[string]{t.Version, t.Pin} {
@@ -390,9 +388,8 @@ func (a *Adapter) checkTasks() (problems []diagnostics.Diagnostic) {
 	for _, t := range a.Tasks {
 		for _, name := range t.DependsOn {
 			if !strings.ContainsAny(name, "^:") && !slices.Contains(names, name) {
-				d := t.Pos.Error(diagnostics.RuleInvalid, "the task %q depends on %q, which the adapter %s has not", t.Name, name, a.ID)
-				d.Hint = diagnostics.Suggest(name, names)
-				problems = append(problems, d)
+				problems = append(problems, t.Pos.Error(diagnostics.RuleInvalid, "the task %q depends on %q, which the adapter %s has not", t.Name, name, a.ID).
+					WithHint(diagnostics.Suggest(name, names)))
 			}
 		}
 	}
@@ -416,9 +413,7 @@ func (t *adapterHookTable) hook(a *Adapter, task string, pos diagnostics.Pos) (A
 		for _, t := range a.Tasks {
 			names = append(names, t.Name)
 		}
-		d := pos.Warning(diagnostics.RuleInvalid, "a hook for %q, which is no task of the adapter", task)
-		d.Hint = diagnostics.Suggest(task, names)
-		problems = append(problems, d)
+		problems = append(problems, pos.Warning(diagnostics.RuleInvalid, "a hook for %q, which is no task of the adapter", task).WithHint(diagnostics.Suggest(task, names)))
 	}
 	return h, problems
 }

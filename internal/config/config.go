@@ -147,9 +147,7 @@ func unreadable(name string, err error) []diagnostics.Diagnostic {
 		err = perr.Err // the place includes the path
 	}
 	if diagnostics.IsMachineFault(err) {
-		d := diagnostics.Pos{File: name}.Error(diagnostics.RuleMachine, "the file cannot be read: %v", err)
-		d.Hint = diagnostics.MachineAdvice
-		return []diagnostics.Diagnostic{d}
+		return []diagnostics.Diagnostic{diagnostics.Pos{File: name}.Error(diagnostics.RuleMachine, "the file cannot be read: %v", err).WithHint(diagnostics.MachineAdvice)}
 	}
 	d := diagnostics.Pos{File: name}.Error(RuleUnreadable, "the file cannot be read: %v", err)
 	switch {
@@ -178,9 +176,7 @@ func checkName(kind, name string, pos diagnostics.Pos) []diagnostics.Diagnostic 
 	if why == "" {
 		return nil
 	}
-	d := pos.Error(RuleName, "%q cannot be the name of a %s: %s", name, kind, why)
-	d.Hint = "use letters, digits, - and _"
-	return []diagnostics.Diagnostic{d}
+	return []diagnostics.Diagnostic{pos.Error(RuleName, "%q cannot be the name of a %s: %s", name, kind, why).WithHint("use letters, digits, - and _")}
 }
 
 // dishFile returns the path of the dish.toml in a directory.

@@ -23,9 +23,8 @@ func (p *envPattern) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	}
 	*p = envPattern(s)
 	if s == "*" {
-		d := v.Pos().Error(diagnostics.RuleInvalid, `"*" passes every variable, expected a name or PREFIX_*`)
-		d.Hint = `for everything say env = "inherit" in [defaults]`
-		return []diagnostics.Diagnostic{d}
+		return []diagnostics.Diagnostic{v.Pos().Error(diagnostics.RuleInvalid, `"*" passes every variable, expected a name or PREFIX_*`).
+			WithHint(`for everything say env = "inherit" in [defaults]`)}
 	}
 	return badName(v.Pos(), strings.TrimSuffix(s, "*"), "a name or PREFIX_*")
 }

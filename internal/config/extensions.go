@@ -93,13 +93,9 @@ func (o extensionOnly) lists(grant []string) (all map[string][]string, problems 
 		problems = append(problems, more...)
 		switch {
 		case !slices.Contains(grant, e.Name):
-			d := e.Pos.Error(diagnostics.RuleInvalid, "only limits the permission %q, which grant does not name", e.Name)
-			d.Hint = "add it to grant, or remove the list"
-			problems = append(problems, d)
+			problems = append(problems, e.Pos.Error(diagnostics.RuleInvalid, "only limits the permission %q, which grant does not name", e.Name).WithHint("add it to grant, or remove the list"))
 		case len(list) == 0 && len(more) == 0 && e.Value != nil:
-			d := e.Pos.Error(diagnostics.RuleInvalid, "only limits the permission %q to nothing, expected at least one entry", e.Name)
-			d.Hint = "remove it from grant"
-			problems = append(problems, d)
+			problems = append(problems, e.Pos.Error(diagnostics.RuleInvalid, "only limits the permission %q to nothing, expected at least one entry", e.Name).WithHint("remove it from grant"))
 		}
 		if all == nil {
 			all = make(map[string][]string)
@@ -147,9 +143,8 @@ func (t *extensionTable) extension(pos diagnostics.Pos, own bool) (Extension, []
 func pathless(list tomlfile.Map[extensionTable]) (problems []diagnostics.Diagnostic) {
 	for i := range list {
 		if !list[i].Value.Path.Given {
-			d := list[i].Pos.Warning(ruleMissing, "extensions.%s has no path, expected the directory of its manifest: the extension is off", list[i].Name)
-			d.Hint = `write path = "tools/` + list[i].Name + `"`
-			problems = append(problems, d)
+			problems = append(problems, list[i].Pos.Warning(ruleMissing, "extensions.%s has no path, expected the directory of its manifest: the extension is off", list[i].Name).
+				WithHint(`write path = "tools/`+list[i].Name+`"`))
 		}
 	}
 	return problems

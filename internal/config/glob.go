@@ -55,9 +55,7 @@ func tooMuch(base string, globs []dish.Glob) (problems []diagnostics.Diagnostic)
 		}
 		var bad *glob.Error
 		if _, err := glob.Compile(base, []string{g.Text}); errors.As(err, &bad) {
-			p := g.Pos.Error(RuleGlob, "glob %q: %s", bad.Glob, bad.Reason)
-			p.Hint = bad.Hint
-			problems = append(problems, p)
+			problems = append(problems, g.Pos.Error(RuleGlob, "glob %q: %s", bad.Glob, bad.Reason).WithHint(bad.Hint))
 			globs[i].Text = ""
 		}
 	}

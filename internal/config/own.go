@@ -130,9 +130,8 @@ func (p *Plugins) confine(id string, given Plugin) []diagnostics.Diagnostic {
 	kept := func(key string, asked, allowed []dish.Text) []dish.Text {
 		for _, t := range asked {
 			if !slices.ContainsFunc(allowed, func(a dish.Text) bool { return a.Text == t.Text }) {
-				d := t.Pos.Warning(ruleIgnored, "plugins.%s.%s: the path %q is ignored, because your own configuration confines the plugin", id, key, t.Text)
-				d.Hint = "allow it there, under [plugins." + id + "]"
-				problems = append(problems, d)
+				problems = append(problems, t.Pos.Warning(ruleIgnored, "plugins.%s.%s: the path %q is ignored, because your own configuration confines the plugin", id, key, t.Text).
+					WithHint("allow it there, under [plugins."+id+"]"))
 			}
 		}
 		return allowed

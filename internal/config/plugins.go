@@ -140,9 +140,7 @@ func (p *Plugins) misplaced(own bool) (problems []diagnostics.Diagnostic) {
 	for _, id := range slices.Sorted(maps.Keys(p.ByID)) {
 		given := p.ByID[id]
 		refuse := func(pos diagnostics.Pos, key, why, hint string) {
-			d := pos.Error(diagnostics.RuleInvalid, "plugins.%s.%s: %s", id, key, why)
-			d.Hint = hint
-			problems = append(problems, d)
+			problems = append(problems, pos.Error(diagnostics.RuleInvalid, "plugins.%s.%s: %s", id, key, why).WithHint(hint))
 		}
 		const mine = "write it into your own configuration, or set $"
 		switch {

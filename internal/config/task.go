@@ -156,9 +156,8 @@ func setLifecycle(t *dish.TaskSettings, v tomlfile.At[bool]) []diagnostics.Diagn
 		return nil
 	}
 	if names := []string{"build", "check", "lint", "test"}; !slices.Contains(names, t.Name) {
-		p := v.Pos.Error(diagnostics.RuleInvalid, "lifecycle applies to the tasks %s, and not to %q", strings.Join(names, ", "), t.Name)
-		p.Hint = "ci = true makes a task of another name part of bento ci"
-		return []diagnostics.Diagnostic{p}
+		return []diagnostics.Diagnostic{v.Pos.Error(diagnostics.RuleInvalid, "lifecycle applies to the tasks %s, and not to %q", strings.Join(names, ", "), t.Name).
+			WithHint("ci = true makes a task of another name part of bento ci")}
 	}
 	t.Lifecycle = &v.Value
 	return nil
@@ -195,9 +194,7 @@ func tooMuchOfTask(dir string, t *dish.TaskSettings) (problems []diagnostics.Dia
 func anchored(globs []dish.Glob) (problems []diagnostics.Diagnostic) {
 	for i, g := range globs {
 		if rest, ok := strings.CutPrefix(strings.TrimPrefix(g.Text, "!"), "//"); ok {
-			p := g.Pos.Error(rulePath, "workspace_outputs %q: required a path relative to the workspace, without //", g.Text)
-			p.Hint = "write " + strconv.Quote(rest)
-			problems = append(problems, p)
+			problems = append(problems, g.Pos.Error(rulePath, "workspace_outputs %q: required a path relative to the workspace, without //", g.Text).WithHint("write "+strconv.Quote(rest)))
 			globs[i].Text = "" // so that no later check reports it again
 		}
 	}

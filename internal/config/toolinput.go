@@ -117,18 +117,16 @@ func (w *inputWriter) text(v *tomlfile.Value, s string) {
 		word := rest[:end+1]
 		switch {
 		case word == dish.InputFiles && s != dish.InputFiles:
-			d := v.Pos().Error(diagnostics.RuleInvalid, "%s has %s inside a longer string, expected it alone: it becomes an array of paths", v.Path(), dish.InputFiles)
-			d.Hint = `write { paths = "${inputs}" }`
-			w.problems = append(w.problems, d)
+			w.problems = append(w.problems, v.Pos().Error(diagnostics.RuleInvalid, "%s has %s inside a longer string, expected it alone: it becomes an array of paths", v.Path(), dish.InputFiles).
+				WithHint(`write { paths = "${inputs}" }`))
 			return
 		case word == dish.InputFiles, word == dish.InputDish, word == dish.InputOut:
 			w.input.uses = append(w.input.uses, word)
 			rest = rest[end:]
 		default:
 			known := []string{dish.InputFiles, dish.InputDish, dish.InputOut}
-			d := v.Pos().Error(diagnostics.RuleInvalid, "%s has %q, expected %s", v.Path(), clipWord(rest, end), orList(known))
-			d.Hint = diagnostics.Suggest(clipWord(rest, end), known)
-			w.problems = append(w.problems, d)
+			w.problems = append(w.problems, v.Pos().Error(diagnostics.RuleInvalid, "%s has %q, expected %s", v.Path(), clipWord(rest, end), orList(known)).
+				WithHint(diagnostics.Suggest(clipWord(rest, end), known)))
 			return
 		}
 	}
@@ -181,9 +179,8 @@ func (t *taskTable) checkTool() (problems []diagnostics.Diagnostic) {
 func badToolRef(pos diagnostics.Pos, ref string) []diagnostics.Diagnostic {
 	id, function, has := strings.Cut(ref, ":")
 	if !ValidToolID(id) {
-		d := pos.Error(diagnostics.RuleInvalid, `%q names no tool, expected "id" or "id:function" such as "acme.fmt:fmt.check"`, ref)
-		d.Hint = "an id is [a-z0-9][a-z0-9._-]*"
-		return []diagnostics.Diagnostic{d}
+		return []diagnostics.Diagnostic{pos.Error(diagnostics.RuleInvalid, `%q names no tool, expected "id" or "id:function" such as "acme.fmt:fmt.check"`, ref).
+			WithHint("an id is [a-z0-9][a-z0-9._-]*")}
 	}
 	if has && (strings.TrimSpace(function) != function || function == "" || hasControl(function) || len(function) > 200) {
 		return []diagnostics.Diagnostic{pos.Error(diagnostics.RuleInvalid, `%q names no function of the tool, expected "id:function" such as "acme.fmt:fmt.check"`, ref)}

@@ -203,9 +203,8 @@ func (t *Tool) setWasm(file tomlfile.At[string]) []diagnostics.Diagnostic {
 		return []diagnostics.Diagnostic{file.Pos.Error(rulePath, "wasm: path %q %s", file.Value, why)}
 	}
 	if path.Ext(clean) != ".wasm" {
-		d := file.Pos.Error(rulePath, "wasm: %q does not end in .wasm, expected a WebAssembly module", file.Value)
-		d.Hint = `a program is started with command = ["` + file.Value + `"]`
-		return []diagnostics.Diagnostic{d}
+		return []diagnostics.Diagnostic{file.Pos.Error(rulePath, "wasm: %q does not end in .wasm, expected a WebAssembly module", file.Value).
+			WithHint(`a program is started with command = ["` + file.Value + `"]`)}
 	}
 	t.Wasm.Text = clean
 	return nil

@@ -44,9 +44,7 @@ const RuleUnserved = ruleUnsupported
 func unserved(f *tomlfile.File, kind string) (problems []diagnostics.Diagnostic) {
 	for _, u := range unservedKeys() {
 		if v := f.Lookup(strings.Split(u.key, ".")...); v != nil && u.file == kind {
-			d := v.KeyPos().Warning(RuleUnserved, "%s has no effect in bento", u.key)
-			d.Hint = u.instead
-			problems = append(problems, d)
+			problems = append(problems, v.KeyPos().Warning(RuleUnserved, "%s has no effect in bento", u.key).WithHint(u.instead))
 		}
 	}
 	return problems
@@ -60,9 +58,7 @@ func (w *Workspace) setIgnored(list []tomlfile.At[string]) (problems []diagnosti
 	}
 	for _, k := range list {
 		if k.Given && !slices.Contains(known, k.Value) {
-			d := k.Pos.Error(diagnostics.RuleInvalid, "ignore_keys names %q, which is no key that bento ignores", k.Value)
-			d.Hint = diagnostics.Suggest(k.Value, known)
-			problems = append(problems, d)
+			problems = append(problems, k.Pos.Error(diagnostics.RuleInvalid, "ignore_keys names %q, which is no key that bento ignores", k.Value).WithHint(diagnostics.Suggest(k.Value, known)))
 		}
 		w.IgnoreKeys = append(w.IgnoreKeys, k.Value)
 	}

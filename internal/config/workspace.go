@@ -181,9 +181,8 @@ func (w *Workspace) fillCache(t cacheTable) []diagnostics.Diagnostic {
 		return []diagnostics.Diagnostic{t.Dir.Pos.Error(rulePath, "cache.dir %q is no path", t.Dir.Value)}
 	}
 	if !belowState(t.Dir.Value) {
-		d := t.Dir.Pos.Warning(ruleIgnored, "cache.dir %q is ignored: a workspace may keep its cache below %s/ only", t.Dir.Value, stateDir)
-		d.Hint = "for any other place set $BENTO_CACHE_DIR, or [cache] dir in your own $XDG_CONFIG_HOME/bento/config.toml"
-		return []diagnostics.Diagnostic{d}
+		return []diagnostics.Diagnostic{t.Dir.Pos.Warning(ruleIgnored, "cache.dir %q is ignored: a workspace may keep its cache below %s/ only", t.Dir.Value, stateDir).
+			WithHint("for any other place set $BENTO_CACHE_DIR, or [cache] dir in your own $XDG_CONFIG_HOME/bento/config.toml")}
 	}
 	w.Cache.Dir = filepath.Join(w.Root, filepath.FromSlash(t.Dir.Value))
 	return nil
@@ -220,9 +219,8 @@ func (t *cacheTable) over(c *cache) {
 // checkContainer reports settings that would run tasks outside the required container.
 func checkContainer(t executionTable) []diagnostics.Diagnostic {
 	if c := t.Container; c.Given && c.Value != "never" {
-		d := c.Pos.Error(ruleUnsupported, "execution.container %q is not supported, expected \"never\"", c.Value)
-		d.Hint = `remove the key or set it to "never"; tasks would run outside of any container`
-		return []diagnostics.Diagnostic{d}
+		return []diagnostics.Diagnostic{c.Pos.Error(ruleUnsupported, "execution.container %q is not supported, expected \"never\"", c.Value).
+			WithHint(`remove the key or set it to "never"; tasks would run outside of any container`)}
 	}
 	return nil
 }

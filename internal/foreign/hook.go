@@ -86,5 +86,5 @@ exec ` + checks(src.Dishes) + `
 
 // unusable returns the problem of a directory that has no place for a hook.
 func unusable(message, hint string) error {
-	return diagnostics.Problems{{Severity: diagnostics.Error, Rule: "unusable_directory", Message: message, Hint: hint, Source: diagnostics.Source}}
+	return diagnostics.Refuse("unusable_directory", hint, "%s", message)
 }

@@ -108,9 +108,7 @@ func (r *reader) bytes(name string) []byte {
 }
 
 func (r *reader) problem(name, message string) {
-	r.m.Problems = append(r.m.Problems, diagnostics.Diagnostic{
-		File: name, Line: 1, Col: 1, Severity: diagnostics.Error, Rule: RuleForeign, Source: diagnostics.Source, Message: message,
-	})
+	r.m.Problems = append(r.m.Problems, diagnostics.Pos{File: name, Line: 1, Col: 1}.Error(RuleForeign, "%s", message))
 }
 
 // json returns the object in a JSON file with comments. Its value is absent if the file is.

@@ -41,7 +41,6 @@ func isSigned(fingerprint string, trust config.PluginTrust) bool {
 }
 
 func unsigned(f bundle.Found) diagnostics.Diagnostic {
-	d := diagnostics.Pos{}.Warning(bundle.RuleSignature, "the plugin %s %s is not used: no key of [packages] trusted_keys has signed it, and your own configuration requires that", f.ID, f.Version)
-	d.Hint = fmt.Sprintf("add the author's key there, then install the package again: bento plugin remove %[1]s@%[2]s, and bento plugin add %[1]s@%[2]s", f.ID, f.Version)
-	return d
+	return diagnostics.Pos{}.Warning(bundle.RuleSignature, "the plugin %s %s is not used: no key of [packages] trusted_keys has signed it, and your own configuration requires that", f.ID, f.Version).
+		WithHint(fmt.Sprintf("add the author's key there, then install the package again: bento plugin remove %[1]s@%[2]s, and bento plugin add %[1]s@%[2]s", f.ID, f.Version))
 }

@@ -62,9 +62,7 @@ func openPackages(h *workspace.Host, root string, store *bundle.Store, report fu
 }
 
 func (p *Packages) warn(rule, hint, format string, args ...any) {
-	d := diagnostics.Pos{}.Warning(rule, format, args...)
-	d.Hint = hint
-	p.report([]diagnostics.Diagnostic{d})
+	p.report([]diagnostics.Diagnostic{diagnostics.Pos{}.Warning(rule, format, args...).WithHint(hint)})
 }
 
 // TrustOnly makes the key in a file, or at a URL, the only one that may have signed a plugin.

@@ -70,7 +70,6 @@ func (t *toolFinder) compare(f *FoundTool, p *bundle.Resolved) {
 	if err != nil || found == p.WasmSHA256 {
 		return
 	}
-	d := f.Settings.Package.Pos.Warning(bundle.RuleDigest, "the sha256 of %q is %s, and its manifest states %s", p.Wasm, found, p.WasmSHA256)
-	d.Hint = "if the module was changed on purpose, write its digest or 64 zeros to the manifest"
-	t.problems = append(t.problems, d)
+	t.problems = append(t.problems, f.Settings.Package.Pos.Warning(bundle.RuleDigest, "the sha256 of %q is %s, and its manifest states %s", p.Wasm, found, p.WasmSHA256).
+		WithHint("if the module was changed on purpose, write its digest or 64 zeros to the manifest"))
 }

@@ -148,9 +148,8 @@ func (t *toolFinder) settingsOfNone() {
 	for _, id := range slices.Sorted(maps.Keys(t.cfg.Tools.ByID)) {
 		if !slices.ContainsFunc(t.tools.List, func(f FoundTool) bool { return f.ID == id }) {
 			own := t.cfg.Tools.ByID[id]
-			d := own.Pos.Warning(discovery.RuleToolFile, "[tools.%s] has neither command, wasm nor package, and no bento-tool-%s is on PATH", id, id)
-			d.Hint = "declare the tool, or install it on PATH"
-			t.problems = append(t.problems, d)
+			t.problems = append(t.problems, own.Pos.Warning(discovery.RuleToolFile, "[tools.%s] has neither command, wasm nor package, and no bento-tool-%s is on PATH", id, id).
+				WithHint("declare the tool, or install it on PATH"))
 		}
 	}
 }

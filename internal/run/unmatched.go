@@ -42,9 +42,8 @@ func unmatched(p *plan.Plan, files *tree.Tree, t *plan.Task) (list []diagnostics
 		if g.Text == "" || strings.HasPrefix(g.Text, "!") || matchesSome(p, files, t, g.Text) {
 			continue
 		}
-		d := g.Pos.Warning(ruleUnmatched, "inputs: %q matches nothing", g.Text)
-		d.Hint = "correct the glob, or remove it: a change of files that it should name does not run the task again"
-		list = append(list, d)
+		list = append(list, g.Pos.Warning(ruleUnmatched, "inputs: %q matches nothing", g.Text).
+			WithHint("correct the glob, or remove it: a change of files that it should name does not run the task again"))
 	}
 	return list
 }

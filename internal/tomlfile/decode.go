@@ -281,7 +281,5 @@ func (v *Value) Unknown(known []string) diagnostics.Diagnostic {
 	if v.parent != nil && v.parent.parent != nil {
 		where = " in " + v.parent.Path()
 	}
-	p := v.KeyPos().Error(RuleUnknownKey, "unknown key %s%s", keyText(v.name), where)
-	p.Hint = diagnostics.Suggest(v.name, known)
-	return p
+	return v.KeyPos().Error(RuleUnknownKey, "unknown key %s%s", keyText(v.name), where).WithHint(diagnostics.Suggest(v.name, known))
 }

@@ -37,9 +37,8 @@ func (h *Host) named(cfg *config.Workspace) (list []discovery.Named, problems []
 		case !filepath.IsAbs(path):
 			problems = append(problems, diagnostics.Pos{}.Error(RuleNamed, "$%s is %q, expected the absolute path of a plugin", name, path))
 		case id == "" || config.PluginVariable(id) != name:
-			d := diagnostics.Pos{}.Error(RuleNamed, "$%s is %q, whose name has another id", name, path)
-			d.Hint = "expected a file named " + discovery.PluginPrefix + strings.ToLower(strings.TrimPrefix(name, variables))
-			problems = append(problems, d)
+			problems = append(problems, diagnostics.Pos{}.Error(RuleNamed, "$%s is %q, whose name has another id", name, path).
+				WithHint("expected a file named "+discovery.PluginPrefix+strings.ToLower(strings.TrimPrefix(name, variables))))
 		default:
 			if _, err := os.Stat(path); err != nil {
 				problems = append(problems, diagnostics.Pos{}.Error(RuleNamed, "$%s: %v", name, err))
@@ -70,9 +69,7 @@ func (h *Host) namedByFile(cfg *config.Workspace) (list []discovery.Named, probl
 		case path == "":
 			problems = append(problems, p.Path.Pos.Error(RuleNamed, "plugins.%s.path %q needs $HOME, which is not set", id, p.Path.Text))
 		case idOf(path) != id:
-			d := p.Path.Pos.Error(RuleNamed, "plugins.%s.path is %q, whose name has another id", id, path)
-			d.Hint = "expected a file named " + discovery.PluginPrefix + id
-			problems = append(problems, d)
+			problems = append(problems, p.Path.Pos.Error(RuleNamed, "plugins.%s.path is %q, whose name has another id", id, path).WithHint("expected a file named "+discovery.PluginPrefix+id))
 		case err != nil:
 			problems = append(problems, p.Path.Pos.Error(RuleNamed, "plugins.%s.path: %v", id, err))
 		default:

@@ -56,9 +56,7 @@ func wrongOptions(w *Workspace, from *discovery.Options) (problems []diagnostics
 		if a := from.Registry.ByID(id); a != nil {
 			problems = append(problems, faultsOf(a.Manifest(), o)...)
 		} else if !slices.ContainsFunc(from.Candidates, func(c adapters.Candidate) bool { return c.ID == id }) {
-			d := o.Places[""].Warning(diagnostics.RuleInvalid, "options of %q, which is no plugin here", id)
-			d.Hint = diagnostics.Suggest(id, from.Registry.IDs())
-			problems = append(problems, d)
+			problems = append(problems, o.Places[""].Warning(diagnostics.RuleInvalid, "options of %q, which is no plugin here", id).WithHint(diagnostics.Suggest(id, from.Registry.IDs())))
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(from.Config.Plugins.ByID)) {
@@ -95,9 +93,7 @@ func faultsOf(m *adapters.Manifest, o dish.Options) (problems []diagnostics.Diag
 		if f.Path != "" {
 			path += "." + f.Path
 		}
-		d := pos.Error(diagnostics.RuleInvalid, "%s: %s", path, f.Message)
-		d.Hint = f.Hint
-		problems = append(problems, d)
+		problems = append(problems, pos.Error(diagnostics.RuleInvalid, "%s: %s", path, f.Message).WithHint(f.Hint))
 	}
 	return problems
 }

@@ -40,9 +40,7 @@ func required(from *discovery.Options, failures map[string]*adapters.Failure) (l
 		}
 		const message = "the plugin %s is required, and "
 		if failure != nil {
-			d := id.Pos.Error(string(failure.Code), message+"it failed: %v", id.Text, failure)
-			d.Hint = failure.Hint
-			list = append(list, d)
+			list = append(list, id.Pos.Error(string(failure.Code), message+"it failed: %v", id.Text, failure).WithHint(failure.Hint))
 			continue
 		}
 		d := id.Pos.Error(RulePluginRequired, message+"no executable %s%s is on PATH", id.Text, discovery.PluginPrefix, id.Text)
@@ -113,7 +111,6 @@ func lostDishes(id string, paths []string) diagnostics.Diagnostic {
 	if more := len(paths) - len(shown); more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	d := diagnostics.Pos{}.Warning(RulePluginLost, "the plugin %s failed: its tasks of earlier runs are missing in %s", id, names)
-	d.Hint = fmt.Sprintf("[plugins] required = [%q] makes this an error; [plugins] disable = [%q] says that it is not wanted", id, id)
-	return d
+	return diagnostics.Pos{}.Warning(RulePluginLost, "the plugin %s failed: its tasks of earlier runs are missing in %s", id, names).
+		WithHint(fmt.Sprintf("[plugins] required = [%q] makes this an error; [plugins] disable = [%q] says that it is not wanted", id, id))
 }

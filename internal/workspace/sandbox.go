@@ -38,9 +38,8 @@ func (h *Host) confine(candidates []adapters.Candidate, cfg *config.Workspace, s
 	}
 	problems := c.Problems("plugins")
 	for mode, ids := range refused {
-		d := mode.Pos.Error("sandbox_unavailable", "sandbox = %q is not available, so %s not started: %s", mode.Text, pluginsAre(ids), c.lacks)
-		d.Hint = `"auto" confines plugins as far as the kernel can`
-		problems = append(problems, d)
+		problems = append(problems, mode.Pos.Error("sandbox_unavailable", "sandbox = %q is not available, so %s not started: %s", mode.Text, pluginsAre(ids), c.lacks).
+			WithHint(`"auto" confines plugins as far as the kernel can`))
 	}
 	return boxes, problems
 }
@@ -90,9 +89,8 @@ func (c *Confiner) Problems(programs string) []diagnostics.Diagnostic {
 	if c.partial == nil {
 		return nil
 	}
-	d := c.partial.Pos.Warning("sandbox_incomplete", "%s are confined only in part on this kernel: %s", programs, c.lacks)
-	d.Hint = `with "required" they are not started then`
-	return []diagnostics.Diagnostic{d}
+	return []diagnostics.Diagnostic{c.partial.Pos.Warning("sandbox_incomplete", "%s are confined only in part on this kernel: %s", programs, c.lacks).
+		WithHint(`with "required" they are not started then`)}
 }
 
 // prepare determines the common parts of all sandboxes, once.

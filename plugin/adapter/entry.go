@@ -108,9 +108,7 @@ func lastWords(text string) string {
 }
 
 func (e *entry) warn(rule, message, hint string) {
-	e.warnings = append(e.warnings, diagnostics.Diagnostic{
-		Severity: diagnostics.Warning, Source: diagnostics.Source, Rule: rule, Message: message, Hint: hint,
-	})
+	e.warnings = append(e.warnings, diagnostics.Pos{}.Warning(rule, "%s", message).WithHint(hint))
 }
 
 // failed returns why the candidate cannot answer, or not any more.

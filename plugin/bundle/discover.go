@@ -146,9 +146,7 @@ type scan struct {
 }
 
 func (s *scan) warn(message string) {
-	s.problems = append(s.problems, diagnostics.Diagnostic{
-		Severity: diagnostics.Warning, Rule: RuleSkipped, Message: message, Source: diagnostics.Source,
-	})
+	s.problems = append(s.problems, diagnostics.Pos{}.Warning(RuleSkipped, "%s", message))
 }
 
 // skip reports a package that is left out.
