@@ -297,7 +297,7 @@ func (s *search) exposed(c *adapters.Candidate) (why, hint string) {
 		return fmt.Sprintf("its permissions cannot be read: %v", err), ""
 	case e != nil:
 		c.Exposed = true
-		return e.Why, fmt.Sprintf("%s; or pin its present content: %s %s", e.Mend, s.lock, c.ID)
+		return e.Why, fmt.Sprintf("%s; or pin its present content: %s %s", e.Fix, s.lock, c.ID)
 	}
 	return "", ""
 }

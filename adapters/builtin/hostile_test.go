@@ -56,7 +56,7 @@ func TestHostileManifests(t *testing.T) {
 			dirs := dirsOf(t, root)
 			for _, name := range interesting(t, root, a.Manifest().FingerprintFiles) {
 				for kind, replace := range hostile {
-					undo := spoil(t, filepath.Join(root, name), replace)
+					undo := damage(t, filepath.Join(root, name), replace)
 					for _, dir := range dirs {
 						askEverything(t, a, dir, name+": "+kind)
 					}
@@ -67,8 +67,8 @@ func TestHostileManifests(t *testing.T) {
 	}
 }
 
-// spoil replaces a file and returns the function that restores it.
-func spoil(t *testing.T, path string, replace func(string) error) (undo func()) {
+// damage replaces a file and returns the function that restores it.
+func damage(t *testing.T, path string, replace func(string) error) (undo func()) {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -41,14 +41,14 @@ func TestCopyModfilesWithoutModule(t *testing.T) {
 
 func TestCopyModfilesRefusesOtherFiles(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	for name, spoil := range map[string]func(string) error{
+	for name, damage := range map[string]func(string) error{
 		"go.mod": func(path string) error { return os.Mkdir(path, 0o755) },
 		"go.sum": func(path string) error {
 			return errors.Join(os.WriteFile(path, nil, 0o644), os.Truncate(path, 16<<20+1))
 		},
 	} {
 		dir := t.TempDir()
-		if err := spoil(filepath.Join(dir, name)); err != nil {
+		if err := damage(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := copyModfiles(dir); err == nil || !strings.Contains(err.Error(), name) {

@@ -54,7 +54,7 @@ func TestRestoreFindsAllDamage(t *testing.T) {
 		want := captured(t, s, files)
 		for i, path := range blobFiles(t, s) {
 			if i%2 == 0 {
-				spoil(t, path, cutByOne)
+				damage(t, path, cutByOne)
 			}
 		}
 		if _, err := restore(s, t.TempDir(), "", want, outputs.Options{}); !errors.Is(err, cache.ErrMiss) {

@@ -423,14 +423,14 @@ func TestRestoreHostileRecords(t *testing.T) {
 func TestRestoreFailsWhole(t *testing.T) {
 	before := tree{"a": "644 old", "stale": "644 stale"}
 	want := tree{"a": "644 new", "b": "644 " + strings.Repeat("b\n", 100_000), "c": "644 c"}
-	for name, spoil := range map[string]func(t *testing.T, s *cache.Disk, out []cache.Output){
+	for name, damage := range map[string]func(t *testing.T, s *cache.Disk, out []cache.Output){
 		"a blob is gone": func(t *testing.T, s *cache.Disk, out []cache.Output) {
 			removeBlob(t, s, out[2].Digest)
 		},
 		"a blob is damaged": func(t *testing.T, s *cache.Disk, out []cache.Output) {
 			for _, path := range blobFiles(t, s) {
 				if strings.Contains(path, out[1].Digest.String()[2:]) {
-					spoil(t, path, cutByOne)
+					damage(t, path, cutByOne)
 				}
 			}
 		},
@@ -446,8 +446,8 @@ func TestRestoreFailsWhole(t *testing.T) {
 			root := t.TempDir()
 			makeTree(t, root, before)
 			o, stage := outputs.Options{Stale: []string{"stale"}}, ""
-			if spoil != nil {
-				spoil(t, s, out)
+			if damage != nil {
+				damage(t, s, out)
 			} else {
 				stage = filepath.Join(root, "a")
 			}

@@ -39,8 +39,8 @@ func blobFiles(t testing.TB, d *cache.Disk) []string {
 	return paths
 }
 
-// spoil changes the content of a file of the store.
-func spoil(t *testing.T, path string, f func([]byte) []byte) {
+// damage changes the content of a file of the store.
+func damage(t *testing.T, path string, f func([]byte) []byte) {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err == nil {

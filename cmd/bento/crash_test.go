@@ -34,9 +34,9 @@ type scenario struct {
 	args    []string // arguments of the killed bento
 	sources map[string]string
 	bounded bool // the cache is too small to keep anything
-	// spoiled says that the cache was damaged before. Only fsck reads the whole cache, so damage may stay
+	// damaged says that the cache was damaged before. Only fsck reads the whole cache, so damage may stay
 	// until then.
-	spoiled bool
+	damaged bool
 }
 
 // first and second are two states of the sources. Their outputs differ: in the second, one is missing, one
@@ -98,9 +98,9 @@ func scenarios() []scenario {
 		{name: "restore over others", prepare: both, args: run},
 		{name: "prune", prepare: both, args: []string{"cache", "prune", "--max-size", "20KiB"}},
 		{name: "clear", prepare: both, args: []string{"cache", "clear", "--yes"}},
-		{name: "fsck", spoiled: true, prepare: func(w *world) { both(w); w.spoil() }, args: []string{"cache", "fsck"}},
+		{name: "fsck", damaged: true, prepare: func(w *world) { both(w); w.damage() }, args: []string{"cache", "fsck"}},
 		{name: "bounded", prepare: built, args: run, sources: bounded(second()), bounded: true},
-		{name: "damaged", spoiled: true, prepare: func(w *world) { both(w); w.clean(); w.spoil() }, args: run},
+		{name: "damaged", damaged: true, prepare: func(w *world) { both(w); w.clean(); w.damage() }, args: run},
 		{name: "install", args: run, sources: installing(first())},
 		{name: "install again", prepare: func(w *world) { w.write(installing(first())); built(w) }, args: run, sources: reinstalling(first())},
 		{name: "module", args: run, sources: calling(first())},
@@ -236,7 +236,7 @@ func (w *world) check(s scenario, want map[string]string, k int) {
 	if diff := cmp.Diff(want, w.outputs()); diff != "" {
 		w.t.Errorf("killed at %d: after the next run, -want +got:\n%s", k, diff)
 	}
-	if s.spoiled {
+	if s.damaged {
 		w.must("cache", "fsck")
 		w.must("run", "build", "test")
 	}
@@ -431,8 +431,8 @@ func describe(name string, e fs.DirEntry) string {
 	return fmt.Sprintf("%o %s", fi.Mode().Perm(), data)
 }
 
-// spoil damages every other blob and record of the cache.
-func (w *world) spoil() {
+// damage corrupts every other blob and record of the cache.
+func (w *world) damage() {
 	files, _ := filepath.Glob(filepath.Join(w.cache, "v*", "*", "*", "*"))
 	for i, name := range files {
 		if i%2 == 0 {

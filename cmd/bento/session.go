@@ -147,7 +147,7 @@ func (s *session) taskColor() action.Color {
 // host returns the Host by which this session opens workspaces.
 func (s *session) host() *workspace.Host {
 	if s.opener == nil {
-		s.opener = &workspace.Host{Environ: s.environ, Version: version(), Stderr: s.err, Log: s.hear}
+		s.opener = &workspace.Host{Environ: s.environ, Version: version(), Stderr: s.err, Log: s.logPlugin}
 		kit.Equip(s.opener)
 	}
 	return s.opener
@@ -260,8 +260,8 @@ func (s *session) sayPassedOver(why string) {
 	}
 }
 
-// hear prints a log message of a plugin outside of an install.
-func (s *session) hear(id string, l adapters.Log) {
+// logPlugin prints a log message of a plugin outside of an install.
+func (s *session) logPlugin(id string, l adapters.Log) {
 	out := s.out
 	if s.flags.json {
 		out = s.err

@@ -58,11 +58,11 @@ func (s *session) toolchainPin(ctx context.Context, name string, args []string) 
 		}
 		dishes, file = []*dish.Dish{d}, path.Join(d.Path, dish.File)
 	}
-	there, err := w.versions(ctx, dishes)
+	installed, err := w.versions(ctx, dishes)
 	if err != nil {
 		return err
 	}
-	want, err := pinsOf(args, there, w.runtimes())
+	want, err := pinsOf(args, installed, w.runtimes())
 	if err != nil {
 		return err
 	}
@@ -85,30 +85,30 @@ func (s *session) toolchainPin(ctx context.Context, name string, args []string) 
 
 // versions returns the installed version of every tool of dishes.
 func (w *opened) versions(ctx context.Context, dishes []*dish.Dish) (map[string]string, error) {
-	there := make(map[string]string)
+	installed := make(map[string]string)
 	for _, d := range dishes {
 		for _, r := range w.env.Toolchains.Compare(ctx, w.Root, d) {
 			if r.Tool != d.Adapter.Manifest().RuntimeName() || !isVersion.MatchString(r.Found) {
 				continue
 			}
-			if old, ok := there[r.Tool]; ok && old != r.Found {
+			if old, ok := installed[r.Tool]; ok && old != r.Found {
 				return nil, usageError(fmt.Sprintf("dishes use different versions of %s: %s and %s", r.Tool, old, r.Found), "pin them one by one with --dish, or write "+r.Tool+"=VERSION")
 			}
-			there[r.Tool] = r.Found
+			installed[r.Tool] = r.Found
 		}
 	}
-	return there, nil
+	return installed, nil
 }
 
 var isVersion = pattern.New(`^v?[0-9][0-9A-Za-z.+_-]*$`)
 
 // pinsOf returns the versions of the arguments, or all installed versions if there are no arguments.
-func pinsOf(args []string, there map[string]string, known []string) (map[string]string, error) {
+func pinsOf(args []string, installed map[string]string, known []string) (map[string]string, error) {
 	if len(args) == 0 {
-		if len(there) == 0 {
+		if len(installed) == 0 {
 			return nil, usageError("no version of a tool is known here", "run bento toolchain list for the missing tools, or write TOOL=VERSION")
 		}
-		return there, nil
+		return installed, nil
 	}
 	want := make(map[string]string)
 	for _, arg := range args {
@@ -117,7 +117,7 @@ func pinsOf(args []string, there map[string]string, known []string) (map[string]
 			return nil, notFound(discovery.RuleUnknownRuntime, fmt.Sprintf("no dish uses a tool %q", tool), discovery.SuggestLanguage(tool, known))
 		}
 		if !given {
-			version = there[tool]
+			version = installed[tool]
 		}
 		if version == "" || strings.ContainsFunc(version, func(r rune) bool { return r < '!' || r == 0x7f }) {
 			return nil, usageError(fmt.Sprintf("no version of %s is known to pin", tool), "write "+tool+"=VERSION")

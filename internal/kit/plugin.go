@@ -174,7 +174,7 @@ func (p *Plugin) Suite(within time.Duration) plugintest.Options {
 func (p *Plugin) NamedOnly() (why, hint string) {
 	pin := p.cfg.Plugins.ByID[p.ID].SHA256
 	if e, err := owner.Of(p.cfg.Root).Ways().To(p.Path); err == nil && e != nil && p.SHA256 == "" {
-		why, hint = e.Why, e.Mend
+		why, hint = e.Why, e.Fix
 	}
 	if sum := (*host.Digests)(nil).Executable(p.Path); pin.Text != "" && p.adapter == nil && sum != pin.Text {
 		why, hint = fmt.Sprintf("its sha256 is %s, and %s pins %s", sum, pin.Pos, pin.Text), "if you trust its present content: bento plugin lock "+p.ID

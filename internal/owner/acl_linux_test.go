@@ -51,7 +51,7 @@ func TestAccessControlLists(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := Of(root).Ways().To(filepath.Join(dir, "tool.sh"))
-		if err != nil || (got == nil) != (c.want == "") || got != nil && (!strings.Contains(got.Why, c.want) || !strings.HasPrefix(got.Mend, "setfacl -x ")) {
+		if err != nil || (got == nil) != (c.want == "") || got != nil && (!strings.Contains(got.Why, c.want) || !strings.HasPrefix(got.Fix, "setfacl -x ")) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}

@@ -20,7 +20,7 @@ type Ways struct {
 type Exposure struct {
 	Path string // the element, free of links
 	Why  string // a sentence without its full stop: "everyone may write to /srv/bin"
-	Mend string // the command that prevents it
+	Fix  string // the command that prevents it
 }
 
 // Ways returns a new Ways that trusts the same users.

@@ -85,7 +85,7 @@ func TestWays(t *testing.T) {
 				}
 				return
 			}
-			if at := filepath.Join(root, c.want); got == nil || got.Path != at || got.Why != "everyone may write to "+at || got.Mend != "chmod o-w "+at {
+			if at := filepath.Join(root, c.want); got == nil || got.Path != at || got.Why != "everyone may write to "+at || got.Fix != "chmod o-w "+at {
 				t.Errorf("%+v, want %s", got, at)
 			}
 		})

@@ -202,13 +202,13 @@ func (s *suite) launchAdapter(ctx context.Context, clause string) (*talk, error)
 	} else if launcher == nil {
 		launcher = &host.Command{Argv: []string{s.path}, Dir: s.scratch, Env: s.Env}
 	}
-	said := host.NewTail(lastWords, s.Stderr)
-	t, err := s.begin(ctx, clause, launcher, said)
+	stderr := host.NewTail(lastWords, s.Stderr)
+	t, err := s.begin(ctx, clause, launcher, stderr)
 	if err != nil {
 		return nil, err
 	}
 	raw := &recorder{r: t.stream.Stdout}
-	t.said = said
+	t.stderr = stderr
 	t.atEnd = func() {
 		if raw.oddHeader() {
 			t.note("2.2", "a header line that ends with LF alone")

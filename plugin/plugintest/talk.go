@@ -22,7 +22,7 @@ type talk struct {
 	*lab
 	clause string // of the test, "" for the first handshake
 	stream *host.Stream
-	said   *host.Tail    // of its standard error; nil for none
+	stderr *host.Tail    // of its standard error; nil for none
 	status func() string // waits for the end of the process and returns its status
 	atEnd  func()        // called when nothing more comes; may be nil
 	lines  *lines        // of a contract of lines
@@ -317,11 +317,11 @@ func (t *talk) ended(err error) error {
 // words returns the last lines of standard error, which name the cause of most ends, without those
 // that only underline.
 func (t *talk) words() string {
-	if t.said == nil {
+	if t.stderr == nil {
 		return ""
 	}
 	var lines []string
-	for line := range strings.Lines(wire.Plain(t.said.String())) {
+	for line := range strings.Lines(wire.Plain(t.stderr.String())) {
 		if line = strings.TrimSpace(line); strings.Trim(line, "^~ ") != "" {
 			lines = append(lines, line)
 		}
