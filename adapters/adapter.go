@@ -195,6 +195,14 @@ func DefaultCapabilities() Capabilities {
 	return Capabilities{Detect: true, RequiredToolchain: true, Install: true}
 }
 
+// BuiltinCapabilities returns the capabilities of the built-in adapters.
+func BuiltinCapabilities() Capabilities {
+	return Capabilities{
+		Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
+		Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
+	}
+}
+
 // Task is a recipe: one command that an adapter offers for a dish.
 type Task struct {
 	Name string `json:"name"`

@@ -67,11 +67,8 @@ func newManifest(download bool) *adapters.Manifest {
 			"Cargo.toml", "Cargo.lock", ".cargo/config.toml", ".cargo/config", "rust-toolchain", "rust-toolchain.toml",
 			"clippy.toml", ".clippy.toml", "rustfmt.toml", ".rustfmt.toml", ".tool-versions",
 		},
-		DefaultTasks: lifecycle(allTargets),
-		Capabilities: adapters.Capabilities{
-			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
-			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
-		},
+		DefaultTasks:    lifecycle(allTargets),
+		Capabilities:    adapters.BuiltinCapabilities(),
 		DiagnosticHooks: hooks(),
 		EmbedsIn:        []string{".rs"},
 		StopsAtFamily:   true, // cargo leaves the files of an inner package out of the outer one

@@ -58,12 +58,9 @@ func newManifest(download bool) *adapters.Manifest {
 		Inside:           insideRule,
 		FingerprintFiles: []string{"go.mod", "go.sum", "go.work", "go.work.sum", ".tool-versions"},
 		DefaultTasks:     lifecycle(),
-		Capabilities: adapters.Capabilities{
-			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
-			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
-		},
-		EmbedsIn:      []string{".go"},
-		StopsAtFamily: true, // a module ends where the next begins
+		Capabilities:     adapters.BuiltinCapabilities(),
+		EmbedsIn:         []string{".go"},
+		StopsAtFamily:    true, // a module ends where the next begins
 		DiagnosticHooks: map[string]adapters.Hook{
 			"build": {Parser: "go-build"},
 			"check": {Parser: "go-build"},

@@ -60,10 +60,7 @@ func newManifest() *adapters.Manifest {
 		Projects:         []string{manifestFile},
 		Inside:           insideRule,
 		FingerprintFiles: []string{manifestFile, lockFile, ".php-version", ".tool-versions"},
-		Capabilities: adapters.Capabilities{
-			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
-			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
-		},
+		Capabilities:     adapters.BuiltinCapabilities(),
 		// The same parser reads "file:line" of phpstan and phpcs.
 		DiagnosticHooks: map[string]adapters.Hook{
 			"check": {Parser: "phpstan"}, "lint": {Parser: "phpstan"}, "test": {Parser: "phpunit"},

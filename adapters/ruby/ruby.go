@@ -43,10 +43,7 @@ func New(o snapshot.Options) *Adapter {
 		FingerprintFiles: []string{
 			"Gemfile", "Gemfile.lock", "gems.rb", "gems.locked", "*.gemspec", "Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb", ".ruby-version", ".tool-versions", ".bundle/config",
 		},
-		Capabilities: adapters.Capabilities{
-			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
-			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
-		},
+		Capabilities: adapters.BuiltinCapabilities(),
 		DiagnosticHooks: map[string]adapters.Hook{
 			"build": {Parser: adapters.ParserPlugin},
 			"test":  {Parser: adapters.ParserPlugin},

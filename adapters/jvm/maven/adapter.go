@@ -47,11 +47,8 @@ func New(o snapshot.Options) *Adapter {
 		FingerprintFiles: []string{
 			"pom.xml", "mvnw", ".mvn/**", "settings.xml", ".java-version", ".sdkmanrc", ".tool-versions",
 		},
-		DefaultTasks: lifecycle("mvn", ""),
-		Capabilities: adapters.Capabilities{
-			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
-			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
-		},
+		DefaultTasks:    lifecycle("mvn", ""),
+		Capabilities:    adapters.BuiltinCapabilities(),
 		DiagnosticHooks: map[string]adapters.Hook{"build": hook, "lint": hook, "test": hook},
 		// The shade and flatten plugins write poms beside the pom.
 		StopsAtBuild: true,

@@ -9,10 +9,7 @@ func Manifest(id, identity string) adapters.Manifest {
 		ProtocolVersion: adapters.ProtocolVersion,
 		AdapterID:       id,
 		DisplayName:     id,
-		Capabilities: adapters.Capabilities{
-			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
-			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
-		},
+		Capabilities:    adapters.BuiltinCapabilities(),
 		DiagnosticHooks: map[string]adapters.Hook{
 			"test":  {Parser: "pytest"},
 			"check": {Parser: "mypy"},
