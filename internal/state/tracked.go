@@ -1,7 +1,6 @@
 package state
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bentobuild/bento/internal/git"
 	"github.com/bentobuild/bento/internal/owndir"
@@ -17,13 +17,19 @@ import (
 	"github.com/bentobuild/bento/internal/stat"
 )
 
-// The file that records, with the stat of git's index, the directories in which git tracks no file. A
-// repository cannot contain a valid one: checking out an index that lists the file changes the
-// index's inode number and times, which its author cannot know.
+// The file with what bento knows of git's index. A repository cannot contain a valid one: checking out an index that
+// lists the file changes the index's inode number and times, which its author cannot know.
 const (
-	untrackedFile    = "untracked"
-	untrackedVersion = 2
+	trackedFile    = "tracked"
+	trackedVersion = 3
 )
+
+// indexKnown is what bento knows of an index of git.
+type indexKnown struct {
+	Index string   // the stat of the index
+	Free  []string // directories in which git tracks no file
+	List  string   // git's answer, "" if the index needs none or is so new that it may change without another stat
+}
 
 // vouch returns a *RefusedError if git tracks a file in the directory: then the directory is from the
 // repository, and bento has not made it.
@@ -57,8 +63,8 @@ func (d *Dir) Untracked(ctx context.Context, rel string) error {
 	return d.untracked(ctx, self, rel)
 }
 
-// untracked is Untracked with the directory of saved answers, which may be nil. It ignores errors:
-// the callers that need the whole index report them.
+// untracked is Untracked with the directory of the state, which may be nil. It ignores errors: the callers
+// that need the whole index report them.
 func (d *Dir) untracked(ctx context.Context, self *owndir.Dir, rel string) error {
 	repo, err := git.Open(d.root)
 	if repo == nil || err != nil {
@@ -68,22 +74,11 @@ func (d *Dir) untracked(ctx context.Context, self *owndir.Dir, rel string) error
 	if err != nil {
 		return nil
 	}
-	index, err := os.Lstat(repo.IndexFile())
-	if err != nil {
+	index, err := openIndex(self, repo)
+	if err != nil || slices.Contains(index.Free, rel) {
 		return nil
 	}
-	stamp := stat.Text(index) + "\n"
-	known := recall(self, stamp)
-	if slices.Contains(known, rel) {
-		return nil
-	}
-	files, err := repo.Tracked()
-	if errors.Is(err, git.ErrUnread) {
-		var list []byte
-		if list, err = repo.AskTracked(ctx); err == nil {
-			files, err = git.ParseTracked(list)
-		}
-	}
+	files, err := index.files(ctx)
 	if err != nil {
 		return nil
 	}
@@ -94,49 +89,89 @@ func (d *Dir) untracked(ctx context.Context, self *owndir.Dir, rel string) error
 			Hint:   "remove it from the repository and from the disk: git rm -r -f -- " + rel,
 		}
 	}
-	remember(self, stamp, append(known, rel))
+	index.Free = append(index.Free, rel)
+	index.save()
 	return nil
 }
 
-// recall returns the directories in which git tracked nothing at the last question.
-func recall(self *owndir.Dir, stamp string) []string {
-	if self == nil {
-		return nil
+// Tracked returns the paths that git tracks in the repository of the workspace. If only git can read the index,
+// Tracked asks git, and remembers the answer until the index changes. A nil Dir remembers nothing.
+func (d *Dir) Tracked(ctx context.Context, repo *git.Repo) (*git.Files, error) {
+	files, err := repo.Tracked()
+	if !errors.Is(err, git.ErrUnread) {
+		return files, err // for a damaged index git would list only the entries that are left
 	}
-	kept, err := load(self, untrackedFile, untrackedFile, untrackedVersion, 0)
+	var self *owndir.Dir
+	if d != nil {
+		if self, err = d.self(ctx, false); err == nil {
+			defer self.Close()
+		}
+	}
+	index, err := openIndex(self, repo)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	return decodeUntracked(kept, stamp)
+	known := index.List
+	if files, err = index.files(ctx); err == nil && index.List != known {
+		index.save()
+	}
+	return files, err
 }
 
-// decodeUntracked returns the directories in a payload, none if it is invalid or has another stamp.
-func decodeUntracked(payload []byte, stamp string) []string {
-	list, ok := bytes.CutPrefix(payload, []byte(stamp))
-	if !ok {
-		return nil
-	}
-	r := pack.NewReader(list)
-	dirs := r.Strings()
-	if r.End() != nil {
-		return nil
-	}
-	return dirs
+// gitIndex is an index of git.
+type gitIndex struct {
+	indexKnown
+	self  *owndir.Dir // the directory of the state, nil for none
+	repo  *git.Repo
+	isOld bool
 }
 
-// encodeUntracked returns the payload of decodeUntracked.
-func encodeUntracked(stamp string, dirs []string) []byte {
-	var w pack.Writer
-	w.Raw([]byte(stamp))
-	w.Strings(dirs)
-	return w.Payload()
+// oldIndex is longer than the clock tick of any file system.
+const oldIndex = 3 * time.Second
+
+func openIndex(self *owndir.Dir, repo *git.Repo) (*gitIndex, error) {
+	fi, err := os.Lstat(repo.IndexFile())
+	if err != nil {
+		return nil, err
+	}
+	index := &gitIndex{self: self, repo: repo, isOld: time.Since(stat.Changed(fi)) > oldIndex}
+	if self != nil {
+		payload, _ := load(self, trackedFile, trackedFile, trackedVersion, 0) // without, nothing is known
+		if r := pack.NewReader(payload); r.Next(&index.indexKnown) != nil || r.End() != nil {
+			index.indexKnown = indexKnown{}
+		}
+	}
+	if now := stat.Text(fi); index.Index != now {
+		index.indexKnown = indexKnown{Index: now}
+	}
+	return index, nil
 }
 
-func remember(self *owndir.Dir, stamp string, dirs []string) {
-	if self == nil {
-		return
+// files returns the paths in the index.
+func (x *gitIndex) files(ctx context.Context) (*git.Files, error) {
+	files, err := x.repo.Tracked()
+	if !errors.Is(err, git.ErrUnread) {
+		return files, err
 	}
-	_ = store(self, untrackedFile, untrackedFile, untrackedVersion, encodeUntracked(stamp, dirs)) // an error costs another read of the index
+	list := []byte(x.List)
+	if len(list) == 0 {
+		if list, err = x.repo.AskTracked(ctx); err != nil {
+			return nil, err
+		}
+		if x.isOld {
+			x.List = string(list)
+		}
+	}
+	return git.ParseTracked(list)
+}
+
+// save writes what is known. After an error, the next invocation reads the index again.
+func (x *gitIndex) save() {
+	if x.self != nil {
+		var w pack.Writer
+		w.Add(x.indexKnown)
+		_ = store(x.self, trackedFile, trackedFile, trackedVersion, w.Payload())
+	}
 }
 
 // firstIn returns the first file in the directory rel, at its place, or at the place of a parent.

@@ -5,8 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"testing"
+
+	"github.com/bentobuild/bento/internal/git"
 )
 
 func runGit(t *testing.T, dir string, args ...string) {
@@ -38,7 +39,7 @@ func TestTrackedIsRefused(t *testing.T) {
 			t.Fatalf("load: %v", err)
 		}
 	}
-	if _, err := os.Stat(Open(root).Shown(untrackedFile)); err != nil {
+	if _, err := os.Stat(Open(root).Shown(trackedFile)); err != nil {
 		t.Errorf("nothing is remembered: %v", err)
 	}
 	if err := Open(root).Untracked(t.Context(), "x"); err == nil {
@@ -62,20 +63,46 @@ func TestTrackedIsRefused(t *testing.T) {
 	}
 }
 
-func FuzzUntracked(f *testing.F) {
-	f.Add(encodeUntracked("stamp\n", []string{".bento", "cache"}))
-	f.Add([]byte("other\n\x00"))
-	f.Add([]byte("stamp\n\xff"))
-	f.Fuzz(func(t *testing.T, payload []byte) {
-		dirs := decodeUntracked(payload, "stamp\n")
-		if dirs == nil {
-			return
+// TestForeignIndex: git is asked once about an index that only git can read. Nothing that was known of another
+// index is used.
+func TestForeignIndex(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	root := t.TempDir()
+	runGit(t, root, "init", "-q")
+	if err := os.WriteFile(filepath.Join(root, "kept"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	runGit(t, root, "add", "kept")
+	runGit(t, root, "update-index", "--split-index")
+	d := Open(root)
+	if err := d.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	repo, err := git.Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := d.self(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer self.Close()
+	index, err := openIndex(self, repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	index.List = "100644 0 0\tother\x00"
+	for of, want := range map[string][2]bool{index.Index: {false, true}, "another": {true, false}} {
+		index.Index = of
+		index.save()
+		files, err := d.Tracked(t.Context(), repo)
+		if err != nil || files.Has("kept") != want[0] || files.Has("other") != want[1] {
+			t.Errorf("saved for %q: kept %v, other %v, want %v (%v)", of, files.Has("kept"), files.Has("other"), want, err)
 		}
-		if again := decodeUntracked(encodeUntracked("stamp\n", dirs), "stamp\n"); !slices.Equal(again, dirs) {
-			t.Errorf("%q, encoded again: %q", dirs, again)
-		}
-		if got := decodeUntracked(payload, "stamp of another index\n"); got != nil {
-			t.Errorf("%q for another index", got)
-		}
-	})
+	}
+	if files, err := (*Dir)(nil).Tracked(t.Context(), repo); err != nil || !files.Has("kept") {
+		t.Errorf("without a state: %v", err)
+	}
 }

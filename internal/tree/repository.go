@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -121,7 +122,7 @@ func readOutside(ctx context.Context, o *repositoryOptions) *repositoryView {
 	v.inRepo = true
 	v.readRules(o, repo, prefix)
 	v.Tracked = sync.OnceValue(func() *git.Files {
-		files, err := o.readTracked(ctx, repo)
+		files, err := o.State.Tracked(ctx, repo)
 		if err != nil && ctx.Err() != nil {
 			v.failed.Store(true)
 		} else if err != nil {
@@ -142,8 +143,8 @@ func (v *repositoryView) nested(ctx context.Context, top string) *git.Files {
 	}
 	var files *git.Files
 	if err == nil {
-		var o repositoryOptions // no State, so it saves nothing: the state has room for one list
-		files, err = o.readTracked(ctx, repo)
+		var none *state.Dir // it has room for one index
+		files, err = none.Tracked(ctx, repo)
 	}
 	if err != nil {
 		v.unknown(err)
@@ -226,5 +227,14 @@ func (o *repositoryOptions) warn(what string, err error) {
 	o.Warn(diagnostics.Diagnostic{
 		Severity: diagnostics.Warning, Rule: ruleGit, Source: diagnostics.Source,
 		Message: fmt.Sprintf("%s: %v", what, err),
+	})
+}
+
+// AbsentSubmodules returns the paths of the submodules of the root's repository that are not checked out,
+// sorted. It looks at the disk.
+func (t *Tree) AbsentSubmodules() []string {
+	return slices.DeleteFunc(t.outer.Tracked().Links(), func(p string) bool {
+		_, err := os.Lstat(filepath.Join(t.root, filepath.FromSlash(p), ".git"))
+		return !errors.Is(err, fs.ErrNotExist)
 	})
 }
