@@ -107,7 +107,7 @@ func (w *watching) open(ctx context.Context) (*watch.Workspace, error) {
 		return nil, err
 	}
 	return &watch.Workspace{
-		Tree: ws.Tree, Env: ws.env,
+		Env:  ws.env,
 		Plan: func(ctx context.Context) (*plan.Plan, error) { return w.plan(ctx, ws) },
 		Run: func(ctx context.Context, p *plan.Plan, cancel <-chan string, force bool) (*run.Report, error) {
 			return w.run(ctx, ws, p, run.Options{Cancel: cancel, Force: force})

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // LinkError is the error of OpenDirect for a path with a link.
@@ -30,7 +31,7 @@ func (c *Clone) OpenDirect(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	fd, err := e.plain(rel, os.O_RDONLY|dontWait)
+	fd, err := e.plain(rel, os.O_RDONLY|syscall.O_NONBLOCK)
 	if errors.Is(err, errLink) {
 		return nil, e.firstLink(rel)
 	}

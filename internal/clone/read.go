@@ -47,7 +47,7 @@ func (c *Clone) Read(path string, max int) ([]byte, error) { return c.ReadInto(n
 
 // ReadInto is Read into the memory of buf, or into new memory if buf is too small.
 func (c *Clone) ReadInto(buf []byte, path string, max int) ([]byte, error) {
-	fd, err := c.fd(path, os.O_RDONLY|dontWait)
+	fd, err := c.fd(path, os.O_RDONLY|syscall.O_NONBLOCK)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (w *Loop) lookOnce(ctx context.Context) (l *look, added bool, err error) {
 			ws.Close()
 		}
 	}()
-	added = w.followDirs(ws.Tree.Dirs())
+	added = w.followDirs(ws.Env.Tree.Dirs())
 	l = &look{ws: ws}
 	if l.plan, err = ws.Plan(ctx); err != nil {
 		return nil, false, err
@@ -100,7 +100,7 @@ func (w *Loop) setConcern(l *look) {
 	for _, p := range slices.Concat(files, above(files)) {
 		named[p] = true
 	}
-	tree := l.ws.Tree
+	tree := l.ws.Env.Tree
 	concerns := func(p string) bool { return named[p] || !tree.Ignored(p, false) && !tree.Ignored(p, true) }
 	w.concern.Store(&concerns)
 }

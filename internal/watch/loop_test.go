@@ -36,7 +36,7 @@ func opener(t *testing.T, root string) func(context.Context) (*Workspace, error)
 		env.Tree, env.State, env.Store, env.Snapshot, env.History = ws.Tree, ws.State, ws.Store, ws.Snapshot, ws.History
 		env.Toolchains = key.OpenToolchains(ws.State, state.OpenShared(host.AnswersDir(root)))
 		return &Workspace{
-			Tree: ws.Tree, Env: env, Close: ws.Close,
+			Env: env, Close: ws.Close,
 			Plan: func(context.Context) (*plan.Plan, error) {
 				p, problems := plan.Build(ws.Workspace, plan.Request{Tasks: []string{"build"}})
 				return p, diagnostics.AsError(append(ws.Problems, problems...))

@@ -13,7 +13,6 @@ import (
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run"
-	"github.com/bentobuild/bento/internal/tree"
 )
 
 // Options are the workspace and the functions that a Loop calls. None of them may be nil.
@@ -40,8 +39,7 @@ type Options struct {
 
 // Workspace is an opened workspace.
 type Workspace struct {
-	Tree *tree.Tree
-	Env  *run.Env
+	Env *run.Env
 	// Plan returns the plan of all watched tasks.
 	Plan func(context.Context) (*plan.Plan, error)
 	// Run runs a part of the plan. It ends the tasks that cancel receives; with force, it takes no result from the
