@@ -52,23 +52,13 @@ func (s *session) checkFiles() error {
 	return nil
 }
 
-// reporters report a run to several reporters.
-type reporters []run.Reporter
-
-// Report calls each of them.
-func (rs reporters) Report(ev run.Event) {
-	for _, r := range rs {
-		r.Report(ev)
-	}
-}
-
 // reporting has the reporters of runs, for people and for programs. It passes the events of several runs to them one
 // at a time.
 type reporting struct {
-	mu       sync.Mutex
-	reporter run.Reporter
-	people   terminal.Reporter
-	live     *terminal.Live // people if a terminal shows a block, else nil
+	mu     sync.Mutex
+	events *report.Events // nil without --events
+	people terminal.Reporter
+	live   *terminal.Live // people if a terminal shows a block, else nil
 
 	companions *kit.Companions // nil without extensions
 	lost       map[string]bool // plugins whose failure was published
@@ -80,7 +70,10 @@ type reporting struct {
 func (t *reporting) Report(ev run.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.reporter.Report(ev)
+	if t.events != nil {
+		t.events.Report(ev)
+	}
+	t.people.Report(ev)
 	t.companions.Report(ev)
 }
 
@@ -94,11 +87,10 @@ func (t *reporting) logsFrom(w *opened) {
 // newReporting opens the reporters of a run.
 func (s *session) newReporting(ctx context.Context) (*reporting, error) {
 	t := &reporting{close: func() {}}
-	var events io.Writer
 	switch name := s.flags.events; name {
 	case "":
 	case "-":
-		events = s.out
+		t.events = &report.Events{W: s.out}
 		s.out = s.err // stdout is for the program that reads the events
 	default:
 		f, err := openNamed(ctx, name)
@@ -108,25 +100,19 @@ func (s *session) newReporting(ctx context.Context) (*reporting, error) {
 		if err != nil {
 			return nil, usageError(fmt.Sprintf("--events %q cannot be written: %v", name, err), "name another file, or - for stdout")
 		}
-		events = f
-	}
-	stream := &report.Events{W: events}
-	if f, ok := events.(*os.File); ok {
-		t.close = s.closing(stream, f)
+		t.events = &report.Events{W: f}
+		t.close = s.closing(t.events, f)
 	}
 	t.people, t.live = s.reporter()
-	t.reporter, t.output = t.people, t.people.Live()
-	if events != nil {
-		t.reporter, t.output = reporters{stream, t.people}, true
-	}
+	t.output = t.people.Live() || t.events != nil
 	return t, nil
 }
 
 // closing returns a function that closes the events. Events that could not be written change
 // the exit code.
-func (s *session) closing(stream *report.Events, file io.Closer) func() {
+func (s *session) closing(events *report.Events, file io.Closer) func() {
 	return func() {
-		if err := errors.Join(stream.Err(), file.Close()); err != nil {
+		if err := errors.Join(events.Err(), file.Close()); err != nil {
 			s.warn("report_unwritable", "some events could not be written: "+err.Error(), "")
 			s.outcome = max(s.outcome, exitFault)
 		}
