@@ -59,7 +59,7 @@ func (f Files) Outworn(ev *Evaluation) (files []string, err error) {
 	if len(compiled(t.Dish)) == 0 || !ev.Known {
 		return nil, nil
 	}
-	dishes := e.linked(t)
+	dishes := f.Linked(t)
 	if !slices.Contains(dishes, t.Dish) {
 		dishes = append(dishes, t.Dish)
 	}

@@ -111,7 +111,7 @@ func (e *Evaluator) lookAgain(ctx context.Context, ev *Evaluation) bool {
 	if !follows && !e.tree.Altered(at) {
 		return false
 	}
-	before := FilesOf(e).Sources(t)
+	before := Files{e}.Sources(t)
 	e.clock.write(at)
 	e.refresh(ctx, []string{at})
 	if e.forgetSources(t.Dish) {
@@ -124,7 +124,7 @@ func (e *Evaluator) lookAgain(ctx context.Context, ev *Evaluation) bool {
 func (e *Evaluator) warnAppeared(t *plan.Task, before []tree.Entry) {
 	var fresh []string
 	for _, entry := range FilesOf(e).Sources(t) {
-		if _, had := find(before, entry.Path); !had {
+		if !has(before, entry.Path) {
 			fresh = append(fresh, entry.Path)
 		}
 	}
@@ -189,7 +189,7 @@ func (e *Evaluator) sourcesChanged(ev *Evaluation) bool {
 		return false
 	}
 	t := ev.Task
-	tasks, dishes := []*plan.Task{t}, append(e.linked(t), t.Dish)
+	tasks, dishes := []*plan.Task{t}, append(Files{e}.Linked(t), t.Dish)
 	for _, d := range t.Deps {
 		tasks, dishes = append(tasks, d.Task), append(dishes, d.Task.Dish)
 	}

@@ -55,21 +55,22 @@ func (ev *Evaluation) eachSet(seen Seen, f func(*sourceSet)) {
 	}
 }
 
-// dishSources returns the files that a link to d carries now.
-func (e *Evaluator) dishSources(d *dish.Dish) DishSources {
+// Carried returns the files that a link to d carries now.
+func (f Files) Carried(d *dish.Dish) DishSources {
+	e := f.e
 	s := DishSources{Dish: d, Files: e.ownerships[d].Load(e.tree)}
 	s.Targets, _ = LinkTargets(e.tree, s.Files)
 	s.Dirs = e.tree.DirsOf(s.Files)
 	return s
 }
 
-// linked returns the dishes whose sources are in the key of t.
-func (e *Evaluator) linked(t *plan.Task) (list []*dish.Dish) {
+// Linked returns the dishes whose sources are in the key of t.
+func (f Files) Linked(t *plan.Task) (list []*dish.Dish) {
 	seen := make(map[*plan.Circle]bool)
 	var add func(dishes []*dish.Dish)
 	add = func(dishes []*dish.Dish) {
 		for _, d := range dishes {
-			if c := e.circles[d]; !seen[c] {
+			if c := f.e.circles[d]; !seen[c] {
 				seen[c] = true
 				list = append(list, c.Dishes...)
 				add(c.Links)
@@ -80,14 +81,8 @@ func (e *Evaluator) linked(t *plan.Task) (list []*dish.Dish) {
 	return list
 }
 
-// Linked returns the dishes whose sources are in the key of t.
-func (f Files) Linked(t *plan.Task) []*dish.Dish { return f.e.linked(t) }
-
 // Sources returns the sources of the dish of t now, without those of the dishes inside it, by path.
 func (f Files) Sources(t *plan.Task) []tree.Entry { return f.e.ownerships[t.Dish].Own(f.e.tree) }
-
-// Carried returns the files that a link to d carries now.
-func (f Files) Carried(d *dish.Dish) DishSources { return f.e.dishSources(d) }
 
 // Read reads the sources that are in keys only by their remembered digests, for the evaluations whose
 // execution needs the files. Every refresh of the tree does that first.

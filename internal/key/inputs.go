@@ -114,7 +114,7 @@ func (e *Evaluator) outputsAfter(ev *Evaluation) cache.Digest {
 
 // has reports whether a path is among sorted entries.
 func has(list []tree.Entry, p string) bool {
-	_, found := slices.BinarySearchFunc(list, p, func(e tree.Entry, p string) int { return strings.Compare(e.Path, p) })
+	_, found := find(list, p)
 	return found
 }
 

@@ -88,7 +88,7 @@ func (e *Evaluator) readSources(s *sourceSet) {
 	s.loaded = true
 	b := e.builders.New()
 	for _, member := range s.circle.Dishes {
-		list := e.dishSources(member)
+		list := Files{e}.Carried(member)
 		s.lists = append(s.lists, list)
 		entries, _, locks := e.lockfiles.Take(member, nil, e.lockfiles.With(member, list.Files))
 		for _, l := range locks {

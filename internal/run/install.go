@@ -29,10 +29,9 @@ var errInterrupted = errors.New("ended by the interrupt")
 
 // scopeInstall is the install of one scope in this run.
 type scopeInstall struct {
-	done    bool
-	err     error
-	report  *Install // nil if no install was needed
-	waiting []*key.Evaluation
+	done   bool
+	err    error
+	report *Install // nil if no install was needed
 }
 
 // executeInstalled executes a task once its dependencies are installed.
@@ -65,7 +64,6 @@ func (e *engine) executeInstalled(ctx context.Context, ev *key.Evaluation) {
 		e.node(ev.Task).to(inInstall)
 		// Until then other tasks can use its workers.
 		e.queue.Release(ev.Task)
-		s.waiting = append(s.waiting, ev)
 	case s.err != nil:
 		e.end(installFailure(ev, s.err))
 	default:
@@ -97,9 +95,11 @@ func (e *engine) installed(ctx context.Context, s *scopeInstall, i *Install, fir
 		s.err = i.Err
 		e.keys.Observe(ctx, key.Written{Installed: first.Task.Dish})
 	}
-	for _, ev := range s.waiting {
-		e.node(ev.Task).to(ready)
-		e.queue.Add(ev.Task)
+	for _, n := range e.nodes {
+		if n.phase == inInstall && n.task != first.Task && e.installs[n.task.Dish.ScopeID()] == s {
+			n.to(ready)
+			e.queue.Add(n.task)
+		}
 	}
 	e.begin(ctx, first.Task)
 }
