@@ -29,25 +29,50 @@ func (m message) frame() []byte {
 
 // encode returns a request or, without an id, a notification.
 func encode(id *int64, method string, params any) (message, error) {
-	var b bytes.Buffer
-	b.Grow(256)
-	b.Write(make([]byte, room))
-	b.WriteString(`{"jsonrpc":"2.0"`)
+	b := begin()
 	if id != nil {
 		b.WriteString(`,"id":`)
 		b.Write(strconv.AppendInt(b.AvailableBuffer(), *id, 10))
 	}
 	b.WriteString(`,"method":`)
 	b.Write(strconv.AppendQuote(b.AvailableBuffer(), method)) // our own names are plain ASCII
-	if params != nil {
-		b.WriteString(`,"params":`)
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(params); err != nil {
-			return message{}, fmt.Errorf("%s: %w", method, err)
-		}
-		b.Truncate(b.Len() - len("\n"))
+	if params == nil {
+		b.WriteByte('}')
+		return message{b.Bytes()}, nil
 	}
+	m, err := end(b, "params", params)
+	if err != nil {
+		return message{}, fmt.Errorf("%s: %w", method, err)
+	}
+	return m, nil
+}
+
+// encodeAnswer returns a response.
+func encodeAnswer(id json.RawMessage, member string, value any) (message, error) {
+	b := begin()
+	b.WriteString(`,"id":`)
+	b.Write(id)
+	return end(b, member, value)
+}
+
+// begin returns the beginning of a message.
+func begin() *bytes.Buffer {
+	b := new(bytes.Buffer)
+	b.Grow(256)
+	b.Write(make([]byte, room))
+	b.WriteString(`{"jsonrpc":"2.0"`)
+	return b
+}
+
+// end adds the last member.
+func end(b *bytes.Buffer, member string, value any) (message, error) {
+	b.WriteString(`,"` + member + `":`)
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return message{}, err
+	}
+	b.Truncate(b.Len() - len("\n"))
 	b.WriteByte('}')
 	return message{b.Bytes()}, nil
 }

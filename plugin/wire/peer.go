@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,6 +50,9 @@ type Peer struct {
 	writing sync.WaitGroup
 	done    chan struct{} // closed when reading has ended
 	err     error         // why; set before done is closed
+
+	// Set by the reader when a bad message ends the connection: by PeerOptions.Bad, after a reply.
+	judged, replied bool
 }
 
 // Incoming is a request of the other side. Exactly one of its methods must be called, once. They do not
@@ -273,22 +275,4 @@ func (p *Peer) answer(m message) error {
 		p.conn.Close()
 	}
 	return channel.ErrClosed
-}
-
-// encodeAnswer returns a response.
-func encodeAnswer(id json.RawMessage, member string, value any) (message, error) {
-	var b bytes.Buffer
-	b.Grow(256)
-	b.Write(make([]byte, room))
-	b.WriteString(`{"jsonrpc":"2.0","id":`)
-	b.Write(id)
-	b.WriteString(`,"` + member + `":`)
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
-		return message{}, err
-	}
-	b.Truncate(b.Len() - len("\n"))
-	b.WriteByte('}')
-	return message{b.Bytes()}, nil
 }

@@ -15,30 +15,16 @@ func (p *Peer) read() {
 		err = p.next()
 	}
 	p.out.close()
-	if errors.Is(err, errReplied) {
+	if p.replied {
 		p.conn.linger() // the other side may write before it reads
 	}
-	if errors.Is(err, errEnded) || errors.Is(err, channel.ErrClosed) {
+	if p.judged || errors.Is(err, channel.ErrClosed) {
 		p.writing.Wait() // for the last reply, or why writing failed; a write has a timeout
 	}
 	p.err = p.reason(err)
 	close(p.done)
 	p.conn.Close()
 }
-
-// errEnded is wrapped by the error of a connection that ends after a reply.
-var errEnded = errors.New("the connection was ended")
-
-// endedError is an error that also is errEnded, which its text leaves out.
-type endedError struct {
-	error
-	as error
-}
-
-func (e endedError) Unwrap() []error { return []error{e.error, e.as} }
-
-// errReplied is errEnded after a reply that the other side has not read.
-var errReplied = fmt.Errorf("%w after a reply", errEnded)
 
 // reason returns why the connection has ended: reading ends with ErrClosed when writing has
 // failed.
@@ -132,18 +118,14 @@ func (p *Peer) bad(body []byte, m *Message, err error) error {
 	if m != nil && !end {
 		p.o.Odd("an ignored message: " + m.Why)
 	}
-	as := errEnded
 	if reply != nil {
 		p.refuse(m, reply)
-		as = errReplied
 	}
-	switch {
-	case !end && body != nil:
+	if !end && body != nil {
 		return nil
-	case p.o.Bad == nil: // no reply is to be written first
-		return err
 	}
-	return endedError{err, as}
+	p.judged, p.replied = p.o.Bad != nil, reply != nil
+	return err
 }
 
 // refuse replies to a message that could not be taken, with its id if that is one.
