@@ -3,7 +3,6 @@
 package manifest
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
@@ -140,35 +139,6 @@ func (m *Module) Compatible() error {
 	}
 	return diagnostics.Refuse(RuleIncompatible, hint, "plugin runtime API compatibility failed: current=%d, supported=%d..=%d (%s %s)",
 		RuntimeAPI, m.MinRuntimeAPI, m.MaxRuntimeAPI, m.ID, m.Version)
-}
-
-// HostCall returns the plain name of a host function: "az_x" for "az_x", "az::az_x" and "host:az_x".
-func HostCall(name string) string {
-	for _, prefix := range []string{"host:", "az::"} {
-		if rest, ok := strings.CutPrefix(name, prefix); ok {
-			return rest
-		}
-	}
-	return name
-}
-
-// HostCalls returns the plain names of the host functions that the manifest both declares as
-// capabilities and allows, sorted. az_log is always among them.
-func (m *Module) HostCalls() []string {
-	declared := make(map[string]bool)
-	for _, c := range m.Capabilities {
-		if name := HostCall(c); name != c || strings.HasPrefix(c, "az_") {
-			declared[name] = true
-		}
-	}
-	calls := []string{"az_log"}
-	for _, c := range m.AllowedHostCalls {
-		if name := HostCall(c); declared[name] {
-			calls = append(calls, name)
-		}
-	}
-	slices.Sort(calls)
-	return slices.Compact(calls)
 }
 
 func isHex(text string, length int) bool {
