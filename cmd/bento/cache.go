@@ -165,7 +165,7 @@ func (s *session) cacheStats(ctx context.Context) error {
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
-	report.WriteCacheStats(s.out, doc)
+	report.WriteCacheStats(s.out, s.style, doc)
 	if len(doc.Older) > 0 {
 		command := "rm -r --"
 		for _, dir := range doc.Older {
@@ -189,11 +189,7 @@ func (s *session) cacheRemove(ctx context.Context, command string, remove func(*
 		return err
 	}
 	doc := report.NewCacheRemoved(command, d.Dir(), removed)
-	if s.flags.json {
-		return report.Write(s.out, doc)
-	}
-	report.WriteCacheRemoved(s.out, doc)
-	return nil
+	return show(s, doc, report.WriteCacheRemoved)
 }
 
 func (s *session) cacheCheck(ctx context.Context) error {
@@ -216,6 +212,6 @@ func (s *session) cacheCheck(ctx context.Context) error {
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
-	report.WriteCacheCheck(s.out, doc)
+	report.WriteCacheCheck(s.out, s.style, doc)
 	return err
 }

@@ -75,11 +75,7 @@ func (s *session) clean(ctx context.Context, sel selection, yes, dry bool) error
 			return err
 		}
 	}
-	if s.flags.json {
-		return report.Write(s.out, doc)
-	}
-	report.WriteCleaned(s.out, doc)
-	return nil
+	return show(s, doc, report.WriteCleaned)
 }
 
 // remove removes what was found.

@@ -21,8 +21,8 @@ func extCommand(s *session) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(extListCommand(s), extInfoCommand(s), extLogsCommand(s), extAuditCommand(s), extTestCommand(s), extNewCommand(s))
-	cmd.AddCommand(extDecisions(s)...)
+	cmd.AddCommand(extListCommand(s), extTestCommand(s), extNewCommand(s))
+	cmd.AddCommand(append(extAbout(s), extDecisions(s)...)...)
 	for _, c := range cmd.Commands() {
 		if c.ValidArgsFunction == nil && c.Name() != "list" && c.Name() != "new" {
 			c.ValidArgsFunction = once(s.extensionIDs)
@@ -80,61 +80,34 @@ func extListCommand(s *session) *cobra.Command {
 	}
 }
 
-func extInfoCommand(s *session) *cobra.Command {
-	return &cobra.Command{
-		Use: "info ID", Short: "Show an extension and what it is granted", Example: "  bento ext info acme.notify",
-		Annotations: traits{Reads: true}.annotations(),
-		Args:        exactly(1, "bento ext info requires the id of one extension"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			e, st, err := s.extensionNamed(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			doc := report.NewExtensionInfo(e.Info(st))
-			return show(s, doc, report.WriteExtensionInfo)
-		},
+// extAbout are the commands that show one extension.
+func extAbout(s *session) []*cobra.Command {
+	return []*cobra.Command{
+		aboutExtension(s, "info", "Show an extension and what it is granted", "", func(e *kit.Extension, st *state.Dir) error {
+			return show(s, report.NewExtensionInfo(e.Info(st)), report.WriteExtensionInfo)
+		}),
+		aboutExtension(s, "logs", "Print what an extension has logged",
+			"Print the end of what an extension has logged in this workspace: its own messages, what it\nwrote to stderr, and why it was ended.", func(e *kit.Extension, st *state.Dir) error {
+				return show(s, report.NewExtensionLog(e.ID, append([]report.ExtensionLine{}, e.Journal(st).Lines...)), report.WriteExtensionLog)
+			}),
+		aboutExtension(s, "audit", "Print what an extension has asked for, and what was decided", "", func(e *kit.Extension, st *state.Dir) error {
+			return show(s, report.NewExtensionAudit(e.ID, append([]report.ExtensionDecision{}, e.Journal(st).Decisions...)), report.WriteExtensionAudit)
+		}),
 	}
 }
 
-func extLogsCommand(s *session) *cobra.Command {
+// aboutExtension returns one command of extAbout.
+func aboutExtension(s *session, name, short, long string, about func(*kit.Extension, *state.Dir) error) *cobra.Command {
 	return &cobra.Command{
-		Use: "logs ID", Short: "Print what an extension has logged", Example: "  bento ext logs acme.notify",
+		Use: name + " ID", Short: short, Long: long, Example: "  bento ext " + name + " acme.notify",
 		Annotations: traits{Reads: true}.annotations(),
-		Long:        "Print the end of what an extension has logged in this workspace: its own messages, what it\nwrote to stderr, and why it was ended.",
-		Args:        exactly(1, "bento ext logs requires the id of one extension"),
+		Args:        exactly(1, "bento ext "+name+" requires the id of one extension"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e, st, err := s.extensionNamed(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			j := e.Journal(st)
-			doc := report.NewExtensionLog(args[0], append([]report.ExtensionLine{}, j.Lines...))
-			if s.flags.json {
-				return report.Write(s.out, doc)
-			}
-			report.WriteExtensionLog(s.out, doc)
-			return nil
-		},
-	}
-}
-
-func extAuditCommand(s *session) *cobra.Command {
-	return &cobra.Command{
-		Use: "audit ID", Short: "Print what an extension has asked for, and what was decided", Example: "  bento ext audit acme.notify",
-		Annotations: traits{Reads: true}.annotations(),
-		Args:        exactly(1, "bento ext audit requires the id of one extension"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			e, st, err := s.extensionNamed(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			j := e.Journal(st)
-			doc := report.NewExtensionAudit(args[0], append([]report.ExtensionDecision{}, j.Decisions...))
-			if s.flags.json {
-				return report.Write(s.out, doc)
-			}
-			report.WriteExtensionAudit(s.out, doc)
-			return nil
+			return about(e, st)
 		},
 	}
 }

@@ -51,9 +51,5 @@ func (s *session) decideExtension(ctx context.Context, name, id string) error {
 		doc.Digest = e.Record.Approved
 		doc.Granted, doc.GrantedOnly = e.Granted()
 	}
-	if s.flags.json {
-		return report.Write(s.out, doc)
-	}
-	report.WriteExtensionChanged(s.out, doc)
-	return nil
+	return show(s, doc, report.WriteExtensionChanged)
 }

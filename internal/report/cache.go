@@ -32,7 +32,7 @@ func NewCacheStats(root string, s cache.Stats) CacheStats {
 }
 
 // WriteCacheStats prints it for people.
-func WriteCacheStats(w io.Writer, doc CacheStats) {
+func WriteCacheStats(w io.Writer, _ Style, doc CacheStats) {
 	fmt.Fprintf(w, "%s\n%s, %s, %s\n", PrintableLine(doc.Root), Count(doc.Entries, "result"), Count(doc.Blobs, "file"), ByteSize(doc.TotalBytes))
 	if doc.Oldest != nil {
 		fmt.Fprintf(w, "used between %s and %s\n", doc.Oldest.Local().Format(time.DateTime), doc.Newest.Local().Format(time.DateTime))
@@ -54,7 +54,7 @@ func NewCacheRemoved(command, root string, r cache.Removed) CacheRemoved {
 }
 
 // WriteCacheRemoved prints it for people.
-func WriteCacheRemoved(w io.Writer, doc CacheRemoved) {
+func WriteCacheRemoved(w io.Writer, _ Style, doc CacheRemoved) {
 	fmt.Fprintf(w, "removed %s, %s, %s\n", Count(doc.Entries, "result"), Count(doc.Blobs, "file"), ByteSize(doc.Bytes))
 }
 
@@ -76,7 +76,7 @@ func NewCacheCheck(root string, c cache.Check) CacheCheck {
 }
 
 // WriteCacheCheck prints it for people.
-func WriteCacheCheck(w io.Writer, doc CacheCheck) {
+func WriteCacheCheck(w io.Writer, _ Style, doc CacheCheck) {
 	fmt.Fprintf(w, "good: %s and %s; dropped: %d damaged and %d incomplete\n", Count(doc.Entries, "result"), Count(doc.Blobs, "file"), doc.Damaged, doc.Incomplete)
 }
 

@@ -181,7 +181,7 @@ type ExtensionChanged struct {
 }
 
 // WriteExtensionChanged prints the document for people.
-func WriteExtensionChanged(w io.Writer, doc ExtensionChanged) {
+func WriteExtensionChanged(w io.Writer, _ Style, doc ExtensionChanged) {
 	text := doc.ID + ": " + doc.Status
 	if doc.Digest != "" {
 		text += ", sha256 " + doc.Digest
@@ -212,7 +212,7 @@ func NewExtensionLog(id string, lines []ExtensionLine) ExtensionLog {
 }
 
 // WriteExtensionLog prints a log for people.
-func WriteExtensionLog(w io.Writer, doc ExtensionLog) {
+func WriteExtensionLog(w io.Writer, _ Style, doc ExtensionLog) {
 	for _, l := range doc.Lines {
 		fmt.Fprintf(w, "%s %-5s %s\n", l.Time.UTC().Format(time.RFC3339), PrintableLine(l.Level), PrintableLine(l.Text))
 	}
@@ -240,7 +240,7 @@ func NewExtensionAudit(id string, entries []ExtensionDecision) ExtensionAudit {
 }
 
 // WriteExtensionAudit prints decisions for people.
-func WriteExtensionAudit(w io.Writer, doc ExtensionAudit) {
+func WriteExtensionAudit(w io.Writer, _ Style, doc ExtensionAudit) {
 	for _, d := range doc.Entries {
 		line := fmt.Sprintf("%s %-5s %s %s %s", d.Time.UTC().Format(time.RFC3339), d.Decision, d.Method, d.Permission, d.Reason)
 		fmt.Fprintln(w, strings.Join(strings.Fields(PrintableLine(line)), " "))

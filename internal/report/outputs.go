@@ -80,7 +80,7 @@ type Cleaned struct {
 const maxLeft = 20
 
 // WriteCleaned prints the document for people.
-func WriteCleaned(w io.Writer, doc Cleaned) {
+func WriteCleaned(w io.Writer, _ Style, doc Cleaned) {
 	word := "removed"
 	if doc.DryRun {
 		word = "would remove"
