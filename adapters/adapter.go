@@ -286,10 +286,7 @@ type Toolchain struct {
 
 // Malformed returns the problem of a pin that is no version. name is the name of its file or key.
 func (t *Toolchain) Malformed(name string, why error, hint string) error {
-	return diagnostics.Problems{{
-		File: t.File, Line: t.Line, Severity: diagnostics.Error, Rule: "invalid_pin", Source: diagnostics.Source,
-		Message: filepath.Base(name) + ": " + why.Error(), Hint: hint,
-	}}
+	return diagnostics.Problems{diagnostics.Pos{File: t.File, Line: t.Line}.Error("invalid_pin", "%s: %v", filepath.Base(name), why).WithHint(hint)}
 }
 
 // Hook describes how bento gets the diagnostics of a task.

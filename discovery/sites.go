@@ -176,11 +176,8 @@ func (f *finder) reportSpecial() {
 		if m.Kind != tree.Special || f.ws.Excludes(path.Dir(m.Path)) {
 			continue
 		}
-		f.add(diagnostics.Diagnostic{
-			File: m.Path, Severity: diagnostics.Warning, Rule: tree.RuleSpecial, Source: diagnostics.Source,
-			Message: "it is a FIFO, a socket or a device, required a regular file; its adapter ignores it",
-			Hint:    "remove it, or name its directory in [workspace] exclude",
-		})
+		f.add(diagnostics.Pos{File: m.Path}.Warning(tree.RuleSpecial, "it is a FIFO, a socket or a device, required a regular file; its adapter ignores it").
+			WithHint("remove it, or name its directory in [workspace] exclude"))
 	}
 }
 

@@ -119,7 +119,5 @@ func (f *pluginFault) Error() string {
 func (f *pluginFault) Unwrap() error { return f.Failure }
 
 func (f *pluginFault) problem() diagnostics.Diagnostic {
-	return diagnostics.Diagnostic{
-		File: slices.Min(f.paths), Severity: diagnostics.Error, Rule: string(f.Code), Message: f.Error(), Hint: f.Hint, Source: diagnostics.Source,
-	}
+	return diagnostics.Pos{File: slices.Min(f.paths)}.Error(string(f.Code), "%s", f.Error()).WithHint(f.Hint)
 }

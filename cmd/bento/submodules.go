@@ -24,11 +24,8 @@ func (w *opened) absentSubmodules(problems []diagnostics.Diagnostic) []diagnosti
 	if len(paths) == 0 {
 		return nil
 	}
-	d := diagnostics.Diagnostic{
-		Severity: diagnostics.Warning, Rule: ruleSubmoduleAbsent, Source: diagnostics.Source,
-		Message: "the submodule " + diagnostics.Few(paths) + " is not checked out, so its dishes are unknown",
-		Hint:    "run git submodule update --init",
-	}
+	d := diagnostics.Pos{}.Warning(ruleSubmoduleAbsent, "the submodule %s is not checked out, so its dishes are unknown", diagnostics.Few(paths)).
+		WithHint("run git submodule update --init")
 	if len(paths) > 1 {
 		d.Message = "submodules are not checked out, so their dishes are unknown: " + diagnostics.Few(paths)
 		d.Hint += ", with the paths of those that you need"

@@ -1,7 +1,6 @@
 package dish
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/bentobuild/bento/diagnostics"
@@ -33,10 +32,7 @@ func (w *Workspace) WholeLocks() []diagnostics.Diagnostic {
 	for _, a := range order {
 		names := dishes[a]
 		slices.Sort(names)
-		list = append(list, diagnostics.Diagnostic{
-			File: a.file, Severity: diagnostics.Warning, Rule: ruleWholeLock, Source: diagnostics.Source,
-			Message: fmt.Sprintf("every change of this lockfile changes the keys of %s: %s", Few(names), a.why),
-		})
+		list = append(list, diagnostics.Pos{File: a.file}.Warning(ruleWholeLock, "every change of this lockfile changes the keys of %s: %s", Few(names), a.why))
 	}
 	return list
 }

@@ -86,15 +86,7 @@ func validPrefix(data []byte) (n int) {
 // problem returns the error at offset.
 func (p *parser) problem(path string, offset int, message string) error {
 	before := p.src[:min(offset, len(p.src))]
-	return diagnostics.Problems{{
-		File:     path,
-		Line:     1 + strings.Count(before, "\n"),
-		Col:      len(before) - strings.LastIndexByte(before, '\n'),
-		Severity: diagnostics.Error,
-		Message:  "not valid JSON: " + message,
-		Rule:     RuleSyntax,
-		Source:   diagnostics.Source,
-	}}
+	return diagnostics.Problems{diagnostics.Pos{File: path, Line: 1 + strings.Count(before, "\n"), Col: len(before) - strings.LastIndexByte(before, '\n')}.Error(RuleSyntax, "not valid JSON: %s", message)}
 }
 
 // parser reads src from at on. After an error, at is its offset.

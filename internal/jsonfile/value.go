@@ -3,8 +3,6 @@
 package jsonfile
 
 import (
-	"fmt"
-
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -136,11 +134,5 @@ const RuleType = "json_type"
 // Mistyped returns the diagnostic of a value of the wrong type in the file at path: Mistyped(path,
 // "scripts", "an object").
 func (v *Value) Mistyped(path, name, want string) diagnostics.Diagnostic {
-	return diagnostics.Diagnostic{
-		File: path, Line: v.Line(), Col: v.Col(),
-		Severity: diagnostics.Error,
-		Message:  fmt.Sprintf("%q is %v, expected %s", name, v.Kind(), want),
-		Rule:     RuleType,
-		Source:   diagnostics.Source,
-	}
+	return diagnostics.Pos{File: path, Line: v.Line(), Col: v.Col()}.Error(RuleType, "%q is %v, expected %s", name, v.Kind(), want)
 }

@@ -195,9 +195,7 @@ func (e *Evaluator) History() *History { return e.history }
 
 // warn reports a warning.
 func (e *Evaluator) warn(code, message, hint string) {
-	e.o.Warn(diagnostics.Diagnostic{
-		Severity: diagnostics.Warning, Rule: code, Message: message, Hint: hint, Source: diagnostics.Source,
-	})
+	e.o.Warn(diagnostics.Pos{}.Warning(code, "%s", message).WithHint(hint))
 }
 
 // UpToDate notes that the outputs of the task of ev are in the workspace now, executed or restored.

@@ -89,11 +89,8 @@ func (c *fileReader) digestOfTarget(link tree.Entry, target string) (cache.Diges
 	case err != nil:
 		return cache.Digest{}, unreadable(link.Path, err)
 	case !ok:
-		c.Warn(diagnostics.Diagnostic{
-			Severity: diagnostics.Warning, Rule: "link_outside", Source: diagnostics.Source,
-			Message: fmt.Sprintf("%q is an input that leads out of the workspace to %q: what is there does not count", link.Path, target),
-			Hint:    "copy it, or name what decides about it in the task's env",
-		})
+		c.Warn(diagnostics.Pos{}.Warning("link_outside", "%q is an input that leads out of the workspace to %q: what is there does not count", link.Path, target).
+			WithHint("copy it, or name what decides about it in the task's env"))
 		return cache.Digest{}, nil
 	case p == "" || Inside(link.Path, p):
 		return cache.Digest{}, nil // a loop: its files are inputs by their own paths

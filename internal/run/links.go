@@ -32,11 +32,8 @@ func LinksOut(root string, d *dish.Dish) error {
 			if _, err := c.Resolve(filepath.Join(dir, name)); !errors.As(err, &stray) {
 				continue
 			}
-			problem := diagnostics.Diagnostic{
-				File: stray.Link, Severity: diagnostics.Error, Rule: clone.RuleLink, Source: diagnostics.Source,
-				Message: stray.Error() + ": " + m.DisplayName + " would write there",
-				Hint:    "replace the link by a file, or move what it names into the workspace",
-			}
+			problem := diagnostics.Pos{File: stray.Link}.Error(clone.RuleLink, "%v: %s would write there", stray, m.DisplayName).
+				WithHint("replace the link by a file, or move what it names into the workspace")
 			if !slices.ContainsFunc(found, func(d diagnostics.Diagnostic) bool { return d.File == problem.File }) {
 				found = append(found, problem)
 			}

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"fmt"
 	"path"
 
 	"github.com/bentobuild/bento/diagnostics"
@@ -67,11 +66,8 @@ func deadlock(t, s *plan.Task) diagnostics.Diagnostic {
 	case depends(t, s):
 		why = "and depends on it"
 	}
-	d := diagnostics.Diagnostic{
-		File: path.Join(t.Dish.Path, "dish.toml"), Severity: diagnostics.Error, Rule: "mutex_deadlock", Source: diagnostics.Source,
-		Message: fmt.Sprintf("%s has the mutex %q of the server %s, which keeps it as long as it runs, %s", t.ID(), t.Mutex, s.ID(), why),
-		Hint:    "give the server a mutex of its own, or none",
-	}
+	d := diagnostics.Pos{File: path.Join(t.Dish.Path, "dish.toml")}.Error("mutex_deadlock", "%s has the mutex %q of the server %s, which keeps it as long as it runs, %s", t.ID(), t.Mutex, s.ID(), why).
+		WithHint("give the server a mutex of its own, or none")
 	for _, c := range []*plan.Task{s, t} { // t last: its place is preferred
 		if c.Dish.Config == nil {
 			continue

@@ -225,20 +225,13 @@ func (f *finder) check(a, b *plan.Task) {
 	if !ok {
 		hint = "a persistent task runs beside the other; " + hint
 	}
-	f.Problems = append(f.Problems, diagnostics.Diagnostic{
-		File: fileOf(a, x), Line: x.Pos.Line, Col: x.Pos.Col,
-		Severity: diagnostics.Error, Rule: "outputs_overlap", Message: message, Hint: hint, Source: diagnostics.Source,
-	})
+	f.Problems = append(f.Problems, diagnostics.Pos{File: fileOf(a, x), Line: x.Pos.Line, Col: x.Pos.Col}.Error("outputs_overlap", "%s", message).WithHint(hint))
 }
 
 // tooMany adds the error that there are too many outputs to compare.
 func (f *finder) tooMany(t *plan.Task) {
-	f.Problems = append(f.Problems, diagnostics.Diagnostic{
-		File: fileOf(t, t.Outputs[0]), Line: t.Outputs[0].Pos.Line, Col: t.Outputs[0].Pos.Col,
-		Severity: diagnostics.Error, Rule: diagnostics.RuleTooMany, Source: diagnostics.Source,
-		Message: fmt.Sprintf("so many outputs of %s and of other tasks lie in the same directories that they cannot be compared in time", t.ID()),
-		Hint:    "name a directory of each task's own in place of its files",
-	})
+	f.Problems = append(f.Problems, diagnostics.Pos{File: fileOf(t, t.Outputs[0]), Line: t.Outputs[0].Pos.Line, Col: t.Outputs[0].Pos.Col}.Error(diagnostics.RuleTooMany, "so many outputs of %s and of other tasks lie in the same directories that they cannot be compared in time", t.ID()).
+		WithHint("name a directory of each task's own in place of its files"))
 }
 
 // naming returns the output of t that matches p; the first output if p is empty.

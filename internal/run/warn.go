@@ -6,9 +6,7 @@ import (
 
 // warn reports a warning once.
 func (e *Env) warn(code, message, hint string) {
-	e.Warn(diagnostics.Diagnostic{
-		Severity: diagnostics.Warning, Rule: code, Message: message, Hint: hint, Source: diagnostics.Source,
-	})
+	e.Warn(diagnostics.Pos{}.Warning(code, "%s", message).WithHint(hint))
 }
 
 // WarnDamage warns that an entry of the cache was damaged. It is safe for concurrent use.

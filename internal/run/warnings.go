@@ -80,10 +80,7 @@ func (l *warningList) SumUp() (sums []diagnostics.Diagnostic) {
 	}
 	l.mu.Unlock()
 	for _, rule := range slices.Sorted(maps.Keys(more)) {
-		d := diagnostics.Diagnostic{
-			Severity: diagnostics.Warning, Rule: rule, Source: diagnostics.Source,
-			Message: fmt.Sprintf("and %d more warnings like these (%s)", more[rule], rule), Hint: "--json and --report-file list them all",
-		}
+		d := diagnostics.Pos{}.Warning(rule, "and %d more warnings like these (%s)", more[rule], rule).WithHint("--json and --report-file list them all")
 		if rule == ruleDamaged {
 			d.Message, d.Hint = fmt.Sprintf("and %d more entries of the cache were damaged, and dropped", more[rule]), "bento cache fsck finds all that is damaged"
 		}

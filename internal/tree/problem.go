@@ -17,17 +17,10 @@ const (
 // unreadable returns the problem of an unreadable file or directory. The text what names its kind.
 func unreadable(path, what string, err error) diagnostics.Diagnostic {
 	if diagnostics.IsMachineFault(err) {
-		return diagnostics.Diagnostic{
-			File: path, Severity: diagnostics.Error, Rule: diagnostics.RuleMachine, Source: diagnostics.Source,
-			Message: fmt.Sprintf("cannot read the %s %q: %v", what, path, disk.Bare(err)),
-			Hint:    diagnostics.MachineAdvice,
-		}
+		return diagnostics.Pos{File: path}.Error(diagnostics.RuleMachine, "cannot read the %s %q: %v", what, path, disk.Bare(err)).WithHint(diagnostics.MachineAdvice)
 	}
-	return diagnostics.Diagnostic{
-		File: path, Severity: diagnostics.Error, Rule: ruleUnreadable, Source: diagnostics.Source,
-		Message: fmt.Sprintf("cannot read the %s %q: %v", what, path, disk.Bare(err)),
-		Hint:    "make it readable, have git ignore it, or name it in [workspace] exclude",
-	}
+	return diagnostics.Pos{File: path}.Error(ruleUnreadable, "cannot read the %s %q: %v", what, path, disk.Bare(err)).
+		WithHint("make it readable, have git ignore it, or name it in [workspace] exclude")
 }
 
 // costlyIgnores returns the problem of an ignore file whose patterns cost too much to match.

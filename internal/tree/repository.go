@@ -64,11 +64,7 @@ func (v *repositoryView) unknown(err error) {
 	if v.failed.Swap(true) {
 		return
 	}
-	v.warn(diagnostics.Diagnostic{
-		Severity: diagnostics.Warning, Rule: ruleGit, Source: diagnostics.Source,
-		Message: fmt.Sprintf("the files that git tracks are unknown: %v; bento restores and stores no result until this is fixed", err),
-		Hint:    advice(err),
-	})
+	v.warn(diagnostics.Pos{}.Warning(ruleGit, "the files that git tracks are unknown: %v; bento restores and stores no result until this is fixed", err).WithHint(advice(err)))
 }
 
 // advice returns the hint that makes git's index readable.
@@ -224,10 +220,7 @@ func readRules(file string, stat func(string) (fs.FileInfo, error)) (string, err
 }
 
 func (o *repositoryOptions) warn(what string, err error) {
-	o.Warn(diagnostics.Diagnostic{
-		Severity: diagnostics.Warning, Rule: ruleGit, Source: diagnostics.Source,
-		Message: fmt.Sprintf("%s: %v", what, err),
-	})
+	o.Warn(diagnostics.Pos{}.Warning(ruleGit, "%s: %v", what, err))
 }
 
 // AbsentSubmodules returns the paths of the submodules of the root's repository that are not checked out,

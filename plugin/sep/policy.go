@@ -63,11 +63,8 @@ type policyReader struct {
 }
 
 func (r *policyReader) fail(v *jsonfile.Value, format string, args ...any) {
-	r.problems = append(r.problems, diagnostics.Diagnostic{
-		File: r.file, Line: v.Line(), Col: v.Col(), Severity: diagnostics.Error, Rule: RulePolicy,
-		Message: fmt.Sprintf(format, args...), Source: diagnostics.Source,
-		Hint: `an entry is {"enabled": true, "approved": true, "grant": ["notifications.create"]}`,
-	})
+	r.problems = append(r.problems, diagnostics.Pos{File: r.file, Line: v.Line(), Col: v.Col()}.Error(RulePolicy, format, args...).
+		WithHint(`an entry is {"enabled": true, "approved": true, "grant": ["notifications.create"]}`))
 }
 
 func (r *policyReader) entry(id string, v *jsonfile.Value) Entry {

@@ -4,7 +4,6 @@ package rustup
 
 import (
 	"bytes"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -65,9 +64,6 @@ func (f *File) check() error {
 	if f.Channel != "" && !strings.ContainsFunc(f.Channel, func(r rune) bool { return r <= ' ' || r == '/' || r == '\\' }) {
 		return nil
 	}
-	return diagnostics.Problems{{
-		File: f.Path, Line: max(1, f.Line), Severity: diagnostics.Error, Source: diagnostics.Source, Rule: "invalid_toolchain",
-		Message: fmt.Sprintf("%q is not the name of a toolchain", f.Channel),
-		Hint:    `write a channel such as "stable", "1.85" or "nightly-2025-02-20"`,
-	}}
+	return diagnostics.Problems{diagnostics.Pos{File: f.Path, Line: max(1, f.Line)}.Error("invalid_toolchain", "%q is not the name of a toolchain", f.Channel).
+		WithHint(`write a channel such as "stable", "1.85" or "nightly-2025-02-20"`)}
 }

@@ -169,11 +169,7 @@ func problems(path string, err error) error {
 	var all diagnostics.Problems
 	for _, e := range list[:min(len(list), maxProblems)] {
 		bare := modfile.Error{Verb: e.Verb, ModPath: e.ModPath, Err: e.Err}
-		all = append(all, diagnostics.Diagnostic{
-			File: path, Line: e.Pos.Line, Col: e.Pos.LineRune,
-			Severity: diagnostics.Error, Source: diagnostics.Source, Rule: "gomod_syntax",
-			Message: clip(bare.Error()), Hint: "see https://go.dev/ref/mod#go-mod-file",
-		})
+		all = append(all, diagnostics.Pos{File: path, Line: e.Pos.Line, Col: e.Pos.LineRune}.Error("gomod_syntax", "%s", clip(bare.Error())).WithHint("see https://go.dev/ref/mod#go-mod-file"))
 	}
 	return diagnostics.Problems(diagnostics.Sorted(all))
 }

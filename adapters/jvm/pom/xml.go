@@ -74,10 +74,7 @@ func (n *node) value(name string) Value {
 
 // problem returns an error about a place in a file.
 func problem(path string, line, col int, hint, format string, args ...any) error {
-	return diagnostics.Problems{{
-		File: path, Line: line, Col: col, Severity: diagnostics.Error, Rule: RuleSyntax, Source: diagnostics.Source,
-		Message: fmt.Sprintf(format, args...), Hint: hint,
-	}}
+	return diagnostics.Problems{diagnostics.Pos{File: path, Line: line, Col: col}.Error(RuleSyntax, format, args...).WithHint(hint)}
 }
 
 // document reads the one element of an XML document. It refuses document types: they can

@@ -8,7 +8,6 @@ package script
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -91,10 +90,7 @@ func (l *lexer) fail(hint, format string, args ...any) {
 	if l.pos <= len(l.src) && l.begin <= l.pos {
 		col = utf8.RuneCountInString(l.src[l.begin:l.pos]) + 1
 	}
-	l.err = diagnostics.Problems{{
-		File: l.path, Line: l.line, Col: col, Severity: diagnostics.Error, Rule: RuleSyntax, Source: diagnostics.Source,
-		Message: fmt.Sprintf(format, args...), Hint: hint,
-	}}
+	l.err = diagnostics.Problems{diagnostics.Pos{File: l.path, Line: l.line, Col: col}.Error(RuleSyntax, format, args...).WithHint(hint)}
 }
 
 func (l *lexer) add(k kind, s string) {

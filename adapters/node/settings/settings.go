@@ -140,8 +140,5 @@ func read(f *snapshot.Files, path string) (*jsonfile.Value, error) {
 }
 
 func wrong(path string, line int, message string) error {
-	return diagnostics.Problems{{
-		File: path, Line: line, Severity: diagnostics.Error, Message: message,
-		Rule: yamldoc.RuleSyntax, Source: diagnostics.Source,
-	}}
+	return diagnostics.Problems{diagnostics.Pos{File: path, Line: line}.Error(yamldoc.RuleSyntax, "%s", message)}
 }

@@ -61,10 +61,7 @@ var errorLine = pattern.New(`^yaml: line (\d+): `)
 // problem returns an error within the file's lines: the full parser knows further line ends
 // besides newlines.
 func problem(path string, err error, lines int) error {
-	p := diagnostics.Diagnostic{
-		File: path, Line: 1, Severity: diagnostics.Error, Rule: RuleSyntax, Source: diagnostics.Source,
-		Message: "not valid YAML: " + strings.TrimPrefix(err.Error(), "yaml: "),
-	}
+	p := diagnostics.Pos{File: path, Line: 1}.Error(RuleSyntax, "not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	if m := errorLine.FindStringSubmatch(err.Error()); m != nil {
 		p.Line, _ = strconv.Atoi(m[1])
 		p.Line = min(max(p.Line, 1), lines)

@@ -101,10 +101,7 @@ func (r *reader) include(from string, line int, name string, constraint bool) er
 		return err
 	}
 	if data == nil {
-		return diagnostics.Problems{{
-			File: from, Line: line, Severity: diagnostics.Error, Rule: RuleMissing, Source: diagnostics.Source,
-			Message: "the included file \"" + name + "\" does not exist",
-		}}
+		return diagnostics.Problems{diagnostics.Pos{File: from, Line: line}.Error(RuleMissing, "the included file \"%s\" does not exist", name)}
 	}
 	return r.file(path, data, constraint)
 }

@@ -220,10 +220,7 @@ func (r *reader) eval(at Place, c *call) error {
 	}
 	err := r.file(r.files.Path(path))
 	if errors.Is(err, fs.ErrNotExist) {
-		return diagnostics.Problems{{
-			File: at.File, Line: at.Line, Severity: diagnostics.Error, Rule: RuleSyntax, Source: diagnostics.Source,
-			Message: fmt.Sprintf("the evaluated file %q does not exist", name),
-		}}
+		return diagnostics.Problems{diagnostics.Pos{File: at.File, Line: at.Line}.Error(RuleSyntax, "the evaluated file %q does not exist", name)}
 	}
 	return err
 }

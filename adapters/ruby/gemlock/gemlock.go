@@ -78,10 +78,8 @@ func (r *reader) line(text string, number int) error {
 	indent := len(text) - len(strings.TrimLeft(text, " "))
 	switch {
 	case strings.HasPrefix(text, "<<<<<<< ") || strings.HasPrefix(text, ">>>>>>> ") || text == "=======":
-		return diagnostics.Problems{{
-			File: r.path, Line: number, Col: 1, Severity: diagnostics.Error, Rule: RuleConflict, Source: diagnostics.Source,
-			Message: "merge conflict markers are left in", Hint: "resolve the conflict, or take one side and run \"bundle lock\"",
-		}}
+		return diagnostics.Problems{diagnostics.Pos{File: r.path, Line: number, Col: 1}.Error(RuleConflict, "merge conflict markers are left in").
+			WithHint("resolve the conflict, or take one side and run \"bundle lock\"")}
 	case trimmed == "":
 	case indent == 0:
 		if !strings.Contains(sections, "\n"+text+"\n") {

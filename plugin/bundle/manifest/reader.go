@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,10 +31,7 @@ type reader struct {
 
 func newReader(path string, data []byte) (*reader, error) {
 	if len(data) > MaxSize {
-		return nil, diagnostics.Problems{{
-			File: path, Severity: diagnostics.Error, Rule: RuleInvalid, Source: diagnostics.Source,
-			Message: fmt.Sprintf("%d bytes, expected at most %d", len(data), MaxSize),
-		}}
+		return nil, diagnostics.Problems{diagnostics.Pos{File: path}.Error(RuleInvalid, "%d bytes, expected at most %d", len(data), MaxSize)}
 	}
 	root, err := jsonfile.Parse(path, data)
 	if err != nil {
@@ -64,10 +60,7 @@ func (r *reader) fail(name, format string, args ...any) {
 }
 
 func (r *reader) failAt(at *jsonfile.Value, format string, args ...any) {
-	r.problems = append(r.problems, diagnostics.Diagnostic{
-		File: r.path, Line: at.Line(), Col: at.Col(), Severity: diagnostics.Error, Rule: RuleInvalid,
-		Message: fmt.Sprintf(format, args...), Source: diagnostics.Source,
-	})
+	r.problems = append(r.problems, diagnostics.Pos{File: r.path, Line: at.Line(), Col: at.Col()}.Error(RuleInvalid, format, args...))
 }
 
 // err returns all problems; none is nil.

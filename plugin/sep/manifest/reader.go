@@ -42,10 +42,7 @@ func (v value) member(name string) value {
 }
 
 func (r *reader) fail(v value, hint, format string, args ...any) {
-	r.problems = append(r.problems, diagnostics.Diagnostic{
-		File: r.file, Line: v.Line(), Col: v.Col(), Severity: diagnostics.Error, Rule: r.rule,
-		Message: v.name() + " " + fmt.Sprintf(format, args...), Source: diagnostics.Source, Hint: hint,
-	})
+	r.problems = append(r.problems, diagnostics.Pos{File: r.file, Line: v.Line(), Col: v.Col()}.Error(r.rule, "%s %s", v.name(), fmt.Sprintf(format, args...)).WithHint(hint))
 }
 
 // is reports whether v has a kind.
