@@ -9,8 +9,11 @@ import (
 // Scripts are names of scripts by lifecycle task, as the workspace declares them.
 type Scripts map[string][]string
 
-// Lifecycle returns the tasks that a script of another name may stand for, in their order.
+// Lifecycle returns the names of the four lifecycle tasks in the order in which they run in a dish.
 func Lifecycle() []string { return []string{"build", "check", "lint", "test"} }
+
+// IsLifecycle reports whether name is that of a lifecycle task.
+func IsLifecycle(name string) bool { return slices.Contains(Lifecycle(), name) }
 
 // Aliases returns the names under which projects keep the script of a lifecycle task, in the order in which
 // they count. A script of the task's own name comes before them.

@@ -82,7 +82,7 @@ func (s *site) pick() {
 // offers reports whether a dish has a recipe of a lifecycle task.
 func offers(d *dish.Dish) bool {
 	return slices.ContainsFunc(d.Tasks, func(t adapters.Task) bool {
-		return (!t.Script || t.Body != "") && slices.Contains([]string{"build", "check", "lint", "test"}, t.Name)
+		return (!t.Script || t.Body != "") && adapters.IsLifecycle(t.Name)
 	})
 }
 

@@ -91,7 +91,7 @@ type recipes struct {
 func (r *recipes) declared(name string, t denojson.Entry) adapters.Task {
 	task := adapters.Task{
 		Name: name, Run: "deno task " + adapters.Quote(t.Name), Body: cmp.Or(t.Value, "deno task"), ExtraInputs: r.inputs,
-		Script: !slices.Contains([]string{"build", "check", "lint", "test"}, name),
+		Script: !adapters.IsLifecycle(name),
 	}
 	switch {
 	case task.Script:

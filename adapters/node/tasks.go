@@ -117,7 +117,7 @@ func (r *recipes) task(name string, s packagejson.Entry) adapters.Task {
 		Run:    r.dialect.run(s.Name),
 		Body:   s.Value,
 		Path:   r.path(),
-		Script: !slices.Contains([]string{"build", "check", "lint", "test"}, name),
+		Script: !adapters.IsLifecycle(name),
 	}
 	t.ExtraInputs = r.shared.inputs(name, r.ts.Above)
 	if t.Script {

@@ -55,7 +55,7 @@ func (r *recipes) tasks() []adapters.Task {
 	have := func(name string) bool {
 		return slices.ContainsFunc(list, func(t adapters.Task) bool { return t.Name == name })
 	}
-	for _, name := range []string{"build", "check", "lint", "test"} {
+	for _, name := range adapters.Lifecycle() {
 		if s := r.script(name); s.Name != "" {
 			list = append(list, adapters.Task{Name: name, Run: script(s.Name), Body: cmp.Or(s.Body, s.Name)})
 		}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/adapters"
 )
 
 // subcommand is a command of bento that does not need the tree of all commands.
@@ -17,7 +17,7 @@ type subcommand struct {
 // commands returns the commands of bento, without those that need the tree of all commands.
 func commands() []subcommand {
 	list := []subcommand{{"run", runCommand}, {"ci", ciCommand}, {"watch", watchCommand}, {"install", installCommand}}
-	for _, task := range plan.Lifecycle() {
+	for _, task := range adapters.Lifecycle() {
 		list = append(list, subcommand{task, func(s *session) *cobra.Command { return lifecycleCommand(s, task) }})
 	}
 	return append(list, []subcommand{

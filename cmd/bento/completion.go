@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/state"
 )
@@ -78,7 +78,7 @@ func (n names) tasks() (list []string) {
 	for _, d := range n.Dishes {
 		list = append(list, d.Tasks...)
 	}
-	list = append(list, plan.Lifecycle()...)
+	list = append(list, adapters.Lifecycle()...)
 	slices.Sort(list)
 	return append(slices.Compact(list), n.dishTasks()...)
 }
@@ -133,7 +133,7 @@ func (s *session) complete(root *cobra.Command) {
 		"dish list": words(targets), "dishes": words(targets), "tasks": words(targets), "box add": words(dishes), "toolchain list": words(targets), "toolchain check": words(targets),
 	}
 	about["plan"] = withFiles(words(func() []string { return append(targets(), tasks()...) }))
-	for _, name := range append(plan.Lifecycle(), "graph", "install", "artifacts", "clean") {
+	for _, name := range append(adapters.Lifecycle(), "graph", "install", "artifacts", "clean") {
 		about[name] = withFiles(words(targets))
 	}
 	for _, path := range slices.Sorted(maps.Keys(about)) {

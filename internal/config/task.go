@@ -2,11 +2,11 @@ package config
 
 import (
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/tomlfile"
@@ -155,8 +155,8 @@ func setLifecycle(t *dish.TaskSettings, v tomlfile.At[bool]) []diagnostics.Diagn
 	if !v.Given {
 		return nil
 	}
-	if names := []string{"build", "check", "lint", "test"}; !slices.Contains(names, t.Name) {
-		return []diagnostics.Diagnostic{v.Pos.Error(diagnostics.RuleInvalid, "lifecycle applies to the tasks %s, and not to %q", strings.Join(names, ", "), t.Name).
+	if !adapters.IsLifecycle(t.Name) {
+		return []diagnostics.Diagnostic{v.Pos.Error(diagnostics.RuleInvalid, "lifecycle applies to the tasks %s, and not to %q", strings.Join(adapters.Lifecycle(), ", "), t.Name).
 			WithHint("ci = true makes a task of another name part of bento ci")}
 	}
 	t.Lifecycle = &v.Value

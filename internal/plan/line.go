@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/dag"
 )
 
@@ -47,18 +48,21 @@ func (l *line) place(tasks []*Task, g *dag.Graph, order []int) (differ bool) {
 	for i := range l.at {
 		l.at[i] = len(l.named)
 	}
-	type group struct{ at, rank int }
+	type group struct {
+		at        int
+		lifecycle bool
+	}
 	last := make(map[string]group) // by path
 	for i, list := range l.named {
 		for _, t := range list {
 			if t.Index >= len(tasks) || tasks[t.Index] != t {
 				continue // excluded
 			}
-			if before, had := last[t.Dish.Path]; had && before.at < i && isLifecycle(t) && before.rank < len(Lifecycle()) {
+			if before, had := last[t.Dish.Path]; had && before.at < i && isLifecycle(t) && before.lifecycle {
 				l.at[t.Index] = min(l.at[t.Index], before.at)
 				continue
 			}
-			last[t.Dish.Path] = group{i, rank(t.Name)}
+			last[t.Dish.Path] = group{i, isLifecycle(t)}
 			l.at[t.Index] = min(l.at[t.Index], i)
 		}
 	}
@@ -70,7 +74,7 @@ func (l *line) place(tasks []*Task, g *dag.Graph, order []int) (differ bool) {
 	return slices.Min(l.at) < slices.Max(l.at)
 }
 
-func isLifecycle(t *Task) bool { return rank(t.Name) < len(Lifecycle()) }
+func isLifecycle(t *Task) bool { return adapters.IsLifecycle(t.Name) }
 
 // chain orders the tasks of one directory.
 func (l *line) chain(own []*Task) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/dish"
 )
@@ -78,7 +79,7 @@ func (r *Request) mayName(d *dish.Dish) bool {
 		case qualified:
 			return false // the name of another dish, or no name of the lifecycle
 		}
-		return IsGlob(name) || rank(name) < len(Lifecycle())
+		return IsGlob(name) || adapters.IsLifecycle(name)
 	})
 }
 

@@ -234,15 +234,12 @@ func (t *Task) First() map[*Task]bool {
 	return first
 }
 
-// Lifecycle returns the names of the four lifecycle tasks in the order in which they run in a dish.
-func Lifecycle() []string { return []string{"build", "check", "lint", "test"} }
-
 // rank orders the tasks of a dish: lifecycle first, then others by name.
 func rank(name string) int {
-	if i := slices.Index(Lifecycle(), name); i >= 0 {
+	if i := slices.Index(adapters.Lifecycle(), name); i >= 0 {
 		return i
 	}
-	return len(Lifecycle())
+	return len(adapters.Lifecycle())
 }
 
 // Build returns the plan for req. The caller must not use a plan returned with a problem of

@@ -53,7 +53,7 @@ func (t *Task) keepRewritten() {
 
 func newTask(d *dish.Dish, name string) *Task {
 	r := rank(name)
-	t := &Task{Dish: d, Name: name, rank: r, Lifecycle: r < len(Lifecycle()), Weight: 1}
+	t := &Task{Dish: d, Name: name, rank: r, Lifecycle: adapters.IsLifecycle(name), Weight: 1}
 	t.id, t.place = t.ID(), t.Place()
 	return t
 }
@@ -94,7 +94,7 @@ type common struct {
 func commonOf(d *dish.Dish) common {
 	var c common
 	for _, recipe := range d.Tasks {
-		if rank(recipe.Name) < len(Lifecycle()) {
+		if adapters.IsLifecycle(recipe.Name) {
 			c.inputs = append(c.inputs, rootRelative(d, recipe.ExtraInputs)...)
 		}
 		for _, dir := range recipe.Path {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/dish"
 )
@@ -317,7 +318,7 @@ func (b *builder) named(req Request, name string, dishes []*dish.Dish) []*Task {
 		b.problem(diagnostics.Error, diagnostics.Diagnostic{}, "unknown_task", "no task is named \""+name+"\"", b.meant(name))
 	case ok:
 		b.unknown("unknown_dish", "no dish is named", of, b.dishNames())
-	case rank(name) < len(Lifecycle()) && slices.ContainsFunc(dishes, func(d *dish.Dish) bool { return len(Lost(d)) > 0 }):
+	case adapters.IsLifecycle(name) && slices.ContainsFunc(dishes, func(d *dish.Dish) bool { return len(Lost(d)) > 0 }):
 		// Their adapters may have the task: see lostDishes.
 	case len(diagnostics.Errors(b.problems)) == 0: // otherwise the selection itself is wrong
 		b.unknown("unknown_task", "no selected dish has a task", name, b.taskNames(dishes...))

@@ -27,7 +27,7 @@ func (w *Workspace) Divide(names []string, dir string) (targets, tasks []string,
 	for _, name := range names {
 		bare := !strings.ContainsRune(name, filepath.Separator) && !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, "...")
 		switch {
-		case slices.Contains(adapters.Lifecycle(), name) && slices.Contains(knownTasks, name):
+		case adapters.IsLifecycle(name) && slices.Contains(knownTasks, name):
 			tasks = append(tasks, name)
 		case name == "", !bare && !strings.Contains(name, ":"), matchesAny(name, known):
 			targets = append(targets, name)
