@@ -27,7 +27,7 @@ type dishOf struct {
 // OpenParseCache opens the cache in dir. program identifies the executable: another executable may parse the same
 // files differently.
 func OpenParseCache(dir *state.Dir, program string) *ParseCache {
-	return &ParseCache{openParsed[settings, dishOf](dir, "config", 8, program)}
+	return &ParseCache{openParsed[settings, dishOf](dir, "config", 9, program)}
 }
 
 // Wait waits for the reads that OpenParseCache started. The owner calls it at the end.

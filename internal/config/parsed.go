@@ -3,23 +3,17 @@ package config
 import (
 	"sync"
 
-	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/state"
 )
 
 // parsedFiles is a file of the workspace's state. It has a value of type H, the head, and values of type F for any
 // number of files, which depend on the head. It is for one goroutine. A nil parsedFiles saves nothing.
 type parsedFiles[H, F any] struct {
-	state   *state.Dir
-	name    string
-	version uint32
-	program string
-
-	sources [32]byte // digest of the sources of the head
-	head    []byte   // packed; nil when there is none
-	files   []byte   // packed; nil when there are none yet
-	read    func() map[string]*parsedFile[F]
-	ahead   sync.WaitGroup // reads that were started ahead
+	parts *state.Parts
+	front front
+	known bool                             // there is a head
+	files func() map[string]*parsedFile[F] // by path; nil when there are none yet
+	ahead sync.WaitGroup                   // reads that were started ahead
 }
 
 // parsedFile is the parsed content of one file.
@@ -29,33 +23,29 @@ type parsedFile[F any] struct {
 	Value F
 }
 
-// front precedes the head.
+// front identifies the head.
 type front struct {
 	Program string
-	Sources [32]byte
+	Sources [32]byte // digest of the sources
 }
+
+// The names of the parts.
+const (
+	frontPart = "front"
+	headPart  = "head"
+	filesPart = "files"
+)
 
 // openParsed opens the file with this name. program identifies the executable: results of another executable are
 // ignored.
 func openParsed[H, F any](dir *state.Dir, name string, version uint32, program string) *parsedFiles[H, F] {
-	m := &parsedFiles[H, F]{state: dir, name: name, version: version, program: program}
-	m.setFiles(nil)
-	payload, err := dir.Load(name, version)
-	if err != nil {
+	m := &parsedFiles[H, F]{parts: dir.OpenParts(name, version)}
+	if !m.parts.Get(frontPart, &m.front) || m.front.Program != program {
+		m.front = front{Program: program}
 		return m
 	}
-	r := pack.NewReader(payload)
-	parts := [3][]byte{}
-	for i := range parts {
-		parts[i] = r.Raw(r.Uint())
-	}
-	var f front
-	if r.End() != nil || pack.NewReader(parts[0]).Next(&f) != nil || f.Program != program {
-		return m
-	}
-	m.sources, m.head = f.Sources, parts[1]
-	m.setFiles(parts[2])
-	read := m.read
+	read := sync.OnceValue(m.read)
+	m.known, m.files = true, read
 	m.ahead.Go(func() { read() }) // in the background: the caller has other work first
 	return m
 }
@@ -67,18 +57,10 @@ func (m *parsedFiles[H, F]) Wait() {
 	}
 }
 
-// setFiles sets the packed files.
-func (m *parsedFiles[H, F]) setFiles(files []byte) {
-	m.files, m.read = files, sync.OnceValue(func() map[string]*parsedFile[F] { return unpack[F](files) })
-}
-
 // Head returns the head if it was made from sources with this digest.
 func (m *parsedFiles[H, F]) Head(sources [32]byte) (head H, ok bool) {
-	if m == nil || m.head == nil || m.sources != sources {
-		return head, false
-	}
 	var kept H
-	if r := pack.NewReader(m.head); r.Next(&kept) != nil || r.End() != nil {
+	if m == nil || !m.known || m.front.Sources != sources || !m.parts.Get(headPart, &kept) {
 		return head, false
 	}
 	return kept, true
@@ -86,29 +68,31 @@ func (m *parsedFiles[H, F]) Head(sources [32]byte) (head H, ok bool) {
 
 // SetHead replaces the head, and drops the files.
 func (m *parsedFiles[H, F]) SetHead(sources [32]byte, head H) {
-	if m != nil {
-		m.ahead.Wait()
-		m.sources, m.head = sources, packed(head)
-		m.setFiles(nil)
+	if m == nil {
+		return
 	}
+	m.ahead.Wait()
+	m.front.Sources, m.known, m.files = sources, true, nil
+	m.parts.Set(frontPart, m.front)
+	m.parts.Set(headPart, head)
 }
 
 // File returns the file at path, nil unless its content had the digest sum. The caller does not
 // change it.
 func (m *parsedFiles[H, F]) File(path string, sum [32]byte) *parsedFile[F] {
-	if m == nil {
+	if m == nil || m.files == nil {
 		return nil
 	}
-	if f := m.read()[path]; f != nil && f.Sum == sum {
+	if f := m.files()[path]; f != nil && f.Sum == sum {
 		return f
 	}
 	return nil
 }
 
-// unpack returns files by path, none if they are unreadable.
-func unpack[F any](files []byte) map[string]*parsedFile[F] {
+// read returns the saved files by path, none if they are unreadable.
+func (m *parsedFiles[H, F]) read() map[string]*parsedFile[F] {
 	var list []parsedFile[F]
-	if r := pack.NewReader(files); files == nil || r.Next(&list) != nil || r.End() != nil {
+	if !m.parts.Get(filesPart, &list) {
 		return nil
 	}
 	byPath := make(map[string]*parsedFile[F], len(list))
@@ -121,7 +105,7 @@ func unpack[F any](files []byte) map[string]*parsedFile[F] {
 // Keep saves files, the complete list, if they changed. If the write fails, the next command parses the files
 // again.
 func (m *parsedFiles[H, F]) Keep(files []*parsedFile[F]) {
-	if m == nil || m.head == nil || !m.news(files) {
+	if m == nil || !m.known || !m.news(files) {
 		return
 	}
 	var list []parsedFile[F]
@@ -130,13 +114,9 @@ func (m *parsedFiles[H, F]) Keep(files []*parsedFile[F]) {
 			list = append(list, *f)
 		}
 	}
-	m.setFiles(packed(list))
-	var w pack.Writer
-	for _, part := range [][]byte{packed(front{m.program, m.sources}), m.head, m.files} {
-		w.Uint(uint64(len(part)))
-		w.Raw(part)
-	}
-	_ = m.state.Store(m.name, m.version, w.Payload())
+	m.parts.Set(filesPart, list)
+	m.files = sync.OnceValue(m.read)
+	_ = m.parts.Save()
 }
 
 // news reports whether files differ from the saved ones.
@@ -144,7 +124,7 @@ func (m *parsedFiles[H, F]) news(files []*parsedFile[F]) bool {
 	if m.files == nil {
 		return true
 	}
-	count, known := 0, m.read()
+	count, known := 0, m.files()
 	for i := range files {
 		if files[i].Sum == [32]byte{} {
 			continue
@@ -155,10 +135,4 @@ func (m *parsedFiles[H, F]) news(files []*parsedFile[F]) bool {
 		}
 	}
 	return count != len(known)
-}
-
-func packed(v any) []byte {
-	var w pack.Writer
-	w.Add(v)
-	return w.Payload()
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"sync"
 
 	"github.com/zeebo/blake3"
@@ -21,7 +20,7 @@ import (
 // asks again.
 const (
 	toolchainsFile    = "toolchains"
-	toolchainsVersion = 3
+	toolchainsVersion = 4
 	maxRemembered     = 4096
 )
 
@@ -46,17 +45,17 @@ type Toolchains struct {
 // answer is the fingerprint of a toolchain, or the missing tool. Only commands that run nothing use a
 // stored missing tool: a run asks for the tool again.
 type answer struct {
-	fingerprint string
-	missing     string // the tool; "" for none
-	hint        string
+	Fingerprint string
+	Missing     string // the tool; "" for none
+	Hint        string
 }
 
 // value returns the answer as adapters do.
 func (a answer) value() (string, error) {
-	if a.missing != "" {
-		return "", &adapters.MissingTool{Tool: a.missing, Hint: a.hint}
+	if a.Missing != "" {
+		return "", &adapters.MissingTool{Tool: a.Missing, Hint: a.Hint}
 	}
-	return a.fingerprint, nil
+	return a.Fingerprint, nil
 }
 
 type probe struct {
@@ -82,14 +81,9 @@ func (t *Toolchains) readShared() map[string]answer {
 
 // decodeToolchains reads a payload that encodeToolchains returned. An invalid one is empty.
 func decodeToolchains(payload []byte) map[string]answer {
-	known := make(map[string]answer)
-	r := pack.NewReader(payload)
-	for range r.Count(4) {
-		basis := r.String()
-		known[basis] = answer{r.String(), r.String(), r.String()}
-	}
-	if r.End() != nil {
-		clear(known)
+	var known map[string]answer
+	if pack.Unmarshal(payload, &known) != nil || known == nil {
+		return make(map[string]answer)
 	}
 	return known
 }
@@ -118,8 +112,8 @@ func (t *Toolchains) Fingerprint(ctx context.Context, a adapters.Adapter, dir st
 		return known.value()
 	}
 	p.once.Do(func() {
-		if other, ok := t.others()[id]; ok && other.missing == "" {
-			p.value = other.fingerprint
+		if other, ok := t.others()[id]; ok && other.Missing == "" {
+			p.value = other.Fingerprint
 			t.keep(id, p.value, nil)
 			return
 		}
@@ -161,7 +155,7 @@ func basisID(m *adapters.Manifest, basis string) string {
 func (t *Toolchains) lookup(id string) (p *probe, known answer, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if known, ok = t.known[id]; ok && (known.missing == "" || !t.runs) {
+	if known, ok = t.known[id]; ok && (known.Missing == "" || !t.runs) {
 		return nil, known, true
 	}
 	if p = t.pending[id]; p == nil {
@@ -173,9 +167,9 @@ func (t *Toolchains) lookup(id string) (p *probe, known answer, ok bool) {
 
 // keep keeps an answer for later. It keeps no error but a missing tool: others may not occur again.
 func (t *Toolchains) keep(id, value string, err error) {
-	news := answer{fingerprint: value}
+	news := answer{Fingerprint: value}
 	if missing, ok := err.(*adapters.MissingTool); ok {
-		news = answer{missing: missing.Tool, hint: missing.Hint}
+		news = answer{Missing: missing.Tool, Hint: missing.Hint}
 	} else if err != nil {
 		return
 	}
@@ -191,7 +185,7 @@ func (t *Toolchains) keep(id, value string, err error) {
 func (t *Toolchains) share(id, value string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.news[id] = answer{fingerprint: value}
+	t.news[id] = answer{Fingerprint: value}
 }
 
 // Save writes the answers, if there are new ones. If the shared state cannot be written, other
@@ -232,15 +226,10 @@ func (t *Toolchains) learned() []byte {
 }
 
 func encodeToolchains(known map[string]answer) []byte {
-	ids := slices.Sorted(maps.Keys(known))
-	ids = ids[max(0, len(ids)-maxRemembered):]
-	var w pack.Writer
-	w.Uint(uint64(len(ids)))
-	for _, id := range ids {
-		w.String(id)
-		for _, text := range []string{known[id].fingerprint, known[id].missing, known[id].hint} {
-			w.String(text)
+	for id := range known {
+		if len(known) > maxRemembered {
+			delete(known, id)
 		}
 	}
-	return w.Payload()
+	return pack.Marshal(known)
 }

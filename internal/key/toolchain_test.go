@@ -65,7 +65,7 @@ func TestMissingToolIsRemembered(t *testing.T) {
 }
 
 func FuzzToolchains(f *testing.F) {
-	known := map[string]answer{"a": {fingerprint: "go1"}, "b": {missing: "go", hint: "install it"}}
+	known := map[string]answer{"a": {Fingerprint: "go1"}, "b": {Missing: "go", Hint: "install it"}}
 	f.Add(encodeToolchains(known))
 	f.Add([]byte{1, 0, 0})
 	f.Fuzz(func(t *testing.T, payload []byte) {

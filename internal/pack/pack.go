@@ -7,6 +7,7 @@
 package pack
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -23,6 +24,19 @@ func (w *Writer) Add(v any) {
 	}
 	value := reflect.ValueOf(v)
 	coderOf(w.types, value.Type()).write(w, value)
+}
+
+// Marshal returns v alone, encoded.
+func Marshal(v any) []byte {
+	var w Writer
+	w.Add(v)
+	return w.Payload()
+}
+
+// Unmarshal decodes what Marshal returned into *into, which must be a zero value. After an error, *into has any value.
+func Unmarshal(payload []byte, into any) error {
+	r := NewReader(payload)
+	return cmp.Or(r.Next(into), r.End())
 }
 
 // string writes 0, the length and the text of a new string, or the index of an earlier equal one

@@ -48,8 +48,7 @@ func (p *Parts) Get(part string, into any) bool {
 	p.mu.Lock()
 	payload, ok := p.all[part]
 	p.mu.Unlock()
-	r := pack.NewReader(payload)
-	return ok && r.Next(into) == nil && r.End() == nil
+	return ok && pack.Unmarshal(payload, into) == nil
 }
 
 // Set replaces a value.
@@ -57,12 +56,11 @@ func (p *Parts) Set(part string, v any) {
 	if p == nil {
 		return
 	}
-	var w pack.Writer
-	w.Add(v)
+	payload := pack.Marshal(v)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if old, ok := p.all[part]; !ok || !bytes.Equal(old, w.Payload()) {
-		p.all[part], p.news = w.Payload(), true
+	if old, ok := p.all[part]; !ok || !bytes.Equal(old, payload) {
+		p.all[part], p.news = payload, true
 	}
 }
 

@@ -137,7 +137,7 @@ func openIndex(self *owndir.Dir, repo *git.Repo) (*gitIndex, error) {
 	index := &gitIndex{self: self, repo: repo, isOld: time.Since(stat.Changed(fi)) > oldIndex}
 	if self != nil {
 		payload, _ := load(self, trackedFile, trackedFile, trackedVersion, 0) // without, nothing is known
-		if r := pack.NewReader(payload); r.Next(&index.indexKnown) != nil || r.End() != nil {
+		if pack.Unmarshal(payload, &index.indexKnown) != nil {
 			index.indexKnown = indexKnown{}
 		}
 	}
@@ -168,9 +168,7 @@ func (x *gitIndex) files(ctx context.Context) (*git.Files, error) {
 // save writes what is known. After an error, the next invocation reads the index again.
 func (x *gitIndex) save() {
 	if x.self != nil {
-		var w pack.Writer
-		w.Add(x.indexKnown)
-		_ = store(x.self, trackedFile, trackedFile, trackedVersion, w.Payload())
+		_ = store(x.self, trackedFile, trackedFile, trackedVersion, pack.Marshal(x.indexKnown))
 	}
 }
 
