@@ -43,6 +43,8 @@ type Command struct {
 	Inputs iter.Seq[key.File]
 	// Outputs match the files in the workspace that the command makes; nil for none.
 	Outputs *tree.Set
+	// Used is called in Wait by an Executor that observes what the command uses; nil: nobody wants to know.
+	Used func(*Used)
 }
 
 // OutputError is the error of outputs that an executor cannot bring into the workspace.
@@ -59,11 +61,21 @@ type Local struct{}
 // Start starts the process. If the kernel cannot start the program, Start starts the shell, which can start
 // more kinds of files or print a message that users know.
 func (Local) Start(ctx context.Context, c *Command) (Execution, error) {
+	return StartProcess(ctx, c, func(s proc.Spec) (Process, error) { return proc.StartUnwatched(s) })
+}
+
+// Process is a process that was started.
+type Process interface {
+	Wait(ctx context.Context) proc.Result
+}
+
+// StartProcess is Start for an Executor that starts the process of a command by start.
+func StartProcess(ctx context.Context, c *Command, start func(proc.Spec) (Process, error)) (Execution, error) {
 	spec := c.Spec
-	p, err := proc.StartUnwatched(spec)
+	p, err := start(spec)
 	if err != nil && c.Shell != nil {
 		spec.Program, spec.Argv = "", c.Shell
-		p, err = proc.StartUnwatched(spec)
+		p, err = start(spec)
 	}
 	if err != nil {
 		return Execution{}, unstarted(&spec, err)

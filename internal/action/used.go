@@ -1,0 +1,40 @@
+package action
+
+import "time"
+
+// Use is a set of ways in which a command used a path.
+type Use uint8
+
+const (
+	// Read: the content of the file or the target of the link was read, or the file was executed, before
+	// the command wrote it.
+	Read Use = 1 << iota
+	// List: the names in the directory were listed.
+	List
+	// Stat: whether the path exists, or of which kind it is, was asked before the command wrote it.
+	Stat
+	// Write: the file was made, changed or opened for writing, or got another name.
+	Write
+	// Remove: the path was removed or renamed.
+	Remove
+)
+
+// UsedFile is a path that a command used.
+type UsedFile struct {
+	Path   string // absolute; its directories are no links
+	Use    Use
+	Absent bool // nothing was there at the first use
+}
+
+// Used lists what a command used, as an Executor has observed it.
+type Used struct {
+	Began   time.Time
+	Files   []UsedFile // in the workspace, sorted by path
+	Outside []string   // other files that were opened or executed, sorted; not all if they are very many
+	// Unseen are the reasons why more files of the workspace than Files may have been used, sorted; nil if
+	// Files is complete.
+	Unseen []string
+	// LacksRights says that a program of another owner did not get the rights of its owner, because it was
+	// observed.
+	LacksRights bool
+}

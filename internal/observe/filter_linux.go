@@ -1,0 +1,120 @@
+//go:build amd64 || arm64
+
+package observe
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Offsets in struct seccomp_data. The lower half of an argument comes first on both machines.
+const (
+	offsetNr        = 0
+	offsetArch      = 4
+	offsetArguments = 16
+)
+
+// ioUringSetup has the same number everywhere. A ring opens files without any other call: programs use
+// ordinary calls where there is none.
+const ioUringSetup = 425
+
+// filter returns the program that the kernel runs for every system call. It stops the calls of table, those
+// of conditions only if their flags are so, and calls of other interfaces that open or execute files.
+func filter() []unix.SockFilter {
+	numbers := slices.Sorted(func(yield func(uint32) bool) {
+		for nr := range table {
+			if _, ok := conditions[nr]; !ok && !yield(nr) {
+				return
+			}
+		}
+	})
+	program := []unix.SockFilter{load(offsetArch)}
+	foreign := foreignBlock()
+	program = append(program, jump(unix.BPF_JEQ, nativeArch, uint8(len(foreign)), 0))
+	program = append(program, foreign...)
+	program = append(program, load(offsetNr))
+	if otherAbove != 0 {
+		program = append(program, jump(unix.BPF_JGE, otherAbove, 0, 1), ret(unix.SECCOMP_RET_USER_NOTIF))
+	}
+	program = append(program, jump(unix.BPF_JEQ, ioUringSetup, 0, 1), ret(unix.SECCOMP_RET_ERRNO|uint32(unix.ENOSYS)))
+	for _, nr := range slices.Sorted(keysOf(conditions)) {
+		c := conditions[nr]
+		yes, no := uint32(unix.SECCOMP_RET_USER_NOTIF), uint32(unix.SECCOMP_RET_ALLOW)
+		if c.unset {
+			yes, no = no, yes
+		}
+		program = append(program, jump(unix.BPF_JEQ, nr, 0, 4), load(offsetArguments+8*c.argument), jump(unix.BPF_JSET, c.flag, 0, 1), ret(yes), ret(no))
+	}
+	for i, nr := range numbers {
+		program = append(program, jump(unix.BPF_JEQ, nr, uint8(len(numbers)-i), 0))
+	}
+	return append(program, ret(unix.SECCOMP_RET_ALLOW), ret(unix.SECCOMP_RET_USER_NOTIF))
+}
+
+func keysOf(m map[uint32]condition) func(func(uint32) bool) {
+	return func(yield func(uint32) bool) {
+		for nr := range m {
+			if !yield(nr) {
+				return
+			}
+		}
+	}
+}
+
+// foreignBlock returns the instructions for programs of another interface, such as 32-bit ones: the first
+// call that opens or executes a file is enough to know of them.
+func foreignBlock() []unix.SockFilter {
+	block := []unix.SockFilter{load(offsetNr)}
+	for i, nr := range foreignCalls {
+		block = append(block, jump(unix.BPF_JEQ, nr, uint8(len(foreignCalls)-i), 0))
+	}
+	return append(block, ret(unix.SECCOMP_RET_ALLOW), ret(unix.SECCOMP_RET_USER_NOTIF))
+}
+
+func load(offset uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
+}
+
+func jump(op uint16, k uint32, yes, no uint8) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_JMP | op | unix.BPF_K, Jt: yes, Jf: no, K: k}
+}
+
+func ret(what uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: what}
+}
+
+// waitKillable keeps signals other than SIGKILL from interrupting a call that is being noted (Linux 5.19):
+// otherwise a program with many signals could make the same call again and again.
+const waitKillable = 1 << 5
+
+// install installs the filter on this thread and returns the descriptor of its listener.
+func install() (int, error) {
+	program := filter()
+	fprog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	set := func(flags uintptr) (int, unix.Errno) {
+		fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&fprog)))
+		return int(fd), errno
+	}
+	fd, errno := set(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | waitKillable)
+	if errno == unix.EACCES { // only a privileged process need not promise to gain no rights
+		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+			return -1, os.NewSyscallError("prctl", err)
+		}
+		fd, errno = set(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | waitKillable)
+	}
+	if errno == unix.EINVAL {
+		fd, errno = set(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER)
+	}
+	switch errno {
+	case 0:
+		return fd, nil
+	case unix.EBUSY:
+		return -1, fmt.Errorf("another program observes this one already")
+	default:
+		return -1, fmt.Errorf("the system does not allow to observe programs: %w", os.NewSyscallError("seccomp", errno))
+	}
+}

@@ -1,0 +1,81 @@
+package observe
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/internal/action"
+)
+
+// notes collects the uses of paths.
+type notes struct {
+	root        string
+	files       map[string]*action.UsedFile
+	outside     map[string]bool
+	lacksRights bool
+	unseen      map[string]bool
+}
+
+func newNotes(root string) *notes {
+	return &notes{root: root, files: make(map[string]*action.UsedFile), outside: make(map[string]bool), unseen: make(map[string]bool)}
+}
+
+// within reports whether path is root or in it.
+func within(root, path string) bool {
+	return strings.HasPrefix(path, root) && (len(path) == len(root) || path[len(root)] == '/' || root == "/")
+}
+
+// add notes a use of path. What a program reads after it has written it is its own.
+func (n *notes) add(path string, use action.Use, absent bool) {
+	f := n.files[path]
+	if f == nil {
+		if len(n.files) >= maxFiles {
+			n.unseen["more than 262144 files were used"] = true
+			return
+		}
+		f = &action.UsedFile{Path: path, Absent: absent}
+		n.files[path] = f
+	}
+	if f.Use&(action.Write|action.Remove) != 0 {
+		use &^= action.Read | action.Stat
+	}
+	f.Use |= use
+}
+
+// addOutside notes a file that was opened outside of the root.
+func (n *notes) addOutside(path string) {
+	if len(n.outside) < maxOutside {
+		n.outside[path] = true
+	}
+}
+
+// rename notes that from got the name to, with everything in it that was noted as written.
+func (n *notes) rename(from, to string, dir bool) {
+	if !dir {
+		return
+	}
+	var inside []*action.UsedFile
+	for _, f := range n.files {
+		if f.Use&action.Write != 0 && f.Path != from && within(from, f.Path) {
+			inside = append(inside, f)
+		}
+	}
+	for _, f := range inside {
+		f.Use |= action.Remove
+		if f.Use&^action.Remove == action.Write && f.Absent {
+			delete(n.files, f.Path) // the program made it and gave it another name: nobody else sees it
+		}
+		n.add(to+f.Path[len(from):], action.Write, true)
+	}
+}
+
+func (n *notes) used() *action.Used {
+	u := &action.Used{Unseen: slices.Sorted(maps.Keys(n.unseen)), Outside: slices.Sorted(maps.Keys(n.outside)), LacksRights: n.lacksRights}
+	for _, f := range n.files {
+		u.Files = append(u.Files, *f)
+	}
+	slices.SortFunc(u.Files, func(a, b action.UsedFile) int { return cmp.Compare(a.Path, b.Path) })
+	return u
+}

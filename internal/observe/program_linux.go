@@ -1,0 +1,61 @@
+//go:build amd64 || arm64
+
+package observe
+
+import (
+	"bufio"
+	"io/fs"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/bentobuild/bento/internal/action"
+)
+
+// Bounds of the kernel for the first line of a script.
+const (
+	maxInterpreters = 5
+	maxFirstLine    = 256
+)
+
+// noteProgram notes what the kernel itself reads when it executes a program.
+func (l *listener) noteProgram(f found, depth int) {
+	if f.path == "" || f.absent || depth > maxInterpreters {
+		return
+	}
+	if f.mode&(fs.ModeSetuid|fs.ModeSetgid) != 0 && noNewPrivileges() {
+		l.notes.unseen[f.path+" does not get the rights of its owner while it is observed"] = true
+		l.notes.lacksRights = true
+	}
+	if !within(l.notes.root, f.path) || !f.mode.IsRegular() {
+		return
+	}
+	interpreter := firstLine(f.path)
+	if interpreter == "" {
+		return
+	}
+	dir := "/"
+	if interpreter[0] != '/' {
+		dir = l.notes.root // a relative one is found from the working directory, mostly the root
+	}
+	l.noteProgram(l.use(dir, interpreter, action.Read, false, false), depth+1)
+}
+
+// firstLine returns the interpreter of a script, "" for other files.
+func firstLine(name string) string {
+	file, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	text, err := bufio.NewReaderSize(file, maxFirstLine).ReadSlice('\n')
+	line, is := strings.CutPrefix(string(text), "#!")
+	if fields := strings.Fields(line); err == nil && is && len(fields) > 0 {
+		return fields[0]
+	}
+	return ""
+}
+
+// noNewPrivileges reports whether programs of other owners run without their rights: only root's filters allow them.
+func noNewPrivileges() bool { return os.Geteuid() != 0 }
