@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/observe"
 	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/sandbox"
 )
@@ -33,6 +34,10 @@ func bento() int {
 	}
 	if len(os.Args) > 1 && os.Args[1] == sandbox.Command {
 		_ = sandbox.Enter(os.Args[2:]) // it returns only on failure, which the parent reports
+		return exitFault
+	}
+	if len(os.Args) > 1 && os.Args[1] == observe.Command {
+		_ = observe.Enter(os.Args[2:]) // likewise
 		return exitFault
 	}
 	args, keyed := os.Args[1:], false

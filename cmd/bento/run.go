@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/report"
@@ -108,7 +110,7 @@ func (s *session) run(ctx context.Context, sel selection) error {
 	r, err := run.Run(ctx, w.env, p, run.Options{
 		Workers: s.workers(w.Config), KeepGoing: s.flags.keepGoing || !w.Config.Defaults.FailFast,
 		Force: s.flags.noCache || sel.force, SkipInstall: s.flags.skipInstall, ForceInstall: s.flags.forceInstall, Output: t.output, Busy: s.busy(), Memory: machineMemory,
-		Stdio: s.stdio(), Saving: func(r *run.Report) { doc = draft(w, r) },
+		Observe: cmp.Or(dish.Observe(s.flags.observe), w.Config.Defaults.Observe), Stdio: s.stdio(), Saving: func(r *run.Report) { doc = draft(w, r) },
 	})
 	if err != nil {
 		return err

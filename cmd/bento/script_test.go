@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/observe"
 	"github.com/bentobuild/bento/internal/sampling"
 	"github.com/bentobuild/bento/internal/sandbox"
 	"github.com/bentobuild/bento/internal/sandbox/sandboxtest"
@@ -29,6 +30,9 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == guardCommand {
 		os.Exit(bento()) // started by a test that runs commands in its own process
+	}
+	if len(os.Args) > 1 && os.Args[1] == observe.Command {
+		os.Exit(bento()) // likewise
 	}
 	if len(os.Args) > 3 && os.Args[1] == measureCommand {
 		os.Exit(measured())

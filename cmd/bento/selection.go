@@ -87,7 +87,7 @@ func (sel *selection) apply(ctx context.Context, w *opened, p *plan.Plan) (narro
 		if err != nil {
 			return nil, nil, err
 		}
-		concerned, err := key.Affected(p, w.Tree, changed)
+		concerned, err := key.Affected(p, w.Tree, w.History, changed)
 		if err != nil {
 			return nil, nil, err
 		}

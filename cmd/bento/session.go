@@ -21,6 +21,7 @@ import (
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/kit"
+	"github.com/bentobuild/bento/internal/observe"
 	"github.com/bentobuild/bento/internal/record"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/export"
@@ -78,8 +79,8 @@ func (s *session) check(cmd *cobra.Command) error {
 		value string
 		known []string
 	}{
-		"output": {s.flags.output, terminal.Modes()},
-		"color":  {s.flags.color, []string{"auto", "always", "never"}},
+		"output": {s.flags.output, terminal.Modes()}, "observe": {cmp.Or(s.flags.observe, "auto"), []string{"auto", "always", "never"}},
+		"color": {s.flags.color, []string{"auto", "always", "never"}},
 	} {
 		if !slices.Contains(set.known, set.value) {
 			return usageError(fmt.Sprintf("--%s %q is not known", flag, set.value), diagnostics.Suggest(set.value, set.known))
@@ -213,6 +214,9 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 	ws.Problems = slices.DeleteFunc(ws.Problems, func(d diagnostics.Diagnostic) bool {
 		return ws.Config.Silences(d) || d.Rule == config.RuleUnserved && d.Severity == diagnostics.Warning && !s.warns
 	})
+	if self, err := executable(); err == nil {
+		env.Observer = &observe.Executor{Root: at.root, Self: self, Name: os.Args[0]}
+	}
 	env.Tree, env.State, env.Store, env.Inherit, env.Snapshot = ws.Tree, ws.State, ws.Store, ws.Config.Defaults.InheritEnv, ws.Snapshot
 	env.Installs = run.SettingsOfInstalls(ws.Config.Defaults.PassEnv, ws.Dishes)
 	env.History = ws.History

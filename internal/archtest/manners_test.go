@@ -39,6 +39,8 @@ func TestPackageComments(t *testing.T) {
 var threads = map[string]string{
 	"internal/proc/terminal_linux.go":              "unlocks it again",
 	"internal/sandbox/enter_linux.go":              "becomes another program",
+	"internal/observe/start_linux.go":              "becomes another program",
+	"internal/observe/listen_linux.go":             "unlocks it again",
 	"cache/cachetest/faults_linux.go":              "unlocks it again; in tests",
 	"internal/sandbox/sandboxtest/lesser_linux.go": "becomes another program, or ends; in tests",
 	"internal/growth/growth.go":                    "unlocks it again; in tests",

@@ -63,8 +63,9 @@ type Workspace struct {
 type defaults struct {
 	Parallelism int // 0: one per CPU
 	FailFast    bool
-	InheritEnv  bool     // env = "inherit"
-	PassEnv     []string // NAME or PREFIX_*
+	InheritEnv  bool         // env = "inherit"
+	Observe     dish.Observe // "": never
+	PassEnv     []string     // NAME or PREFIX_*
 }
 
 // Bento is one selection of dishes.

@@ -45,11 +45,17 @@ type taskTable struct {
 	EnvFiles         []envFile               `toml:"env_files" doc:".env files, relative to the dish, as \".env\" or { path = \".env\", optional = true }, which may be missing: their variables are set, and part of the key. env goes before them, and a later file before an earlier one"`
 	CI               bool                    `toml:"ci" default:"false" doc:"bento ci runs the task, besides build, check, lint and test"`
 	Incremental      bool                    `toml:"incremental" default:"false" doc:"the task finds the outputs of its last run"`
+	Observe          choice[observeWords]    `toml:"observe" doc:"which executions bento observes, on Linux: what they read and do not declare becomes part of their keys. auto, always or never; by default as in defaults.observe"`
 	SideEffects      bool                    `toml:"side_effects" default:"false" doc:"the task never runs a second time for diagnostics"`
 	Cache            *bool                   `toml:"cache" default:"true" doc:"false: the task always runs and is never stored"`
 	Lifecycle        tomlfile.At[bool]       `toml:"lifecycle" doc:"of build, check, lint and test: whether bento ci and bento run NAME run it, or only its id does"`
 	Language         tomlfile.At[string]     `toml:"language" doc:"of a directory with several languages: the dish that has the task. Without it, the first dish with a recipe of that name has it, else the first"`
 }
+
+// observeWords are the values of observe.
+type observeWords struct{}
+
+func (observeWords) words() []string { return []string{"auto", "always", "never"} }
 
 // weight is a number of workers.
 type weight tomlfile.At[int]
@@ -113,7 +119,7 @@ func (t *taskTable) task(dir, name string, pos diagnostics.Pos) (dish.TaskSettin
 		Env: t.Env.Names, SetEnv: t.Env.Set, PassEnv: envNames(t.PassEnv),
 		Timeout: time.Duration(t.Timeout), Grace: time.Duration(t.Grace), Mutex: t.Mutex,
 		Retry: t.Retry.times, RetryOn: t.Retry.on, Memory: int64(t.Memory), Weight: min(max(t.Weight.Value, 0), maxWeight),
-		Persistent: t.Persistent, Interactive: t.Interactive.Value, CI: t.CI, Incremental: t.Incremental, SideEffects: t.SideEffects, Cache: t.Cache,
+		Persistent: t.Persistent, Interactive: t.Interactive.Value, CI: t.CI, Incremental: t.Incremental, Observe: dish.Observe(t.Observe.At.Value), SideEffects: t.SideEffects, Cache: t.Cache,
 	}
 	task.Tool, task.Input, task.Uses = textOf(t.Tool), t.Input.text, t.Input.uses
 	task.Parser = textOf(t.Parser)

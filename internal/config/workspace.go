@@ -77,10 +77,11 @@ func (t scriptsTable) byTask() map[string][]string {
 }
 
 type defaultsTable struct {
-	Parallelism tomlfile.At[int] `toml:"parallelism" doc:"tasks at once, by default one a CPU; flag -j. With more than one, bento stores the outputs of a task while the next runs"`
-	FailFast    *bool            `toml:"fail_fast" default:"true" doc:"start no task after a failure; with the flag --keep-going, or false here, bento skips only the tasks that depend on the failed one"`
-	Env         choice[envModes] `toml:"env" default:"strict" doc:"strict: a task sees the variables of its tools and those that it names; inherit: it sees bento's whole environment"`
-	PassEnv     []envPattern     `toml:"pass_env" doc:"variables that every task and install sees, as NAME or PREFIX_*"`
+	Parallelism tomlfile.At[int]     `toml:"parallelism" doc:"tasks at once, by default one a CPU; flag -j. With more than one, bento stores the outputs of a task while the next runs"`
+	FailFast    *bool                `toml:"fail_fast" default:"true" doc:"start no task after a failure; with the flag --keep-going, or false here, bento skips only the tasks that depend on the failed one"`
+	Env         choice[envModes]     `toml:"env" default:"strict" doc:"strict: a task sees the variables of its tools and those that it names; inherit: it sees bento's whole environment"`
+	Observe     choice[observeWords] `toml:"observe" default:"never" doc:"which executions of tasks bento observes, on Linux; flag --observe. auto: the first two after the command, the environment or the toolchain changed, and one in twenty; see docs/observe.md"`
+	PassEnv     []envPattern         `toml:"pass_env" doc:"variables that every task and install sees, as NAME or PREFIX_*"`
 }
 
 // envModes are the values of defaults.env.
@@ -169,6 +170,7 @@ func (w *Workspace) fillDefaults(t defaultsTable) {
 	if w.Defaults.Parallelism = t.Parallelism.Value; t.Parallelism.Given {
 		w.Defaults.Parallelism = max(1, t.Parallelism.Value)
 	}
+	w.Defaults.Observe = dish.Observe(t.Observe.At.Value)
 	w.Defaults.InheritEnv = t.Env.At.Value == "inherit"
 }
 

@@ -45,7 +45,8 @@ type TaskSettings struct {
 	Ready       *Ready        // nil when not given
 	EnvFiles    []EnvFile     // their variables are ingredients
 	CI          bool
-	Incremental bool  // outputs of the last run are kept
+	Incremental bool // outputs of the last run are kept
+	Observe     Observe
 	SideEffects bool  // never run a second time for diagnostics
 	Cache       *bool // nil: inherited
 	// Lifecycle says whether a task with a lifecycle name is one; nil: bento decides.
@@ -74,3 +75,13 @@ type EnvFile struct {
 	Path     string // relative to the dish; it may be above it, but is inside the workspace
 	Optional bool   // the file may be missing
 }
+
+// Observe says which executions of tasks are observed. The zero value is the setting of the workspace.
+type Observe string
+
+// The values of observe.
+const (
+	ObserveAuto   Observe = "auto"
+	ObserveAlways Observe = "always"
+	ObserveNever  Observe = "never"
+)

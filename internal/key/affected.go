@@ -19,13 +19,14 @@ type finder struct {
 	circles map[*dish.Dish]*plan.Circle
 	sources map[*plan.Circle]bool // whether a source of the circle, or of a dish that it is linked to, changed
 	tasks   map[*plan.Task]bool
+	history *History
 }
 
 // Affected returns the tasks of p, a plan of the workspace with these files, whose keys a change of paths may change, and their dependents.
 // Paths are relative to the workspace, and may be removed by now. A directory stands for all files in
 // it.
-func Affected(p *plan.Plan, files *tree.Tree, changed []string) (map[*plan.Task]bool, error) {
-	f := &finder{plan: p, tree: files, circles: plan.Circles(p.Workspace.Dishes), sources: make(map[*plan.Circle]bool), tasks: make(map[*plan.Task]bool)}
+func Affected(p *plan.Plan, files *tree.Tree, history *History, changed []string) (map[*plan.Task]bool, error) {
+	f := &finder{plan: p, tree: files, history: history, circles: plan.Circles(p.Workspace.Dishes), sources: make(map[*plan.Circle]bool), tasks: make(map[*plan.Task]bool)}
 	f.changed = f.widen(changed)
 	var err error
 	if f.owners, err = newOwnerships(p.Workspace, p.TasksOf); err != nil {
@@ -88,7 +89,7 @@ func (f *finder) task(t *plan.Task) (bool, error) {
 	if f.configured(t.Dish) || t.DefaultInputs && f.counted(t.Dish) {
 		return true, nil
 	}
-	if slices.ContainsFunc(t.Sources, f.linked) {
+	if slices.ContainsFunc(t.Sources, f.linked) || slices.ContainsFunc(f.history.Of(t).Discovered, f.discovered) {
 		return true, nil
 	}
 	if len(t.Inputs)+len(t.OnDisk) == 0 {
@@ -101,6 +102,11 @@ func (f *finder) task(t *plan.Task) (bool, error) {
 	return slices.ContainsFunc(f.changed, func(p string) bool {
 		return set.Match(p) && !IsOwnFile(t.Dish.Path, p)
 	}), nil
+}
+
+// discovered reports whether a change may have changed a discovered input: a path, or a name in a directory.
+func (f *finder) discovered(d Discovered) bool {
+	return slices.ContainsFunc(f.changed, func(p string) bool { return p == d.Path || d.Use == UseNames && path.Dir(p) == d.Path })
 }
 
 // configured reports whether bento's own files, which configure a dish, changed.

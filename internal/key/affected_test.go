@@ -70,7 +70,7 @@ func (m *model) affected(t *rapid.T, root, changed string) map[string]bool {
 	if problems = slices.Concat(problems, more, last); len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	tasks, err := Affected(p, files, []string{changed})
+	tasks, err := Affected(p, files, &History{}, []string{changed})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -225,6 +225,13 @@ func (b *builder) Output(id string, d cache.Digest) { b.digest(KindOutput, id, d
 
 // Key returns the key of the ingredients. The caller adds nothing afterwards.
 func (b *builder) Key() cache.Key {
+	key := b.sum()
+	b.from.free, b.buf = b.buf[:0], nil
+	return key
+}
+
+// sum returns the key of the ingredients so far.
+func (b *builder) sum() cache.Key {
 	m := b.from
 	if m.hash == nil {
 		m.hash = blake3.NewDeriveKey(domain)
@@ -233,7 +240,6 @@ func (b *builder) Key() cache.Key {
 	m.hash.Write(b.buf) //nolint:errcheck // a hash does not fail
 	var key cache.Key
 	m.hash.Sum(key[:0])
-	m.free, b.buf = b.buf[:0], nil
 	return key
 }
 

@@ -188,6 +188,9 @@ func (e *Evaluator) sourcesChanged(ev *Evaluation) bool {
 	if !since(".") {
 		return false
 	}
+	if slices.ContainsFunc(ev.Discovered, func(d Discovered) bool { return since(d.Path) }) {
+		return true
+	}
 	t := ev.Task
 	tasks, dishes := []*plan.Task{t}, append(Files{e}.Linked(t), t.Dish)
 	for _, d := range t.Deps {
@@ -206,6 +209,9 @@ func (e *Evaluator) mayRead(ev *Evaluation) bool {
 	t := ev.Task
 	executed := func(p string) bool { return e.clock.executed.since(ev.at, p) }
 	wrote := func(p string) bool { return executed(p) || e.clock.restored.since(ev.at, p) }
+	if slices.ContainsFunc(ev.Discovered, func(d Discovered) bool { return wrote(d.Path) }) {
+		return true
+	}
 	if slices.ContainsFunc(e.reach(t).Inputs, wrote) || slices.ContainsFunc(e.history.Of(t).Found, executed) {
 		return true
 	}

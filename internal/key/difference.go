@@ -12,7 +12,7 @@ import (
 
 // Change is one difference between two keys.
 type Change struct {
-	Kind string `json:"kind"` // "input", "lock", "env", "text", "task", "output", "tool"
+	Kind string `json:"kind"` // "input", "discovered", "lock", "env", "text", "task", "output", "tool"
 	Name string `json:"name"` // a path, a variable, an ingredient, a task
 	// Dish is the path of the dish whose sources hold the input; "" for inputs of the
 	// task itself.
@@ -31,6 +31,8 @@ func (c Change) String() string {
 		what = "the part of " + what + " that the dish uses"
 	case "task":
 		what = "task " + c.Name
+	case "discovered":
+		what += ", which it also reads,"
 	case "output":
 		what = "outputs of " + c.Name
 	case "tool":
@@ -154,10 +156,15 @@ func (d *differ) ingredient(dish string, in ingredient, before, after string, ha
 	}
 	switch in.Kind {
 	case KindFiles:
-		if in.Name != "inputs" {
+		switch in.Name {
+		case "inputs":
+		case discoveredName:
+			d.files("discovered", "", before, after)
+			return
+		default:
 			dish = in.Name
 		}
-		d.files(dish, before, after)
+		d.files("input", dish, before, after)
 	case KindSources:
 		d.sources(in.Name, before, after)
 	case KindEnv:
@@ -199,7 +206,8 @@ func (d *differ) sources(dish, before, after string) {
 	d.lists(dish, old, now)
 }
 
-func (d *differ) files(dish, before, after string) {
+// files adds the changes between two sets of files, as changes of a kind.
+func (d *differ) files(kind, dish, before, after string) {
 	old, errOld := decodeFileSet(fetch(d.before, before))
 	now, errNow := decodeFileSet(fetch(d.after, after))
 	if before != "" && errOld != nil || after != "" && errNow != nil {
@@ -214,14 +222,14 @@ func (d *differ) files(dish, before, after string) {
 		o, had := was[f.Path]
 		delete(was, f.Path)
 		if !had {
-			d.add(Change{Kind: "input", Name: f.Path, Dish: dish, How: "added"})
+			d.add(Change{Kind: kind, Name: f.Path, Dish: dish, How: "added"})
 		} else if o != f {
-			d.add(Change{Kind: "input", Name: f.Path, Dish: dish, How: "changed"})
+			d.add(Change{Kind: kind, Name: f.Path, Dish: dish, How: "changed"})
 		}
 	}
 	for _, f := range old {
 		if _, gone := was[f.Path]; gone {
-			d.add(Change{Kind: "input", Name: f.Path, Dish: dish, How: "removed"})
+			d.add(Change{Kind: kind, Name: f.Path, Dish: dish, How: "removed"})
 		}
 	}
 }

@@ -67,6 +67,8 @@ type Evaluation struct {
 	InTheWay string
 	// Aged is the reason why the tool may not see that an input has changed, "" for none.
 	Aged string
+	// Discovered are the discovered inputs that the key holds.
+	Discovered []Discovered
 	// Sources is set by Outworn, for History.Executed.
 	Sources cache.Digest
 
@@ -75,6 +77,9 @@ type Evaluation struct {
 	undeclared   bool            // see leavesUndeclared
 	sources      []*sourceSet    // of the linked dishes
 	inputsDigest cache.Digest
+	weak         cache.Key    // the key without Discovered; zero if there are none
+	held         fileSet      // what Discovered held when the key was made
+	heldEntries  []tree.Entry // by index of Discovered
 	locks        []lockPart
 	at           int // clock.now when the evaluation began
 	visible
@@ -346,7 +351,25 @@ func (e *Evaluator) lookup(ctx context.Context, ev *Evaluation) {
 		e.setMade(ev, k.Result.Made)
 		return
 	}
+	// Where the task was never executed nothing is known of what it reads.
+	fresh := len(ev.Discovered) == 0 && e.history.Of(ev.Task).Key == (cache.Key{})
+	hit, sets := false, false
+	if fresh {
+		hit, sets = e.lookupSets(ctx, ev)
+	}
+	if hit {
+		return
+	}
 	record, err := e.recorded(ev)
+	if sets {
+		// An execution with this key reads something else first, so a result without it was not observed.
+		err = cache.ErrMiss
+	}
+	if errors.Is(err, cache.ErrMiss) && !fresh {
+		if hit, _ = e.lookupSets(ctx, ev); hit {
+			return
+		}
+	}
 	if err == nil {
 		ev.Status, ev.Record, ev.Outputs = Hit, record, record.Outputs
 		e.setMade(ev, outputsDigest(record.Outputs))

@@ -19,7 +19,7 @@ import (
 // The history is one file of the workspace's state.
 const (
 	historyFile    = "tasks"
-	historyVersion = 8
+	historyVersion = 9
 	historyLock    = "tasks.lock"
 )
 
@@ -33,6 +33,13 @@ type LastRun struct {
 	// Found are files that existed among its outputs before it ran and that it did not change,
 	// by path. The task may have used them, so they are inputs.
 	Found []string
+	// Discovered are the discovered inputs of its last observed execution, by path and use.
+	Discovered []Discovered
+	// Observed is the number of observed executions, and Basis the digest of the command, the environment and the
+	// toolchain that they had. Unobservable says that it fails when it is observed.
+	Observed     int
+	Basis        cache.Digest
+	Unobservable bool
 	// Left are files that failed executions and restores have left among the outputs since
 	// then, by path.
 	Left []string
@@ -200,7 +207,8 @@ const maxFailed = 200
 
 func (r *LastRun) equal(o *LastRun) bool {
 	return o != nil && r.Key == o.Key && r.Unstored == o.Unstored && r.Duration == o.Duration &&
-		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts) && slices.Equal(r.Found, o.Found) && slices.Equal(r.Left, o.Left) &&
+		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts) && slices.Equal(r.Found, o.Found) && slices.Equal(r.Discovered, o.Discovered) &&
+		r.Observed == o.Observed && r.Basis == o.Basis && r.Unobservable == o.Unobservable && slices.Equal(r.Left, o.Left) &&
 		slices.Equal(r.Undeclared, o.Undeclared) && slices.Equal(r.Warned, o.Warned) && r.Failed == o.Failed && r.Ran == o.Ran && r.At == o.At && r.Sources == o.Sources
 }
 
@@ -249,6 +257,10 @@ func encodeTasks(tasks map[string]*LastRun) []byte {
 			w.Raw(b.Sum[:])
 		}
 		w.Strings(r.Found)
+		writeDiscovered(&w, r.Discovered)
+		w.Uint(uint64(r.Observed))
+		w.Raw(r.Basis[:])
+		w.Byte(flag(r.Unobservable))
 		w.Strings(r.Left)
 		w.Strings(r.Undeclared)
 		w.Strings(r.Warned)
@@ -288,6 +300,10 @@ func decodeTasks(payload []byte) (map[string]*LastRun, error) {
 			t.ByProducts = append(t.ByProducts, b)
 		}
 		t.Found = r.Strings()
+		t.Discovered = readDiscovered(r)
+		t.Observed = int(r.Uint())
+		copy(t.Basis[:], r.Raw(32))
+		t.Unobservable = r.Byte() != 0
 		t.Left = r.Strings()
 		t.Undeclared = r.Strings()
 		t.Warned = r.Strings()

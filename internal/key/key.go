@@ -33,6 +33,9 @@ func (e *Evaluator) key(ctx context.Context, t *plan.Task, ev *Evaluation) (pend
 		return nil, err
 	}
 	e.addDeps(b, t)
+	if err := e.addDiscovered(b, ev); err != nil {
+		return nil, err
+	}
 	ev.Key, ev.Known, ev.ingredients = b.Key(), true, b.list
 	e.noteKey(ev)
 	return nil, nil

@@ -287,6 +287,6 @@ func (e *Evaluator) Load(ctx context.Context, ev *Evaluation, files bool) {
 	if ev.loaded || !ev.Known || ev.Status == Miss && e.load(ev) {
 		return
 	}
-	*ev = Evaluation{Task: ev.Task, visible: ev.visible, loaded: true} // the ingredients of a hit were dropped
+	*ev = Evaluation{Task: ev.Task, visible: ev.visible, Discovered: ev.Discovered, loaded: true} // the ingredients of a hit were dropped
 	e.evaluate(ctx, ev)
 }

@@ -14,6 +14,10 @@ import (
 func (e *Evaluator) blobs(ev *Evaluation, rest blobs) blobs {
 	inputs := ev.Inputs.Encode()
 	own := map[cache.Digest][]byte{cache.Sum(inputs): inputs}
+	if len(ev.held) > 0 {
+		held := ev.held.Encode()
+		own[cache.Sum(held)] = held
+	}
 	addSources := sync.OnceFunc(func() { // sources seldom differ
 		e.readUnread()
 		ev.eachSet(make(Seen), func(s *sourceSet) {
@@ -39,6 +43,9 @@ const maxSets = 64
 // linked dishes. It returns the digest of the ingredients.
 func (ev *Evaluation) Pack(p *Pack) cache.Digest {
 	p.Add(ev.Inputs.Encode())
+	if len(ev.held) > 0 {
+		p.Add(ev.held.Encode())
+	}
 	sets := 0
 	ev.eachSet(make(Seen), func(s *sourceSet) {
 		if sets++; sets <= maxSets {

@@ -116,7 +116,7 @@ func setFlags(t *Task, c *dish.TaskSettings) {
 	}
 	t.Persistent = t.Persistent && !c.Interactive
 	t.Ready, t.Incremental = c.Ready, c.Incremental
-	t.Interactive = c.Interactive
+	t.Interactive, t.Observe = c.Interactive, c.Observe
 	t.SideEffects = t.SideEffects || c.SideEffects
 }
 

@@ -129,6 +129,8 @@ type Task struct {
 	EnvFiles    []dish.EnvFile // their variables are added to SetEnv
 	// Incremental keeps the outputs of the last run when the task executes.
 	Incremental bool
+	// Observe says which executions are observed; "" is the setting of the workspace.
+	Observe     dish.Observe
 	SideEffects bool
 	Hook        *adapters.Hook
 	Parser      *ToolUse // parses its output in place of the parser of Hook; nil for none

@@ -77,6 +77,7 @@ func (b *Batch) Store() {
 	b.storeRecords()
 	for i := range b.waiting {
 		if w := &b.waiting[i]; !w.bad {
+			w.x.stored(b.files.StorePathSet(w.ev))
 			w.stored()
 		}
 	}
@@ -146,7 +147,8 @@ func (b *Batch) recheckOutputs() {
 		if w.bad {
 			continue
 		}
-		if d := cmp.Or(w.x.outputChanged(seen), w.x.sharedChanged(held)); d.path != "" {
+		discovered := difference{path: b.files.DiscoveredChanged(w.ev)}
+		if d := cmp.Or(w.x.outputChanged(seen), w.x.sharedChanged(held), discovered); d.path != "" {
 			w.bad = true
 			w.x.warnChanged(d)
 		}

@@ -68,6 +68,14 @@ type Execution struct {
 	// writes the first new output.
 	Later bool
 
+	// Files are behind the keys of the run.
+	Files key.Files
+	// Used is what the command used; nil if it was not observed.
+	Used *action.Used
+	// Discovered are the discovered inputs; Complete says that no more than these were used.
+	Discovered []key.Discovered
+	Complete   bool
+
 	Outputs []cache.Output // of the task
 	Changed string         // an input that was touched during the execution; set by Storable
 	Verdict
@@ -196,6 +204,9 @@ func (x *Execution) Storable() bool {
 		return false
 	}
 	d := x.inputChanged()
+	if p := x.Files.DiscoveredChanged(x.Ev); p != "" {
+		d = cmp.Or(d, difference{path: p})
+	}
 	if x.Changed = d.path; d.path != "" {
 		x.warnChanged(d)
 	}
@@ -215,8 +226,10 @@ func (x *Execution) Declared() *tree.Set { return x.set }
 
 // KeyHolds reports whether the key of the execution is also the key of the result. It is not if the
 // task left files among its outputs unchanged, or if there are strays, and the last run did not find
-// the same files: they are inputs that the key does not include yet.
-func (x *Execution) KeyHolds() bool { return slices.Equal(x.AllFound(), x.Last.Found) }
+// the same files: they are inputs that the key does not include yet. Nor does it if other inputs were discovered.
+func (x *Execution) KeyHolds() bool {
+	return slices.Equal(x.AllFound(), x.Last.Found) && slices.Equal(x.Discovered, x.Ev.Discovered)
+}
 
 // hostName returns the name of the host, "" if the system has none.
 var hostName = sync.OnceValue(func() string {

@@ -23,6 +23,7 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 		n := e.node(t)
 		e.keys.UpToDate(n.ev, x.kept.Outputs)
 		if x.ev.Known {
+			x.kept.Discover()
 			e.tellUnignored(x)
 			if list := x.kept.Beside; len(list) > 0 && t.Uncached == "" {
 				e.env.warn("by_products", fmt.Sprintf("%s made files below the outputs of another task, and does not declare them: %s", t.ID(), diagnostics.Few(list)),
@@ -31,6 +32,7 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 			own, warned := e.undeclared(x, e.keys.History().Of(t))
 			e.keys.History().Keep(t, &key.LastRun{
 				Key: x.ev.Key, Unstored: true, Duration: r.Duration, Outputs: x.kept.Own(), Found: x.kept.AllFound(),
+				Discovered: x.kept.Discovered, Observed: x.observed(), Basis: x.ev.Basis(), Unobservable: x.unobservable,
 				ByProducts: slices.Concat(e.files.ByProducts(x.ev, x.sources), x.kept.Rewritten),
 				Undeclared: own, Warned: warned,
 			})

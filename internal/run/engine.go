@@ -11,6 +11,7 @@ import (
 
 	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/record"
@@ -26,6 +27,7 @@ type Options struct {
 	ForceInstall bool
 	Output       bool          // report TaskOutput events
 	Stdio        *Stdio        // of interactive tasks; nil: they have none, like other tasks
+	Observe      dish.Observe  // of tasks that do not say it themselves
 	Grace        time.Duration // between SIGTERM and SIGKILL; 0: the default of package proc
 	// Busy reports whether the machine is busy: while a task runs, the engine then starts no other
 	// one, and calls Busy again after a second. Nil means never busy.

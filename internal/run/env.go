@@ -36,6 +36,7 @@ type Env struct {
 	Installs   InstallSettings
 	Parse      diagnostics.ParseFunc // of the output of tasks
 	Executor   action.Executor       // of commands; nil: processes of this machine
+	Observer   action.Executor       // of the commands that are observed; nil: none is
 	Reporter   Reporter
 	// Fetch asks for the results of keys that Store lacks, and returns those whose results Store has now, with
 	// all their blobs. The run waits for it. It may be nil: then no result arrives.

@@ -27,10 +27,14 @@ import (
 // execution is the execution of one task. It runs in parallel with the engine, and uses only those
 // parts of it that are safe for concurrent use.
 type execution struct {
-	env     *Env
-	opts    Options
-	ev      *key.Evaluation
-	kept    *record.Execution
+	env  *Env
+	opts Options
+	ev   *key.Evaluation
+	kept *record.Execution
+
+	observe      bool // see engine.observes
+	unobservable bool // the command fails when it is observed
+
 	sources []tree.Entry // of the dish, when the execution began
 
 	restorer *outputs.Restorer
@@ -52,10 +56,10 @@ func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string)
 	unsure = cmp.Or(unsure, ev.InTheWay, ev.Aged, e.unsureDependency(t))
 	x := &execution{
 		env: e.env, opts: e.opts, ev: ev, restorer: e.restorer, outDir: e.outDir, sources: e.files.Sources(t), result: &Result{Task: t, Key: ev.Key},
-		stamp: e.stampOf(t),
+		stamp: e.stampOf(t), observe: e.observes(ev),
 		kept: &record.Execution{
 			Recorder: e.recorder, Ev: ev, Last: e.keys.History().Of(t), Others: e.others(t), Before: e.before(t), Unsure: unsure,
-			Upstream: e.upstream(t), Linked: e.files.Linked(t), LeftByOthers: e.files.LeftByOthers(t), Later: usesOut(t),
+			Upstream: e.upstream(t), Linked: e.files.Linked(t), LeftByOthers: e.files.LeftByOthers(t), Later: usesOut(t), Files: e.files,
 		},
 	}
 	running, cancel := context.WithCancel(ctx)
@@ -173,6 +177,10 @@ func (x *execution) attempt(ctx context.Context) (again bool) {
 	case r.Outcome == Built && t.Tool.Changed() && x.kept.Unsure == "":
 		x.kept.Unsure, x.kept.Hint = "the tool "+t.Tool.ID+" was changed while the task ran", "run it again, once nothing changes the tool"
 	}
+	if used := x.kept.Used; x.result.Outcome == Failed && used != nil && used.LacksRights {
+		x.observe, x.unobservable, x.kept.Used = false, true, nil
+		return x.attempt(ctx)
+	}
 	return t.RetryOn == "" || out.Matched() || errs.Matched()
 }
 
@@ -184,6 +192,7 @@ func (x *execution) command(t *plan.Task) (*action.Command, error) {
 	}
 	c.Env, c.Grace = stamped(t, c.Env, x.stamp), cmp.Or(c.Grace, x.opts.Grace)
 	c.Inputs, c.Outputs = x.kept.Inputs, x.kept.Declared()
+	c.Used = func(u *action.Used) { x.kept.Used = u }
 	return c, nil
 }
 
@@ -194,6 +203,8 @@ func (x *execution) executor(t *plan.Task) action.Executor {
 		return x.toolExecutor()
 	case x.env.Executor != nil:
 		return x.env.Executor
+	case x.observe:
+		return x.env.Observer
 	}
 	return action.Local{}
 }

@@ -98,6 +98,7 @@ func (e *engine) restore(ctx context.Context, ev *key.Evaluation, last *key.Last
 			Key: ev.Key, Duration: max(last.Duration, ev.Record.Duration),
 			Outputs: record.Paths(want), ByProducts: last.ByProducts, Found: foundBeside(last.Found, want),
 			Undeclared: last.Undeclared, Warned: last.Warned, Ran: last.Ran, At: last.At, Sources: last.Sources,
+			Discovered: ev.Discovered, Observed: last.Observed, Basis: last.Basis, Unobservable: last.Unobservable,
 		})
 		e.end(r)
 	}

@@ -1,0 +1,44 @@
+package run
+
+import (
+	"github.com/bentobuild/bento/internal/dish"
+	"github.com/bentobuild/bento/internal/key"
+)
+
+// Executions that are observed under dish.ObserveAuto: the first of a command, and then some, by the key.
+const (
+	firstObserved = 2
+	oneObservedIn = 20
+)
+
+// observes reports whether the execution of ev's task is observed. A task whose result is not stored needs no
+// discovered inputs, and a tool is no process.
+func (e *engine) observes(ev *key.Evaluation) bool {
+	t, last := ev.Task, e.keys.History().Of(ev.Task)
+	if t.Tool != nil || t.Persistent || t.Uncached != "" || !ev.Known || last.Unobservable || e.env.Observer == nil {
+		return false
+	}
+	how := t.Observe
+	if how == "" {
+		how = e.opts.Observe
+	}
+	switch how {
+	case dish.ObserveAlways:
+		return true
+	case dish.ObserveAuto:
+		return last.Observed < firstObserved || last.Basis != ev.Basis() || ev.Key[0]%oneObservedIn == 0
+	}
+	return false
+}
+
+// observed returns the number of executions of the command that were observed whole.
+func (x *execution) observed() int {
+	n := 0
+	if x.kept.Last.Basis == x.ev.Basis() {
+		n = x.kept.Last.Observed
+	}
+	if x.kept.Complete {
+		n++
+	}
+	return n
+}
