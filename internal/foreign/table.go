@@ -105,7 +105,7 @@ func (t *Task) keys() (keys []string) {
 }
 
 // head returns the head of the table.
-func (t *Task) head() string { return "[tasks." + keyText(t.Name) + "]" }
+func (t *Task) head() string { return "[tasks." + tomlfile.Key(t.Name) + "]" }
 
 func array(values []string) string {
 	quoted := make([]string, len(values))
@@ -118,19 +118,9 @@ func array(values []string) string {
 func inline(set map[string]string) string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		pairs = append(pairs, keyText(name)+" = "+tomlfile.Quote(set[name]))
+		pairs = append(pairs, tomlfile.Key(name)+" = "+tomlfile.Quote(set[name]))
 	}
 	return "{ " + strings.Join(pairs, ", ") + " }"
-}
-
-func keyText(name string) string {
-	bare := name != "" && !strings.ContainsFunc(name, func(r rune) bool {
-		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	})
-	if bare {
-		return name
-	}
-	return tomlfile.Quote(name)
 }
 
 // File returns the path of the dish.toml.

@@ -62,7 +62,7 @@ func (b *builder) problem(offset int, format string, args ...any) {
 // twice reports that an existing definition of the key forbids the new one.
 func (b *builder) twice(key *unstable.Node, old *Value) {
 	first := b.f.pos(old.key)
-	b.problem(int(key.Raw.Offset), "%s is defined twice, first in line %d column %d", keyText(string(key.Data)), first.Line, first.Col)
+	b.problem(int(key.Raw.Offset), "%s is defined twice, first in line %d column %d", Key(string(key.Data)), first.Line, first.Col)
 }
 
 // header handles [a.b.c].

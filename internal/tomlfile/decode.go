@@ -281,5 +281,5 @@ func (v *Value) Unknown(known []string) diagnostics.Diagnostic {
 	if v.parent != nil && v.parent.parent != nil {
 		where = " in " + v.parent.Path()
 	}
-	return v.KeyPos().Error(RuleUnknownKey, "unknown key %s%s", keyText(v.name), where).WithHint(diagnostics.Suggest(v.name, known))
+	return v.KeyPos().Error(RuleUnknownKey, "unknown key %s%s", Key(v.name), where).WithHint(diagnostics.Suggest(v.name, known))
 }

@@ -24,7 +24,7 @@ func (f *File) Set(value any, key ...string) ([]byte, error) {
 		return f.splice(v.start, v.end, text), nil
 	}
 	table, last := key[:len(key)-1], key[len(key)-1]
-	line := keyText(last) + " = " + text + "\n"
+	line := Key(last) + " = " + text + "\n"
 	parent := f.Lookup(table...)
 	switch {
 	case parent == nil || parent.origin == byLonger:
@@ -50,7 +50,7 @@ func noKey(key []string) error {
 func (f *File) newTable(key []string) string {
 	quoted := make([]string, len(key))
 	for i, k := range key {
-		quoted[i] = keyText(k)
+		quoted[i] = Key(k)
 	}
 	header := "[" + strings.Join(quoted, ".") + "]\n"
 	switch {

@@ -106,7 +106,7 @@ func (v *Value) Child(name string) *Value {
 func (v *Value) Path() string {
 	var parts []string
 	for at := v; at.parent != nil; at = at.parent {
-		part := keyText(at.name)
+		part := Key(at.name)
 		if at.parent.kind == Array {
 			part = "[" + at.name + "]"
 		} else if at.parent.parent != nil {
@@ -127,8 +127,8 @@ func (v *Value) Expected(want string) diagnostics.Diagnostic {
 	return v.Pos().Error(RuleWrongType, "%s is %s, expected %s", v.Path(), v.kind, want)
 }
 
-// keyText returns a key as TOML text, bare if possible.
-func keyText(name string) string {
+// Key returns a key as TOML text, bare if possible.
+func Key(name string) string {
 	bare := name != ""
 	for _, c := range []byte(name) {
 		bare = bare && (c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z')

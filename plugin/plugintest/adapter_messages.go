@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -152,47 +151,4 @@ func (s *suite) sameManifest(ctx context.Context, t *talk) outcome {
 		return without(err)
 	}
 	return when(bytes.Equal(encoded(again), encoded(s.manifest)), "a different one at the second start: %.200s", text)
-}
-
-// recorder keeps the beginning of the bytes that are read through it.
-type recorder struct {
-	r    io.ReadCloser
-	kept []byte
-}
-
-// maxKept is how many bytes of a stream are searched for malformed headers.
-const maxKept = 1 << 16
-
-func (r *recorder) Read(p []byte) (int, error) {
-	n, err := r.r.Read(p)
-	r.kept = append(r.kept, p[:min(n, maxKept-len(r.kept))]...)
-	return n, err
-}
-
-func (r *recorder) Close() error { return r.r.Close() }
-
-// oddHeader reports whether a header line among the kept bytes ends with LF alone. It reads until the end
-// of the frames.
-func (r *recorder) oddHeader() bool {
-	rest := r.kept
-	for length := 0; ; {
-		line, after, ok := bytes.Cut(rest, []byte("\n"))
-		if !ok {
-			return false
-		}
-		text, whole := strings.CutSuffix(string(line), "\r")
-		name, value, isHeader := strings.Cut(text, ":")
-		if text != "" && !isHeader {
-			return false
-		}
-		if !whole {
-			return true
-		}
-		if rest = after; text == "" {
-			rest = rest[min(length, len(rest)):]
-		} else if strings.EqualFold(name, "Content-Length") {
-			length, _ = strconv.Atoi(strings.TrimSpace(value))
-			length = max(length, 0)
-		}
-	}
 }

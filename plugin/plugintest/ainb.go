@@ -111,7 +111,7 @@ func (s *ainbSuite) launchExtension(ctx context.Context, clause string) (*talk, 
 	if err != nil {
 		return nil, err
 	}
-	t.read(t.stream.Stdout, wire.Limits{Strict: true}, "A02", func(m *wire.Message) {
+	t.read(wire.Limits{Strict: true}, "A02", func(m *wire.Message) {
 		s.judge(clause, m)
 		switch {
 		case m.Kind != wire.Request:

@@ -147,7 +147,7 @@ func (f *Fixtures) Text() []byte {
 
 // write writes the table of a directory: plain answers first, then those that are tables.
 func (c *fixture) write(b *strings.Builder) {
-	name := keyText(c.name)
+	name := tomlfile.Key(c.name)
 	fmt.Fprintf(b, "\n[%s]\n", name)
 	var tables []*expectation
 	for _, e := range c.answers {
@@ -181,10 +181,10 @@ func writeMembers(b *strings.Builder, table map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		list, isList := table[key].([]any)
 		if !isList || len(list) == 0 {
-			fmt.Fprintf(b, "%s = %s\n", keyText(key), tomlText(table[key]))
+			fmt.Fprintf(b, "%s = %s\n", tomlfile.Key(key), tomlText(table[key]))
 			continue
 		}
-		fmt.Fprintf(b, "%s = [\n", keyText(key))
+		fmt.Fprintf(b, "%s = [\n", tomlfile.Key(key))
 		for _, elem := range list {
 			fmt.Fprintf(b, "  %s,\n", tomlText(elem))
 		}
@@ -211,7 +211,7 @@ func tomlText(v any) string {
 	case map[string]any:
 		var parts []string
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			parts = append(parts, keyText(key)+" = "+tomlText(v[key]))
+			parts = append(parts, tomlfile.Key(key)+" = "+tomlText(v[key]))
 		}
 		return "{ " + strings.Join(parts, ", ") + " }"
 	default:
@@ -225,13 +225,4 @@ func quoted(s string) string {
 		return "'''\n" + s + "'''"
 	}
 	return tomlfile.Quote(s)
-}
-
-func keyText(key string) string {
-	if key != "" && !strings.ContainsFunc(key, func(r rune) bool {
-		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	}) {
-		return key
-	}
-	return tomlfile.Quote(key)
 }

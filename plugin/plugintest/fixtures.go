@@ -269,7 +269,7 @@ func (s *suite) fixture(ctx context.Context, f *Fixtures, c *fixture, update boo
 	if len(c.answers)+len(c.parses) == 0 {
 		list = append(list, Result{
 			Clause: c.name, Level: Must, Status: Fail, Expected: "expected answers", Place: c.pos.String(),
-			Got: fmt.Sprintf("%s has no table [%s]; --update writes it", ExpectedFile, keyText(c.name)),
+			Got: fmt.Sprintf("%s has no table [%s]; --update writes it", ExpectedFile, tomlfile.Key(c.name)),
 		})
 	}
 	for _, e := range c.answers {

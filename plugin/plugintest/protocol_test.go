@@ -173,7 +173,7 @@ func TestWorkedExchange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, out := &recorder{r: stream.Stdout}, &written{w: stream.Stdin}
+	in, out := &recorder{ReadCloser: stream.Stdout}, &written{w: stream.Stdin}
 	client := wire.NewPeer(wire.NewConn(in, out, wire.Limits{}), wire.PeerOptions{})
 	for _, frame := range said {
 		if err := askAs(client, frame); err != nil {
@@ -189,6 +189,18 @@ func TestWorkedExchange(t *testing.T) {
 	if diff := cmp.Diff(strings.Join(answered, ""), string(in.kept)); diff != "" {
 		t.Errorf("the plugin writes something else (-page +got):\n%s", diff)
 	}
+}
+
+// recorder keeps the bytes that are read through it.
+type recorder struct {
+	io.ReadCloser
+	kept []byte
+}
+
+func (r *recorder) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	r.kept = append(r.kept, p[:n]...)
+	return n, err
 }
 
 // exchange returns the frames of the page.

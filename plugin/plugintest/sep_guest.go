@@ -34,7 +34,7 @@ func (s *sepSuite) launchExtension(ctx context.Context, clause string) (*talk, e
 	t := s.with(clause, stream)
 	t.closes, t.known = "the connection", token == ""
 	g := &guest{talk: t, s: s, token: token}
-	t.read(stream.Stdout, wire.Limits{Body: s.terms.Limits.MaxRequestBytes, Strict: true}, "S2.1", g.judge)
+	t.read(wire.Limits{Body: s.terms.Limits.MaxRequestBytes, Strict: true}, "S2.1", g.judge)
 	return t, nil
 }
 

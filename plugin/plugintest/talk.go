@@ -81,9 +81,9 @@ func (l *lab) with(clause string, stream *host.Stream) *talk {
 }
 
 // read begins to read frames. Invalid messages and those that nobody awaits are judged.
-func (t *talk) read(stdout io.ReadCloser, limits wire.Limits, malformed string, judge func(m *wire.Message)) {
+func (t *talk) read(limits wire.Limits, malformed string, judge func(m *wire.Message)) {
 	t.judge, t.malformed, t.answers = judge, malformed, make(chan []byte, maxAnswers)
-	t.conn = wire.NewConn(stdout, t.stream.Stdin, limits)
+	t.conn = wire.NewConn(t.stream.Stdout, t.stream.Stdin, limits)
 	replied := make(chan struct{}, 1)
 	var answering sync.WaitGroup
 	answering.Go(func() {

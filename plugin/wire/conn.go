@@ -103,6 +103,9 @@ func (c *Conn) Miscounted(body []byte, err error) error {
 // Unfinished describes the received part of an incomplete message, or returns "".
 func (c *Conn) Unfinished() string { return c.come.String() }
 
+// BareLF reports whether a header line ended with LF alone. Call it after the last Recv.
+func (c *Conn) BareLF() bool { return c.come.bare }
+
 // Send writes one body as a frame. The error is ErrSendTimeout after Limits.Send, and wraps
 // ErrTooLarge, with nothing written, for a body over Limits.Sent.
 func (c *Conn) Send(body []byte) error {

@@ -56,14 +56,17 @@ func readHeader(br *bufio.Reader, l Limits, come *part) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if l.Strict && !bytes.HasSuffix(line, []byte("\r\n")) {
+		bare := !bytes.HasSuffix(line, []byte("\r\n"))
+		if l.Strict && bare {
 			return 0, fmt.Errorf("%w: a header line without CR LF at its end: %.*q", ErrMalformed, preview, line)
 		}
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 		if len(line) == 0 {
+			come.bare = come.bare || bare
 			break
 		}
 		n, isLength, err := parseLine(line, l)
+		come.bare = come.bare || bare && err == nil
 		switch {
 		case err != nil:
 			return 0, err

@@ -11,6 +11,7 @@ import (
 // to wait: a message in one piece costs nothing.
 type part struct {
 	known bool // for the reader: some part is set
+	bare  bool // for the reader: a header line ended with LF alone, in any message
 
 	mu           sync.Mutex
 	head         []byte // of the header, or of its incomplete line
