@@ -1,7 +1,6 @@
 package companion
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"maps"
@@ -165,24 +164,4 @@ func (s *Set) dataDir(e *Extension) string {
 		return ""
 	}
 	return dir
-}
-
-// lineWriter calls log for each line. It keeps an incomplete line until its end is written.
-type lineWriter struct {
-	log  func(line string)
-	open []byte
-}
-
-// Write never fails.
-func (w *lineWriter) Write(p []byte) (int, error) {
-	for rest := p; len(rest) > 0; {
-		line, after, ended := bytes.Cut(rest, []byte("\n"))
-		w.open = append(w.open, line...)
-		if ended || len(w.open) > maxLine {
-			w.log(string(w.open))
-			w.open = w.open[:0]
-		}
-		rest = after
-	}
-	return len(p), nil
 }

@@ -1,6 +1,7 @@
 package ainb
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -19,6 +20,9 @@ import (
 // end with their input alone, and do not answer.
 const await = time.Second
 
+// maxLine is the size limit of a line of the log, in bytes. A longer one is cut into several.
+const maxLine = 16 << 10
+
 // shown is how long a screen is treated as shown after it was drawn.
 const shown = 30 * time.Second
 
@@ -30,7 +34,7 @@ type extension struct {
 	granted  map[string]manifest.Grant // its capabilities
 	resident *host.Resident            // set before made is closed
 	made     chan struct{}
-	stderr   *lines
+	stderr   *host.Lines
 	lastID   int64 // of the host's requests; of the resident's goroutine alone
 	drawn    atomic.Int64
 	screen   screen
@@ -47,8 +51,9 @@ func newExtension(h *Host, e Extension) *extension {
 			x.granted[name] = g
 		}
 	}
-	x.stderr = &lines{to: func(text string) {
-		h.log(Line{Extension: x.name, Level: "info", Stream: "stderr", Message: wire.Plain(text)})
+	x.stderr = &host.Lines{Max: maxLine, To: func(line []byte) {
+		text := bytes.ToValidUTF8(bytes.TrimSuffix(line, []byte("\r")), []byte("\uFFFD"))
+		h.log(Line{Extension: x.name, Level: "info", Stream: "stderr", Message: wire.Plain(string(text))})
 	}}
 	return x
 }

@@ -141,7 +141,7 @@ func (h *Host) each(end func(*extension)) {
 	for _, x := range h.list {
 		all.Go(func() {
 			end(x)
-			x.stderr.flush()
+			x.stderr.Flush()
 		})
 	}
 	all.Wait()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"time"
@@ -35,8 +36,8 @@ type Options struct {
 	// Earlier are its failures in earlier runs, oldest first.
 	Earlier []time.Time
 
-	Provider Provider // of messages and contacts; nil offers none
-	Log      *Log     // gets what the process writes; nil for one of its own
+	Provider Provider  // of messages and contacts; nil offers none
+	Log      io.Writer // gets what the process writes; nil discards it
 	Toast    func(Toast)
 	// Audit receives each decision about a permission. A denied extension may ask often.
 	Audit func(Decision)
@@ -135,7 +136,7 @@ func (o Options) withDefaults() Options {
 		o.Provider = none{}
 	}
 	if o.Log == nil {
-		o.Log = &Log{}
+		o.Log = io.Discard
 	}
 	if o.Toast == nil {
 		o.Toast = func(Toast) {}
@@ -315,9 +316,6 @@ func (x *Extension) Terms() Terms { return x.terms }
 
 // Panels returns the tool panels: those of the manifest and the registered ones.
 func (x *Extension) Panels() []manifest.Panel { return x.panels.all() }
-
-// Log returns the output of the extension.
-func (x *Extension) Log() *Log { return x.o.Log }
 
 // Event queues an event, if the extension has subscribed to it, and never waits. data is a JSON
 // object, which must not change any more.

@@ -78,25 +78,3 @@ func FuzzOwners(f *testing.F) {
 		}
 	})
 }
-
-func TestLog(t *testing.T) {
-	var next strings.Builder
-	l := Log{Next: &next}
-	for i := range 3000 {
-		fmt.Fprintf(&l, "line %d\n", i)
-	}
-	lines := l.Lines()
-	if len(lines) != maxLogLines || lines[0] != "line 1000" || !strings.HasPrefix(next.String(), "line 0\n") {
-		t.Errorf("%d lines from %q", len(lines), lines[0])
-	}
-	_, _ = l.Write([]byte("a\x1b[31m\nhalf"))
-	_, _ = l.Write([]byte(" a line"))
-	lines = l.Lines()
-	if got := lines[len(lines)-2:]; !slices.Equal(got, []string{"a[31m", "half a line"}) {
-		t.Errorf("got %q", got)
-	}
-	_, _ = l.Write([]byte(strings.Repeat("x", 1<<20)))
-	if l.bytes > maxLogBytes || len(l.open) > maxLogLine {
-		t.Errorf("%d bytes, %d of an open line", l.bytes, len(l.open))
-	}
-}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/testrun"
+	"github.com/bentobuild/bento/plugin/host"
 	"github.com/bentobuild/bento/plugin/sep/manifest"
 )
 
@@ -84,15 +85,16 @@ func (k *kid) end(t *testing.T, m *manifest.Manifest) Status {
 	dir, sockets := t.TempDir(), t.TempDir()
 	env := adapters.NewEnviron([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + sockets, "SECRET=s"})
 	seen := make(chan Status, 1000)
-	x, err := Start(t.Context(), Options{Manifest: m, Dir: dir, Env: env, Changed: func(s Status) { seen <- s }})
+	log := host.NewTail(1<<16, nil)
+	x, err := Start(t.Context(), Options{Manifest: m, Dir: dir, Env: env, Log: log, Changed: func(s Status) { seen <- s }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.Close()
 	s := until(t, seen, func(s Status) bool { return s.Failure != nil || s.State == Running && k.state == Running })
-	for end := time.Now().Add(time.Minute); k.log != "" && !strings.Contains(strings.Join(x.Log().Lines(), "\n"), k.log); {
+	for end := time.Now().Add(time.Minute); k.log != "" && !strings.Contains(log.String(), k.log); {
 		if time.Now().After(end) {
-			t.Fatalf("the log does not contain %q: %q", k.log, x.Log().Lines())
+			t.Fatalf("the log does not contain %q: %q", k.log, log)
 		}
 		runtime.Gosched()
 	}
