@@ -90,7 +90,7 @@ func (a *Adapter) links(f *snapshot.Files, dir string) ([]adapters.Link, error) 
 // importMap is one import map, with the directory that its paths are relative to.
 type importMap struct {
 	dir     string
-	entries []denojson.Entry
+	entries []jsonfile.Entry
 }
 
 // importMaps returns the import maps of a project, its own first.

@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters/deno/denojson"
 	"github.com/bentobuild/bento/adapters/deno/imports"
 	"github.com/bentobuild/bento/adapters/snapshot"
+	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
 // Tasks returns a recipe for each task of deno.json, and for each script of a package.json
@@ -63,7 +64,7 @@ func (r *recipes) scripts(f *snapshot.Files) []adapters.Script {
 
 // withScripts returns the tasks of deno.json, and the scripts of package.json with other
 // names.
-func withScripts(f *snapshot.Files, p *project) ([]denojson.Entry, error) {
+func withScripts(f *snapshot.Files, p *project) ([]jsonfile.Entry, error) {
 	path := f.Path("package.json")
 	data, err := f.ReadIfExists(path)
 	if data == nil || err != nil {
@@ -82,13 +83,13 @@ func withScripts(f *snapshot.Files, p *project) ([]denojson.Entry, error) {
 // recipes makes the tasks of one project.
 type recipes struct {
 	*project
-	tasks  []denojson.Entry
+	tasks  []jsonfile.Entry
 	inputs []string
 	names  adapters.Scripts
 }
 
 // declared returns the task of a name that runs a task of deno.json or a script.
-func (r *recipes) declared(name string, t denojson.Entry) adapters.Task {
+func (r *recipes) declared(name string, t jsonfile.Entry) adapters.Task {
 	task := adapters.Task{
 		Name: name, Run: "deno task " + adapters.Quote(t.Name), Body: cmp.Or(t.Value, "deno task"), ExtraInputs: r.inputs,
 		Script: !adapters.IsLifecycle(name),
@@ -111,7 +112,7 @@ func (r *recipes) aliased() (tasks []adapters.Task) {
 			continue
 		}
 		for _, alias := range r.names.Aliases(name) {
-			i := slices.IndexFunc(r.tasks, func(e denojson.Entry) bool { return e.Name == alias })
+			i := slices.IndexFunc(r.tasks, func(e jsonfile.Entry) bool { return e.Name == alias })
 			named := slices.Contains(r.names[name], alias)
 			if i >= 0 && (named || r.Task(alias).Line == 0) && r.names.Stands(name, alias, r.tasks[i].Value) {
 				tasks = append(tasks, r.declared(name, r.tasks[i]))
@@ -124,7 +125,7 @@ func (r *recipes) aliased() (tasks []adapters.Task) {
 
 // has reports whether deno.json or package.json declares a task of that name.
 func (r *recipes) has(name string) bool {
-	return slices.ContainsFunc(r.tasks, func(e denojson.Entry) bool { return e.Name == name })
+	return slices.ContainsFunc(r.tasks, func(e jsonfile.Entry) bool { return e.Name == name })
 }
 
 // plain is the environment of commands that run none of the project's code: Deno colours its

@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/node/packagejson"
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/settings"
 	"github.com/bentobuild/bento/adapters/snapshot"
+	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
 // maxCopied is how many packages an install may copy from directories.
@@ -110,7 +110,7 @@ var hookTools = [...]string{
 }
 
 // readsSources reports whether a script is one that an install runs and may read the sources.
-func readsSources(s packagejson.Entry) bool {
+func readsSources(s jsonfile.Entry) bool {
 	if !slices.Contains([]string{"preinstall", "install", "postinstall", "prepare"}, s.Name) {
 		return false
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/node/packagejson"
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/tsconfig"
 	"github.com/bentobuild/bento/adapters/snapshot"
@@ -87,7 +86,7 @@ func turboTasks(f *snapshot.Files, root string) []string {
 // a missing check, lint or test also under that name.
 func (r *recipes) tasks() []adapters.Task {
 	var tasks []adapters.Task
-	add := func(name string, s packagejson.Entry) bool {
+	add := func(name string, s jsonfile.Entry) bool {
 		ok := s.Line > 0 && adapters.IsTaskName(s.Name) && !adapters.IsStubTest(s.Name, s.Value)
 		if ok {
 			tasks = append(tasks, r.task(name, s))
@@ -111,7 +110,7 @@ func (r *recipes) tasks() []adapters.Task {
 }
 
 // task returns the task of a name that runs the script s.
-func (r *recipes) task(name string, s packagejson.Entry) adapters.Task {
+func (r *recipes) task(name string, s jsonfile.Entry) adapters.Task {
 	t := adapters.Task{
 		Name:   name,
 		Run:    r.dialect.run(s.Name),

@@ -22,10 +22,10 @@ type Config struct {
 	// Exported are the paths of the modules that others import, as written.
 	Exported []string
 
-	Tasks   []Entry
-	Imports []Entry // the import map
-	Links   []Entry // directories of packages that replace published ones
-	Deno    Entry   // the required version of Deno
+	Tasks   []jsonfile.Entry
+	Imports []jsonfile.Entry // the import map
+	Links   []jsonfile.Entry // directories of packages that replace published ones
+	Deno    jsonfile.Entry   // the required version of Deno
 
 	// Workspace lists the members, nil when the file is not the root of a workspace.
 	Workspace []string
@@ -33,13 +33,6 @@ type Config struct {
 	ImportMap   string // path of a file with the import map, absolute; "" for none
 	Lock        string // path of the lockfile, absolute; "" when it is disabled
 	NodeModules bool   // packages of npm are installed in node_modules
-}
-
-// Entry is a name with a text, and its place.
-type Entry struct {
-	Name  string
-	Value string
-	Line  int
 }
 
 // Parse reads the file at path; deno accepts one that is blank. The error is a diagnostics.Problems
@@ -52,18 +45,18 @@ func Parse(path string, data []byte) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{path: path, dir: filepath.Dir(path)}
+	r := &reader{jsonfile.Fields{Path: path}, filepath.Dir(path)}
 	if root.Kind() != jsonfile.Object {
-		r.wrong(root, filepath.Base(path), "an object")
-		return nil, r.problems
+		r.Wrong(root, filepath.Base(path), "an object")
+		return nil, r.Problems
 	}
 	c := &Config{Path: path, Exports: root.Get("exports").Kind() != 0}
 	c.Exported = exported(root.Get("exports"))
-	c.Name = r.text(root, "name").Value
-	c.Deno = r.text(root, "deno")
+	c.Name = r.Text(root, "name").Value
+	c.Deno = r.Text(root, "deno")
 	c.Tasks = r.tasks(root.Get("tasks"))
 	c.Imports = r.entries(root.Get("imports"), "imports")
-	if m := r.text(root, "importMap").Value; m != "" && !strings.Contains(m, "://") {
+	if m := r.Text(root, "importMap").Value; m != "" && !strings.Contains(m, "://") {
 		c.ImportMap = r.resolve(m)
 	}
 	c.Workspace = r.members(root.Get("workspace"))
@@ -71,8 +64,8 @@ func Parse(path string, data []byte) (*Config, error) {
 	c.Lock = r.lock(root.Get("lock"))
 	mode := root.Get("nodeModulesDir")
 	c.NodeModules = mode.IsTrue() || mode.Text() == "auto" || mode.Text() == "manual"
-	if len(r.problems) > 0 {
-		return nil, r.problems
+	if len(r.Problems) > 0 {
+		return nil, r.Problems
 	}
 	return c, cmp.Or(
 		diagnostics.Bounded(path, root.Get("workspace").Line(), "members", len(c.Workspace), adapters.MaxMembers),
@@ -93,54 +86,45 @@ func exported(v *jsonfile.Value) []string {
 }
 
 // ParseImportMap reads a file that holds only an import map.
-func ParseImportMap(path string, data []byte) ([]Entry, error) {
+func ParseImportMap(path string, data []byte) ([]jsonfile.Entry, error) {
 	root, err := jsonfile.ParseLoose(path, data)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{path: path}
+	r := &reader{Fields: jsonfile.Fields{Path: path}}
 	list := r.entries(root.Get("imports"), "imports")
-	if len(r.problems) > 0 {
-		return nil, r.problems
+	if len(r.Problems) > 0 {
+		return nil, r.Problems
 	}
 	return list, nil
 }
 
 // ParseScripts reads the scripts of a package.json, without the test that "npm init"
 // writes.
-func ParseScripts(path string, data []byte) ([]Entry, error) {
+func ParseScripts(path string, data []byte) ([]jsonfile.Entry, error) {
 	root, err := jsonfile.Parse(path, data)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{path: path}
+	r := &reader{Fields: jsonfile.Fields{Path: path}}
 	list := r.entries(root.Get("scripts"), "scripts")
-	if len(r.problems) > 0 {
-		return nil, r.problems
+	if len(r.Problems) > 0 {
+		return nil, r.Problems
 	}
-	return slices.DeleteFunc(list, func(e Entry) bool {
+	return slices.DeleteFunc(list, func(e jsonfile.Entry) bool {
 		return adapters.IsStubTest(e.Name, e.Value)
 	}), nil
 }
 
 // Task returns the task of that name, with Line 0 when it is missing.
-func (c *Config) Task(name string) Entry {
-	for _, t := range c.Tasks {
-		if t.Name == name {
-			return t
-		}
-	}
-	return Entry{Name: name}
+func (c *Config) Task(name string) jsonfile.Entry {
+	return jsonfile.Find(c.Tasks, name)
 }
 
-// reader collects the problems of a file.
+// reader reads a file in dir.
 type reader struct {
-	path, dir string
-	problems  diagnostics.Problems
-}
-
-func (r *reader) wrong(v *jsonfile.Value, name, want string) {
-	r.problems = append(r.problems, v.Mistyped(r.path, name, want))
+	jsonfile.Fields
+	dir string
 }
 
 func (r *reader) resolve(name string) string {
@@ -150,61 +134,48 @@ func (r *reader) resolve(name string) string {
 	return filepath.Join(r.dir, filepath.FromSlash(name))
 }
 
-func (r *reader) text(object *jsonfile.Value, name string) Entry {
-	for _, m := range object.Members() {
-		if m.Name != name || m.Value.Kind() == jsonfile.Null {
-			continue
-		}
-		if m.Value.Kind() != jsonfile.String {
-			r.wrong(m.Value, name, "a string")
-		}
-		return Entry{Name: name, Value: m.Value.Text(), Line: m.Line}
-	}
-	return Entry{Name: name}
-}
-
 func isAbsent(v *jsonfile.Value) bool { return v == nil || v.Kind() == jsonfile.Null }
 
 // entries reads an optional object of strings; a null is mapped to "".
-func (r *reader) entries(v *jsonfile.Value, name string) []Entry {
+func (r *reader) entries(v *jsonfile.Value, name string) []jsonfile.Entry {
 	if isAbsent(v) {
 		return nil
 	}
 	if v.Kind() != jsonfile.Object {
-		r.wrong(v, name, "an object of strings")
+		r.Wrong(v, name, "an object of strings")
 	}
-	var list []Entry
+	var list []jsonfile.Entry
 	for _, m := range v.Members() {
 		switch m.Value.Kind() {
 		case jsonfile.String:
-			list = append(list, Entry{Name: m.Name, Value: m.Value.Text(), Line: m.Line})
+			list = append(list, jsonfile.Entry{Name: m.Name, Value: m.Value.Text(), Line: m.Line})
 		case jsonfile.Null:
 		default:
-			r.wrong(m.Value, name+"."+m.Name, "a string")
+			r.Wrong(m.Value, name+"."+m.Name, "a string")
 		}
 	}
 	return list
 }
 
 // tasks reads commands, and objects with a command or with dependencies only.
-func (r *reader) tasks(v *jsonfile.Value) []Entry {
+func (r *reader) tasks(v *jsonfile.Value) []jsonfile.Entry {
 	if isAbsent(v) {
 		return nil
 	}
 	if v.Kind() != jsonfile.Object {
-		r.wrong(v, "tasks", "an object of commands")
+		r.Wrong(v, "tasks", "an object of commands")
 	}
-	var list []Entry
+	var list []jsonfile.Entry
 	for _, m := range v.Members() {
-		e := Entry{Name: m.Name, Value: m.Value.Text(), Line: m.Line}
+		e := jsonfile.Entry{Name: m.Name, Value: m.Value.Text(), Line: m.Line}
 		command := m.Value.Get("command")
 		switch kind := m.Value.Kind(); {
 		case kind == jsonfile.Object && (isAbsent(command) || command.Kind() == jsonfile.String):
 			e.Value = command.Text()
 		case kind == jsonfile.Object:
-			r.wrong(command, "tasks."+m.Name+".command", "a string")
+			r.Wrong(command, "tasks."+m.Name+".command", "a string")
 		case kind != jsonfile.String:
-			r.wrong(m.Value, "tasks."+m.Name, "a command")
+			r.Wrong(m.Value, "tasks."+m.Name, "a command")
 		}
 		list = append(list, e)
 	}
@@ -212,20 +183,20 @@ func (r *reader) tasks(v *jsonfile.Value) []Entry {
 }
 
 // list reads an optional list of strings.
-func (r *reader) list(v *jsonfile.Value, name string) []Entry {
+func (r *reader) list(v *jsonfile.Value, name string) []jsonfile.Entry {
 	if isAbsent(v) {
 		return nil
 	}
 	if v.Kind() != jsonfile.Array {
-		r.wrong(v, name, "a list of directories")
+		r.Wrong(v, name, "a list of directories")
 	}
-	var list []Entry
+	var list []jsonfile.Entry
 	for _, item := range v.Items() {
 		if item.Kind() != jsonfile.String {
-			r.wrong(item, name, "a list of directories")
+			r.Wrong(item, name, "a list of directories")
 			continue
 		}
-		list = append(list, Entry{Value: item.Text(), Line: item.Line()})
+		list = append(list, jsonfile.Entry{Value: item.Text(), Line: item.Line()})
 	}
 	return list
 }

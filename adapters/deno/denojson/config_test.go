@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
 func TestParse(t *testing.T) {
@@ -28,10 +29,10 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Config{
-		Path: "/w/deno.jsonc", Name: "@ex/lib", Exports: true, Exported: []string{"./mod.ts"}, Deno: Entry{"deno", "2.1.0", 2},
-		Tasks:     []Entry{{"build", "deno bundle mod.ts", 4}, {"all", "", 5}, {"x", "echo", 5}},
-		Imports:   []Entry{{"a", "../a/mod.ts", 7}},
-		ImportMap: "/w/map.json", Workspace: []string{"./a", "b"}, Links: []Entry{{"", "../other", 10}},
+		Path: "/w/deno.jsonc", Name: "@ex/lib", Exports: true, Exported: []string{"./mod.ts"}, Deno: jsonfile.Entry{Name: "deno", Value: "2.1.0", Line: 2},
+		Tasks:     []jsonfile.Entry{{Name: "build", Value: "deno bundle mod.ts", Line: 4}, {Name: "all", Value: "", Line: 5}, {Name: "x", Value: "echo", Line: 5}},
+		Imports:   []jsonfile.Entry{{Name: "a", Value: "../a/mod.ts", Line: 7}},
+		ImportMap: "/w/map.json", Workspace: []string{"./a", "b"}, Links: []jsonfile.Entry{{Name: "", Value: "../other", Line: 10}},
 		Lock: "/w/x/deno.lock", NodeModules: true,
 	}
 	if diff := cmp.Diff(want, c); diff != "" {

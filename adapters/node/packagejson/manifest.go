@@ -17,13 +17,13 @@ type Manifest struct {
 	Path string // absolute
 	Name string
 
-	Scripts        []Entry
+	Scripts        []jsonfile.Entry
 	Dependencies   []Dependency
-	Injected       []string // dependencies that are copied although they are members
-	Overrides      []Entry  // resolutions and overrides whose value is a text
-	PackageManager Entry    // "npm@10.2.0+sha224.…"
-	Engines        []Entry  // by tool
-	Volta          []Entry  // by tool
+	Injected       []string         // dependencies that are copied although they are members
+	Overrides      []jsonfile.Entry // resolutions and overrides whose value is a text
+	PackageManager jsonfile.Entry   // "npm@10.2.0+sha224.…"
+	Engines        []jsonfile.Entry // by tool
+	Volta          []jsonfile.Entry // by tool
 	DevEngines     []DevEngine
 
 	// Workspaces are the globs of the members, nil when missing.
@@ -43,13 +43,6 @@ type Manifest struct {
 	Hint bool
 }
 
-// Entry is a name with a text, and its place.
-type Entry struct {
-	Name  string
-	Value string
-	Line  int // 1-based, 0 for a missing entry
-}
-
 // Group is the list of a dependency.
 type Group string
 
@@ -63,16 +56,16 @@ const (
 
 // Dependency is one entry of a group.
 type Dependency struct {
-	Entry
+	jsonfile.Entry
 	Group Group
 }
 
 // DevEngine is a tool that devEngines requires
 // (https://docs.npmjs.com/cli/configuring-npm/package-json#devengines).
 type DevEngine struct {
-	Entry         // the range, "" for any
-	Kind   string // "runtime", "packageManager"
-	OnFail string // "error" by default
+	jsonfile.Entry        // the range, "" for any
+	Kind           string // "runtime", "packageManager"
+	OnFail         string // "error" by default
 }
 
 // ParseManifest reads the package.json at path. The error is a diagnostics.Problems with
@@ -82,20 +75,20 @@ func ParseManifest(path string, data []byte) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{path: path}
+	r := &reader{jsonfile.Fields{Path: path}}
 	m := &Manifest{Path: path}
 	if root.Kind() != jsonfile.Object {
-		r.wrong(root, "package.json", "an object")
-		return nil, r.problems
+		r.Wrong(root, "package.json", "an object")
+		return nil, r.Problems
 	}
-	m.Name = r.text(root, "name").Value
+	m.Name = r.Text(root, "name").Value
 	m.Open = openFiles(root)
 	m.Hint, m.Shared = isHint(root), sharedDigest(root)
 	for _, v := range root.Get("nx", "targets", "build", "outputs").Items() {
 		m.BuildOutputs = append(m.BuildOutputs, v.Text())
 	}
 	m.Scripts = r.texts(root, "scripts")
-	m.PackageManager = r.text(root, "packageManager")
+	m.PackageManager = r.Text(root, "packageManager")
 	m.Engines = r.engines(root)
 	m.Volta = r.tools(root, "volta")
 	m.DevEngines = devEngines(root.Get("devEngines"))
@@ -113,8 +106,8 @@ func ParseManifest(path string, data []byte) (*Manifest, error) {
 	for _, v := range []*jsonfile.Value{root.Get("resolutions"), root.Get("overrides"), root.Get("pnpm", "overrides")} {
 		m.Overrides = append(m.Overrides, entries(v)...)
 	}
-	if len(r.problems) > 0 {
-		return nil, r.problems
+	if len(r.Problems) > 0 {
+		return nil, r.Problems
 	}
 	return m, cmp.Or(
 		diagnostics.Bounded(path, root.Get("scripts").Line(), "scripts", len(m.Scripts), adapters.MaxScripts),
@@ -136,59 +129,38 @@ func isHint(root *jsonfile.Value) bool {
 	return len(root.Members()) > 0
 }
 
-// reader collects the problems of a manifest.
-type reader struct {
-	path     string
-	problems diagnostics.Problems
-}
-
-func (r *reader) wrong(v *jsonfile.Value, name, want string) {
-	r.problems = append(r.problems, v.Mistyped(r.path, name, want))
-}
+// reader reads a manifest.
+type reader struct{ jsonfile.Fields }
 
 // isEmpty reports whether v has no entries: some tools write [] for none.
 func isEmpty(v *jsonfile.Value) bool {
 	return v == nil || v.Kind() == jsonfile.Null || v.Kind() == jsonfile.Array && len(v.Items()) == 0
 }
 
-// text reads an optional string.
-func (r *reader) text(object *jsonfile.Value, name string) Entry {
-	for _, m := range object.Members() {
-		if m.Name != name || m.Value.Kind() == jsonfile.Null {
-			continue
-		}
-		if m.Value.Kind() != jsonfile.String {
-			r.wrong(m.Value, name, "a string")
-		}
-		return Entry{Name: name, Value: m.Value.Text(), Line: m.Line}
-	}
-	return Entry{Name: name}
-}
-
 // texts reads an optional object of strings.
-func (r *reader) texts(object *jsonfile.Value, name string) []Entry {
+func (r *reader) texts(object *jsonfile.Value, name string) []jsonfile.Entry {
 	v := object.Get(name)
 	if isEmpty(v) {
 		return nil
 	}
 	if v.Kind() != jsonfile.Object {
-		r.wrong(v, name, "an object of strings")
+		r.Wrong(v, name, "an object of strings")
 		return nil
 	}
 	for _, m := range v.Members() {
 		if m.Value.Kind() != jsonfile.String {
-			r.wrong(m.Value, name+"."+m.Name, "a string")
+			r.Wrong(m.Value, name+"."+m.Name, "a string")
 		}
 	}
 	return entries(v)
 }
 
 // entries returns the strings of an object.
-func entries(object *jsonfile.Value) []Entry {
-	list := make([]Entry, 0, len(object.Members()))
+func entries(object *jsonfile.Value) []jsonfile.Entry {
+	list := make([]jsonfile.Entry, 0, len(object.Members()))
 	for _, m := range object.Members() {
 		if m.Value.Kind() == jsonfile.String {
-			list = append(list, Entry{Name: m.Name, Value: m.Value.Text(), Line: m.Line})
+			list = append(list, jsonfile.Entry{Name: m.Name, Value: m.Value.Text(), Line: m.Line})
 		}
 	}
 	if len(list) == 0 {
@@ -198,20 +170,20 @@ func entries(object *jsonfile.Value) []Entry {
 }
 
 // tools reads an object by tool; the values of unknown tools may have any type.
-func (r *reader) tools(root *jsonfile.Value, name string) []Entry {
+func (r *reader) tools(root *jsonfile.Value, name string) []jsonfile.Entry {
 	v := root.Get(name)
 	if isEmpty(v) {
 		return nil
 	}
 	if v.Kind() != jsonfile.Object {
-		r.wrong(v, name, "an object")
+		r.Wrong(v, name, "an object")
 		return nil
 	}
 	for _, m := range v.Members() {
 		switch m.Name {
 		case "node", "npm", "pnpm", "yarn", "bun":
 			if m.Value.Kind() != jsonfile.String {
-				r.wrong(m.Value, name+"."+m.Name, "a string")
+				r.Wrong(m.Value, name+"."+m.Name, "a string")
 			}
 		}
 	}
@@ -219,7 +191,7 @@ func (r *reader) tools(root *jsonfile.Value, name string) []Entry {
 }
 
 // engines reads "engines", which in old packages is a list that every tool ignores.
-func (r *reader) engines(root *jsonfile.Value) []Entry {
+func (r *reader) engines(root *jsonfile.Value) []jsonfile.Entry {
 	if root.Get("engines").Kind() == jsonfile.Array {
 		return nil
 	}
@@ -255,13 +227,13 @@ func (r *reader) workspaces(v *jsonfile.Value) []string {
 		}
 	}
 	if v != nil && v.Kind() != jsonfile.Array && v.Kind() != jsonfile.Null {
-		r.wrong(v, name, want)
+		r.Wrong(v, name, want)
 		return nil
 	}
 	var globs []string
 	for _, item := range v.Items() {
 		if item.Kind() != jsonfile.String {
-			r.wrong(item, name, want)
+			r.Wrong(item, name, want)
 		} else if item.Text() != "" {
 			globs = append(globs, item.Text())
 		}
@@ -270,22 +242,13 @@ func (r *reader) workspaces(v *jsonfile.Value) []string {
 }
 
 // Script returns the script of that name, with Line 0 when it is missing.
-func (m *Manifest) Script(name string) Entry { return find(m.Scripts, name) }
+func (m *Manifest) Script(name string) jsonfile.Entry { return jsonfile.Find(m.Scripts, name) }
 
 // Engine returns the version of a tool in "engines", with Line 0 when it is missing.
-func (m *Manifest) Engine(tool string) Entry { return find(m.Engines, tool) }
+func (m *Manifest) Engine(tool string) jsonfile.Entry { return jsonfile.Find(m.Engines, tool) }
 
 // VoltaPin returns the version of a tool in "volta", with Line 0 when it is missing.
-func (m *Manifest) VoltaPin(tool string) Entry { return find(m.Volta, tool) }
-
-func find(list []Entry, name string) Entry {
-	for _, e := range list {
-		if e.Name == name {
-			return e
-		}
-	}
-	return Entry{Name: name}
-}
+func (m *Manifest) VoltaPin(tool string) jsonfile.Entry { return jsonfile.Find(m.Volta, tool) }
 
 // Depends returns the first dependency on name, in the order of the groups; ok is false
 // when it is missing.

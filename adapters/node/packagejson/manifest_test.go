@@ -34,20 +34,20 @@ func TestParseManifest(t *testing.T) {
 	}
 	want := &Manifest{
 		Path: "/w/package.json", Name: "@x/app",
-		Scripts:        []Entry{{"build", "tsc", 4}},
-		PackageManager: Entry{"packageManager", "npm@10.2.0+sha224.abc", 3},
-		Engines:        []Entry{{"node", ">=18", 5}},
-		Volta:          []Entry{{"node", "20.1.0", 6}, {"extends", "../package.json", 6}},
+		Scripts:        []jsonfile.Entry{{Name: "build", Value: "tsc", Line: 4}},
+		PackageManager: jsonfile.Entry{Name: "packageManager", Value: "npm@10.2.0+sha224.abc", Line: 3},
+		Engines:        []jsonfile.Entry{{Name: "node", Value: ">=18", Line: 5}},
+		Volta:          []jsonfile.Entry{{Name: "node", Value: "20.1.0", Line: 6}, {Name: "extends", Value: "../package.json", Line: 6}},
 		DevEngines: []DevEngine{
-			{Entry{"node", "^20", 7}, "runtime", "warn"},
-			{Entry{"npm", "", 7}, "packageManager", "error"},
+			{jsonfile.Entry{Name: "node", Value: "^20", Line: 7}, "runtime", "warn"},
+			{jsonfile.Entry{Name: "npm", Value: "", Line: 7}, "packageManager", "error"},
 		},
 		Workspaces: []string{"a/*"},
 		Dependencies: []Dependency{
-			{Entry{"lib", "file:../lib", 11}, Prod},
-			{Entry{"lib", "file:../dev", 9}, Dev},
+			{jsonfile.Entry{Name: "lib", Value: "file:../lib", Line: 11}, Prod},
+			{jsonfile.Entry{Name: "lib", Value: "file:../dev", Line: 9}, Dev},
 		},
-		Overrides: []Entry{{"lib", "link:../x", 15}, {"baz", "2", 16}},
+		Overrides: []jsonfile.Entry{{Name: "lib", Value: "link:../x", Line: 15}, {Name: "baz", Value: "2", Line: 16}},
 	}
 	if want.Shared = m.Shared; m.Shared == "" {
 		t.Error("no digest of what members read")

@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/settings"
 	"github.com/bentobuild/bento/adapters/snapshot"
+	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
 // Reader reads the pins of projects of one manager.
@@ -119,7 +120,7 @@ func checked(pin *adapters.Toolchain, name string, err error) (*adapters.Toolcha
 
 // manifestPins reads the versions of Node.js in a manifest. "*" is no pin.
 func (r *Reader) manifestPins(f *snapshot.Files, p *project.Project, m *packagejson.Manifest) []adapters.Toolchain {
-	entries := []packagejson.Entry{m.VoltaPin("node"), m.Engine("node")}
+	entries := []jsonfile.Entry{m.VoltaPin("node"), m.Engine("node")}
 	strict := []bool{false, r.refusesEngines(f, p)}
 	for _, e := range m.DevEngines {
 		if e.Kind == "runtime" && e.Name == "node" && (r.Manager != project.PNPM || r.Download || e.OnFail != "download") {
@@ -178,7 +179,7 @@ func (r *Reader) managerPins(f *snapshot.Files, p *project.Project) ([]adapters.
 	tool := string(r.Manager)
 	for _, m := range p.Manifests() {
 		var candidates []adapters.Toolchain
-		add := func(e packagejson.Entry, version string, strict bool) {
+		add := func(e jsonfile.Entry, version string, strict bool) {
 			if version = strings.TrimSpace(version); version != "" && version != "*" {
 				candidates = append(candidates, adapters.Toolchain{Tool: tool, Version: version, File: m.Path, Line: e.Line, Strict: strict})
 			}
