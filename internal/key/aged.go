@@ -11,8 +11,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// Tools such as cargo, Maven, tsc and make compare times: new content with a time before their last run
-// (tar, rsync -t, cp -p, mv) is no change to them, and the result would be that of the old content.
+// Tools such as cargo, Maven, tsc and make compare times. They do not notice new content with a time before their
+// last run (tar, rsync -t, cp -p, mv), and would return the result of the old content.
 
 // editing is the longest time that an editor takes from writing a file to renaming it.
 const editing = int64(2 * time.Second)
@@ -51,10 +51,10 @@ func (f Files) Aged(ctx context.Context, ev *Evaluation) (paths []string) {
 	})
 }
 
-// Outworn returns the compiled files, of the dish of ev's task and of those that it is linked to, that may be
-// made from other sources than those of now: their tool compares these files only with the sources of the
-// dish (adapters.Manifest.Compiled). It sets ev.Sources.
-func (f Files) Outworn(ev *Evaluation) (files []string, err error) {
+// OutdatedCompiled returns the compiled files that may not match the present sources, of the dish of ev's task and of
+// the dishes that it is linked to. Their tool compares these files only with the sources of their own dish
+// (adapters.Manifest.Compiled). It sets ev.Sources.
+func (f Files) OutdatedCompiled(ev *Evaluation) (files []string, err error) {
 	e, t := f.e, ev.Task
 	if len(compiled(t.Dish)) == 0 || !ev.Known {
 		return nil, nil

@@ -87,9 +87,8 @@ func (e *Evaluator) looked(t *plan.Task) {
 	e.clock.looked[t.Dish.Path] = e.clock.now
 }
 
-// follows reports whether the task of ev directly depends on one of another dish that was executed since
-// the dish of ev was last looked at, and that is likely to have written to its inputs if it is no hit: it
-// declares no outputs.
+// follows reports whether a direct dependency in another dish was executed since the dish of ev was last read, and
+// declares no outputs. If ev is no hit, that dependency has probably written to its inputs.
 func (e *Evaluator) follows(ev *Evaluation) bool {
 	t := ev.Task
 	return e.clock.ran > e.clock.looked[t.Dish.Path] && slices.ContainsFunc(t.Deps, func(d plan.Dep) bool {
@@ -162,9 +161,8 @@ func (e *Evaluator) setMade(ev *Evaluation, d cache.Digest) {
 // there is none.
 func (e *Evaluator) Outdated(ev *Evaluation) bool { return ev == nil || e.isStale(ev) || e.follows(ev) }
 
-// isStale reports whether a task has to be evaluated again: it waited for a dependency, a dependency has
-// got another key or other outputs, sources in its key have changed, or a file may have been written that
-// is no source and that its task reads.
+// isStale reports whether a task has to be evaluated again: it waited for a dependency, the key or the outputs of a
+// dependency have changed, sources in its key have changed, or another file that it reads may have been written.
 func (e *Evaluator) isStale(ev *Evaluation) bool {
 	switch {
 	case ev.Reason == MissPending:
@@ -180,8 +178,8 @@ func (e *Evaluator) isStale(ev *Evaluation) bool {
 	return e.sourcesChanged(ev) || e.clock.wrote > ev.at && e.mayRead(ev)
 }
 
-// sourcesChanged reports whether sources have changed since that may be in the key of ev: of the dish of
-// its task, of one around or inside it, of one that it is linked to or waits for, and files among outputs or
+// sourcesChanged reports whether sources that may be in the key of ev have changed since. They are the sources of the
+// task's dish, of dishes around and inside it, of those that it is linked to or waits for, and files among outputs or
 // of which the key has a part.
 func (e *Evaluator) sourcesChanged(ev *Evaluation) bool {
 	since := func(p string) bool { return e.clock.sources.since(ev.at, p) }

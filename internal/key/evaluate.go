@@ -69,7 +69,7 @@ type Evaluation struct {
 	Aged string
 	// Discovered are the discovered inputs that the key holds.
 	Discovered []Discovered
-	// Sources is set by Outworn, for History.Executed.
+	// Sources is set by OutdatedCompiled, for History.Executed.
 	Sources cache.Digest
 
 	ingredients  []rawIngredient // empty for a Hit whose files were not read

@@ -55,7 +55,7 @@ type LastRun struct {
 	Ran cache.Key
 	At  int64
 	// Sources is the digest of the sources of its dish, and of those that it is linked to, when it last
-	// was executed; zero unless its tool needs it (see Evaluator.Outworn).
+	// was executed; zero unless its tool needs it (see Files.OutdatedCompiled).
 	Sources cache.Digest
 }
 

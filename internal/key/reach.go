@@ -31,10 +31,9 @@ func newReach(t *plan.Task) *reach {
 	return r
 }
 
-// Reads reports whether the inputs of a task may include an output of another task: then the inputs
-// are known only once the other is up to date. inner reports whether the other's dish is inside the
-// task's dish and its sources are default inputs: then its outputs are inputs only if a glob leads
-// into them.
+// Reads reports whether the inputs of a task may include an output of another task. If so, the inputs are known only
+// once the other task is up to date. inner reports whether the other's dish is inside the task's dish and its sources
+// are default inputs. If so, its outputs are inputs only if a glob leads into them.
 func (r *reach) Reads(other *reach, inner bool) bool {
 	for _, in := range r.Inputs {
 		for _, out := range other.outputs {

@@ -24,10 +24,10 @@ const (
 	maxRemembered     = 4096
 )
 
-// Toolchains returns the fingerprints of the toolchains of dishes. It remembers the answer of an
-// adapter that returns a basis, which is everything that the answer depends on: it asks the adapter
-// again, in this invocation or a later one, only for another basis. Other workspaces of the user
-// reuse the fingerprints that need no program of the repository. It is safe for concurrent use.
+// Toolchains returns the fingerprints of the toolchains of dishes. Some adapters return a basis: everything that the
+// answer depends on. Their answers are remembered, also by later invocations, and the adapter is asked again only if
+// the basis has changed. Other workspaces of the user reuse the fingerprints that need no program of the repository.
+// It is safe for concurrent use.
 type Toolchains struct {
 	state  *state.Dir
 	shared *state.Shared

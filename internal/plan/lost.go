@@ -23,9 +23,9 @@ func Lost(d *dish.Dish) []diagnostics.Diagnostic {
 	return problems
 }
 
-// lostDishes returns the dishes without their adapter that the tasks of a plan need, by path: a task is
-// theirs, depends on one of theirs or counts their sources, or the request may name one of their unknown
-// recipes.
+// lostDishes returns the dishes without their adapter that the tasks of a plan need, by path. A plan needs a dish if
+// it has a task of it, if a task depends on one of its tasks or counts its sources, or if the request may name one of
+// its unknown recipes.
 func (b *builder) lostDishes(req Request, tasks []*Task, selected []*dish.Dish) []*dish.Dish {
 	lost := make(map[*dish.Dish]bool)
 	for _, d := range b.ws.Dishes {

@@ -33,8 +33,8 @@ const (
 	atInput                 // it is a directory around inputs
 )
 
-// looks are the files that lay at the places before the command.
-type looks struct {
+// snapshot are the files that lay at the places before the command.
+type snapshot struct {
 	outputs map[string]tree.Entry // by path; nil if the task keeps them
 	ignored map[string]tree.Entry // by path
 	beside  []File                // at the outputs of Upstream, by path
@@ -42,19 +42,19 @@ type looks struct {
 	moves   *movesSpan            // since the look; nil if no directory is watched
 }
 
-// look looks at all places before the command. The outputs of the last run are removed afterwards.
-func (x *Execution) look() error {
+// takeSnapshot looks at all places before the command. The outputs of the last run are removed afterwards.
+func (x *Execution) takeSnapshot() error {
 	x.before.moves = x.watchDirs()
 	ignored, err := x.ignoredNow()
 	if err != nil {
 		return err
 	}
 	x.before.ignored = byPath(ignored)
-	return x.lookBeside()
+	return x.snapshotBeside()
 }
 
-// lookAtOutputs looks at the outputs of the task before the command, and removes those that are empty directories.
-func (x *Execution) lookAtOutputs() error {
+// snapshotOutputs looks at the outputs of the task before the command, and removes those that are empty directories.
+func (x *Execution) snapshotOutputs() error {
 	if x.Ev.Task.Incremental {
 		return nil
 	}

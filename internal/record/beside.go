@@ -9,9 +9,9 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// lookBeside looks at the outputs of dependencies before the command, for files that are not in its key: they are
+// snapshotBeside looks at the outputs of dependencies before the command, for files that are not in its key: they are
 // no outputs of other dependencies, no inputs, and no outputs of the task.
-func (x *Execution) lookBeside() error {
+func (x *Execution) snapshotBeside() error {
 	x.before.shared = make([]*listing, len(x.Upstream))
 	var list []File
 	for i, u := range x.Upstream {

@@ -78,7 +78,7 @@ func TestSharedListing(t *testing.T) {
 	if again := l.shared(); again != list {
 		t.Error("it is checked for every execution")
 	}
-	x := &Execution{Recorder: &l.Recorder, before: looks{shared: []*listing{list}}}
+	x := &Execution{Recorder: &l.Recorder, before: snapshot{shared: []*listing{list}}}
 	if x.IsInvalid() || l.held(l.a, list) || !x.IsInvalid() {
 		t.Error("it holds")
 	}

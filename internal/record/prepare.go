@@ -23,14 +23,14 @@ func (x *Execution) Prepare() (err error) {
 		return err
 	}
 	x.noteChangedOutput()
-	if err = x.look(); err != nil || len(t.Outputs) == 0 {
+	if err = x.takeSnapshot(); err != nil || len(t.Outputs) == 0 {
 		return err
 	}
 	if !t.Incremental && !x.Later {
 		err = x.removeLast()
 	}
 	if err == nil {
-		err = x.lookAtOutputs()
+		err = x.snapshotOutputs()
 	}
 	if err != nil {
 		x.set = nil // the command does not start, so it has left none of these files
@@ -47,7 +47,7 @@ func (x *Execution) Clear() error {
 	if err := x.removeLast(); err != nil {
 		return err
 	}
-	return x.lookAtOutputs()
+	return x.snapshotOutputs()
 }
 
 // Again removes the outputs that a failed attempt has left, so that none of them is taken for an output
@@ -59,7 +59,7 @@ func (x *Execution) Again() error {
 	if err := x.remove(x.Left()); err != nil {
 		return err
 	}
-	return x.lookAtOutputs()
+	return x.snapshotOutputs()
 }
 
 // removeLast removes the files that the last runs of the task have made.

@@ -82,7 +82,7 @@ type Execution struct {
 
 	set      *tree.Set // the outputs
 	rewrites *tree.Set // the paths that the task declares to write; nil before they are needed
-	before   looks
+	before   snapshot
 	written  func()        // the result of Writing
 	record   *cache.Record // of the result, nil if it is not stored
 }
@@ -224,9 +224,9 @@ func (x *Execution) Own() []string {
 // Declared returns the outputs of the task, nil for none. Prepare must have been called.
 func (x *Execution) Declared() *tree.Set { return x.set }
 
-// KeyHolds reports whether the key of the execution is also the key of the result. It is not if the
-// task left files among its outputs unchanged, or if there are strays, and the last run did not find
-// the same files: they are inputs that the key does not include yet. Nor does it if other inputs were discovered.
+// KeyHolds reports whether the key of the execution is also the key of the result. It is not if the task left files
+// among its outputs unchanged, or strays, that the last run did not find: such files are inputs that the key does not
+// include yet. Nor does it if other inputs were discovered.
 func (x *Execution) KeyHolds() bool {
 	return slices.Equal(x.AllFound(), x.Last.Found) && slices.Equal(x.Discovered, x.Ev.Discovered)
 }

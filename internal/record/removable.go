@@ -39,9 +39,8 @@ func (l *Removable) Stale(want []cache.Output) []string {
 	return slices.DeleteFunc(had, func(p string) bool { return !l.outputs().Match(p) })
 }
 
-// Yields reports whether the file at p, which is in the way of an output, may be removed: a run of
-// the task has made it, and only this task may write there. A file that no run has made may be the
-// user's work.
+// Yields reports whether the file at p, which is in the way of an output, may be removed. It may if a run of the task
+// has made it and no other task writes there. A file that no run has made may be the user's work.
 func (l *Removable) Yields(p string) bool {
 	if l.had == nil {
 		l.had = make(map[string]bool, len(l.Had))

@@ -90,8 +90,8 @@ func (x *Execution) covered() (func(path string) bool, error) {
 	return func(p string) bool { return x.set.Match(p) || leaves.Match(p) || elsewhere()(p) }, nil
 }
 
-// elsewhere returns a function that reports whether a path is an output of another task of the
-// workspace, may be made by the tools of another dish, or was left by another task, as a warning has said.
+// elsewhere returns a function that reports whether a path belongs to another task or dish: it is an output of a task
+// of the workspace, the tools of another dish may make it, or a warning has named it for another task.
 func (x *Execution) elsewhere() func(path string) bool {
 	t, history := x.Ev.Task, x.History()
 	var sets []*tree.Set

@@ -57,8 +57,8 @@ func (r *Result) fails(other *plan.Task, both []string) {
 	r.Message = fmt.Sprintf("%s made %s too, and neither depends on the other", other.ID(), diagnostics.Few(both))
 }
 
-// others returns a function that reports whether another task has made a path that may be an output of t: one
-// of its directory, or one whose outputs overlap those of t. It is safe for concurrent use.
+// others returns a function that reports whether another task has made a path that may be an output of t. The other
+// tasks are those of its directory, and those whose outputs overlap those of t. It is safe for concurrent use.
 func (e *engine) others(t *plan.Task) func(path string) bool {
 	var list []*plan.Task
 	for _, d := range e.plan.Workspace.ByPath[t.Dish.Path] {

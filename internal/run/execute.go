@@ -52,7 +52,7 @@ type execution struct {
 func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string) {
 	t := ev.Task
 	e.env.warnAll(unmatched(e.plan, e.tree, t))
-	e.wearOut(ev)
+	e.ageCompiled(ev)
 	unsure = cmp.Or(unsure, ev.InTheWay, ev.Aged, e.unsureDependency(t))
 	x := &execution{
 		env: e.env, opts: e.opts, ev: ev, restorer: e.restorer, outDir: e.outDir, sources: e.files.Sources(t), result: &Result{Task: t, Key: ev.Key},

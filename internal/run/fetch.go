@@ -7,9 +7,9 @@ import (
 	"github.com/bentobuild/bento/internal/key"
 )
 
-// Evaluations look up results in the store, one by one, because that is quick. Results that may be somewhere
-// slower are asked for here, those of many tasks at once: an arrived result is in the store before anything
-// reads it, so that a hit from elsewhere is like any other.
+// Evaluations look up results in the store, one by one, because that is quick. Results that may be in a slower place
+// are fetched here, those of many tasks at once. A fetched result is in the store before anything reads it, so a hit
+// from elsewhere is like any other.
 
 // fetchAll asks for the results of all misses. Where results arrive, the keys of dependents may be known now,
 // so it asks again until no more arrive.

@@ -35,10 +35,10 @@ func (e *engine) freshen(ctx context.Context, n *node) {
 	n.ev.Aged = failed
 }
 
-// wearOut makes the files old that the tool of the task of ev, or of a dish that it is linked to, has
-// compiled from other sources than those of now, so that the tool compiles them again.
-func (e *engine) wearOut(ev *key.Evaluation) {
-	paths, err := e.files.Outworn(ev)
+// ageCompiled sets an old time on compiled files that do not match the present sources, of the dish of ev's task and of
+// the dishes that it is linked to. Their tool then compiles them again.
+func (e *engine) ageCompiled(ev *key.Evaluation) {
+	paths, err := e.files.OutdatedCompiled(ev)
 	p, failed := "", error(nil)
 	if len(paths) > 0 {
 		p, failed = outputs.Touch(e.env.Root, paths, time.Unix(0, 0))

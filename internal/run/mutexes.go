@@ -13,8 +13,8 @@ func FindConflicts(p *plan.Plan) []diagnostics.Diagnostic {
 	return append(FindOverlaps(p).Problems, findDeadlocks(p)...)
 }
 
-// findDeadlocks returns an error for each task that waits for a mutex that a server keeps: the server
-// runs until the run ends, so only a task that comes before it can have the mutex.
+// findDeadlocks returns an error for each task that waits for the mutex of a server. The server keeps it until the
+// run ends, so only a task that runs before the server can have it.
 func findDeadlocks(p *plan.Plan) (problems []diagnostics.Diagnostic) {
 	servers := make(map[string]*plan.Task) // by mutex: the first server
 	for _, t := range p.Tasks {

@@ -148,8 +148,8 @@ func (p *Replay) answer(m *wire.Message) [][]byte {
 		return [][]byte{[]byte(head + `"error":{"code":-32603,"message":"the trace has no answer to this"}}`)}
 	}
 	var frames [][]byte
-	for _, said := range e.Notifications {
-		frames = append(frames, said)
+	for _, note := range e.Notifications {
+		frames = append(frames, note)
 	}
 	last := head + `"result":` + string(e.Result) + "}"
 	if e.Error != nil {
