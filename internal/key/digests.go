@@ -2,6 +2,7 @@ package key
 
 import (
 	"io/fs"
+	"maps"
 	"slices"
 
 	"github.com/bentobuild/bento/cache"
@@ -61,89 +62,52 @@ func outputsDigest(outputs []cache.Output) (none cache.Digest) {
 
 // digestStore holds the entries of a workspace by id. It is for one goroutine.
 type digestStore struct {
-	state *state.Dir
-	salt  string
-	saved savedDigests
-	size  int                     // of the file in bytes
-	fresh map[string]*digestEntry // the entries that differ from saved
-}
-
-// savedDigests are the entries that an earlier invocation has saved. They never change, and are
-// safe for concurrent use.
-type savedDigests struct {
-	ids     []string       // sorted, without duplicates
-	entries []digestEntry  // in the order of ids
-	at      map[string]int // the index of an id in ids
-}
-
-// index fills at from ids.
-func (s *savedDigests) index() {
-	s.at = make(map[string]int, len(s.ids))
-	for i, id := range s.ids {
-		s.at[id] = i
-	}
-}
-
-// Of returns the entry of an id, nil when there is none.
-func (s savedDigests) Of(id string) *digestEntry {
-	if i, ok := s.at[id]; ok {
-		return &s.entries[i]
-	}
-	return nil
+	state   *state.Dir
+	salt    string
+	first   bool // no earlier invocation has saved an entry
+	size    int  // of the file in bytes
+	entries map[string]*digestEntry
+	changed int // the number of changes since the last Save
 }
 
 // openDigestStore reads the entries that are saved in dir. salt identifies the program that made
 // them: entries of another program are ignored.
 func openDigestStore(dir *state.Dir, salt string) *digestStore {
-	m := &digestStore{state: dir, salt: salt, fresh: make(map[string]*digestEntry)}
+	m := &digestStore{state: dir, salt: salt}
 	payload, err := dir.Load(digestsFile, digestsVersion)
-	if err != nil {
-		return m
+	if err == nil {
+		m.entries, err = decodeDigests(payload, salt)
 	}
-	if saved, err := decodeDigests(payload, salt); err == nil {
-		m.saved, m.size = saved, len(payload)
+	if m.size = len(payload); err != nil {
+		m.entries, m.size = make(map[string]*digestEntry), 0
 	}
+	m.first = len(m.entries) == 0
 	return m
 }
 
-// Saved returns the entries that were saved last.
-func (m *digestStore) Saved() savedDigests { return m.saved }
-
-// Empty reports whether no earlier invocation has saved an entry.
-func (m *digestStore) Empty() bool { return len(m.saved.ids) == 0 }
-
 // Of returns the entry of an id, nil when there is none. The caller does not change it.
-func (m *digestStore) Of(id string) *digestEntry {
-	if e := m.fresh[id]; e != nil {
-		return e
-	}
-	return m.saved.Of(id)
-}
+func (m *digestStore) Of(id string) *digestEntry { return m.entries[id] }
 
 // KeepFiles remembers a set of files.
 func (m *digestStore) KeepFiles(id string, f knownFiles) {
-	if old := m.Of(id); old == nil || !old.Files.equal(f) {
+	if old := m.entries[id]; old == nil || !old.Files.equal(f) {
 		m.change(id).Files = f
 	}
 }
 
 // KeepResult remembers the result of a key.
 func (m *digestStore) KeepResult(id string, r knownResult) {
-	if old := m.Of(id); old == nil || !old.Result.equal(&r) {
+	if old := m.entries[id]; old == nil || !old.Result.equal(&r) {
 		m.change(id).Result = r
 	}
 }
 
 func (m *digestStore) change(id string) *digestEntry {
-	e := m.fresh[id]
-	if e == nil {
-		e = new(digestEntry)
-		if old := m.saved.Of(id); old != nil {
-			*e = *old
-		}
-		m.fresh[id] = e
+	if m.entries[id] == nil {
+		m.entries[id] = new(digestEntry)
 	}
-	return e
+	m.changed++
+	return m.entries[id]
 }
 
 func (r *knownResult) equal(o *knownResult) bool {
@@ -153,59 +117,23 @@ func (r *knownResult) equal(o *knownResult) bool {
 // Save writes the entries if one of them is new. If two invocations save at the same time,
 // one of them wins, and the next invocation computes the other's digests again.
 func (m *digestStore) Save() error {
-	if len(m.fresh) == 0 {
+	if m.changed == 0 {
 		return nil
 	}
-	room := m.size + len(m.fresh)*usualEntrySize
-	m.saved, m.fresh = m.saved.with(m.fresh), make(map[string]*digestEntry)
-	payload := encodeDigests(m.salt, m.saved, room)
-	m.size = len(payload)
+	payload := encodeDigests(m.salt, m.entries, m.size+m.changed*usualEntrySize)
+	m.size, m.changed = len(payload), 0
 	return m.state.Store(digestsFile, digestsVersion, payload)
 }
 
-// with returns the entries of s and fresh. Those of fresh replace others of the same id.
-func (s savedDigests) with(fresh map[string]*digestEntry) savedDigests {
-	added := 0
-	for id := range fresh {
-		if _, had := s.at[id]; !had {
-			added++
-		}
-	}
-	if added == 0 { // the ids and their indices stay the same
-		all := savedDigests{ids: s.ids, at: s.at, entries: slices.Clone(s.entries)}
-		for id, e := range fresh {
-			all.entries[s.at[id]] = *e
-		}
-		return all
-	}
-	all := savedDigests{ids: make([]string, 0, len(s.ids)+added), entries: make([]digestEntry, 0, len(s.ids)+added)}
-	all.ids = append(all.ids, s.ids...)
-	for id := range fresh {
-		if _, had := s.at[id]; !had {
-			all.ids = append(all.ids, id)
-		}
-	}
-	slices.Sort(all.ids)
-	all.index()
-	for _, id := range all.ids {
-		e := fresh[id]
-		if e == nil {
-			e = s.Of(id)
-		}
-		all.entries = append(all.entries, *e)
-	}
-	return all
-}
-
 // encodeDigests encodes entries, in about room bytes.
-func encodeDigests(salt string, s savedDigests, room int) []byte {
+func encodeDigests(salt string, entries map[string]*digestEntry, room int) []byte {
 	var w pack.Writer
 	w.Grow(room)
 	w.String(salt)
-	w.Uint(uint64(len(s.ids)))
-	for i := range s.entries {
-		f, r := &s.entries[i].Files, &s.entries[i].Result
-		w.String(s.ids[i])
+	w.Uint(uint64(len(entries)))
+	for _, id := range slices.Sorted(maps.Keys(entries)) {
+		f, r := &entries[id].Files, &entries[id].Result
+		w.String(id)
 		w.Raw(f.Validator[:])
 		w.Raw(f.Digest[:])
 		w.Uint(uint64(len(f.Locks)))
@@ -234,16 +162,19 @@ const usualEntrySize = 256
 // minEntrySize is the size of the smallest encoded entry in bytes.
 const minEntrySize = 1 + 4*32 + 2
 
-func decodeDigests(payload []byte, salt string) (s savedDigests, err error) {
+func decodeDigests(payload []byte, salt string) (map[string]*digestEntry, error) {
 	r := pack.NewReader(payload)
 	if r.String() != salt {
-		return s, pack.ErrFormat
+		return nil, pack.ErrFormat
 	}
-	n := r.Count(minEntrySize)
-	s.ids, s.entries = make([]string, n), make([]digestEntry, n)
-	for i := range n {
-		f, made := &s.entries[i].Files, &s.entries[i].Result
-		s.ids[i] = r.String()
+	all := make([]digestEntry, r.Count(minEntrySize)) // one allocation for all
+	entries, last := make(map[string]*digestEntry, len(all)), ""
+	for i := range all {
+		id, f, made := r.String(), &all[i].Files, &all[i].Result
+		if i > 0 && last >= id {
+			return nil, pack.ErrFormat
+		}
+		entries[id], last = &all[i], id
 		copy(f.Validator[:], r.Raw(32))
 		copy(f.Digest[:], r.Raw(32))
 		for range r.Count(2) {
@@ -256,16 +187,7 @@ func decodeDigests(payload []byte, salt string) (s savedDigests, err error) {
 			readOutput(r, &made.Outputs[j])
 		}
 	}
-	if err := r.End(); err != nil {
-		return savedDigests{}, err
-	}
-	for i, id := range s.ids {
-		if i > 0 && s.ids[i-1] >= id {
-			return savedDigests{}, pack.ErrFormat
-		}
-	}
-	s.index()
-	return s, nil
+	return entries, r.End()
 }
 
 func readOutput(r *pack.Reader, o *cache.Output) {

@@ -79,7 +79,7 @@ func (e *Evaluator) renewValidators() {
 			read++
 		}
 	}
-	few := read < manyRead && read*manyOf < len(e.tasks) && !e.memo.digests.Empty()
+	few := read < manyRead && read*manyOf < len(e.tasks) && !e.memo.digests.first
 	if read == 0 || few || e.memo.stale {
 		return
 	}
@@ -122,7 +122,7 @@ func (e *Evaluator) validatorOf(t *plan.Task) (s validator, known bool) {
 		return s, false
 	}
 	if !e.memo.ready {
-		if e.memo.digests.Empty() {
+		if e.memo.digests.first {
 			return s, false
 		}
 		e.computeValidators()
@@ -221,7 +221,7 @@ func (e *Evaluator) sourcesValidator(c *plan.Circle) (v rangeDigest) {
 		return v
 	}
 	if !e.memo.ready {
-		if e.memo.digests.Empty() {
+		if e.memo.digests.first {
 			return v
 		}
 		e.computeValidators()
