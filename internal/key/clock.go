@@ -16,12 +16,11 @@ import (
 // clock orders the evaluations of a run and the changes that may invalidate them. It counts changes,
 // not time. Its zero value is the start of a run.
 type clock struct {
-	now      int
-	wrote    int    // when files were last written, at the places below
-	ran      int    // when a task was last executed
-	sources  places // directories of the dishes whose sources have changed
-	executed places // directories in which any file may have been written
-	restored places // where outputs were restored
+	now     int
+	wrote   int    // when files were last written
+	ran     int    // when a task was last executed
+	sources places // directories of the dishes whose sources have changed
+	written places // files, and directories in which any file may have been written
 	// unseen are the directories of restores since the tree was last refreshed.
 	unseen []string
 	// looked says when the directory of a dish was last looked at.
@@ -73,10 +72,10 @@ func (p *places) since(then int, at string) bool {
 	}
 }
 
-// write notes that any file below dirs may have been written.
-func (c *clock) write(dirs ...string) {
+// write notes that files at paths, or below them, may have been written.
+func (c *clock) write(paths ...string) {
 	c.wrote = c.tick()
-	c.executed.note(c.wrote, dirs)
+	c.written.note(c.wrote, paths)
 }
 
 // looked notes that the tree below the dish of t is as it is on disk.
@@ -205,12 +204,9 @@ func (e *Evaluator) sourcesChanged(ev *Evaluation) bool {
 // may differ.
 func (e *Evaluator) mayRead(ev *Evaluation) bool {
 	t := ev.Task
-	executed := func(p string) bool { return e.clock.executed.since(ev.at, p) }
-	wrote := func(p string) bool { return executed(p) || e.clock.restored.since(ev.at, p) }
-	if slices.ContainsFunc(ev.Discovered, func(d Discovered) bool { return wrote(d.Path) }) {
-		return true
-	}
-	if slices.ContainsFunc(e.reach(t).Inputs, wrote) || slices.ContainsFunc(e.history.Of(t).Found, executed) {
+	since := func(p string) bool { return e.clock.written.since(ev.at, p) }
+	if slices.ContainsFunc(e.reach(t).Inputs, since) || slices.ContainsFunc(e.history.Of(t).Found, since) ||
+		slices.ContainsFunc(ev.Discovered, func(d Discovered) bool { return since(d.Path) }) {
 		return true
 	}
 	entries := ev.Entries

@@ -188,7 +188,7 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 	if e.history = o.History; e.history == nil {
 		opening.Go(func() { e.history = OpenHistory(o.State) })
 	}
-	opening.Go(func() { e.memo = newMemo(&o, p) })
+	opening.Go(func() { e.memo = newMemo(&o) })
 	var err error
 	e.ownerships, err = newOwnerships(p.Workspace, p.TasksOf)
 	opening.Wait()

@@ -15,8 +15,7 @@ import (
 type memo struct {
 	digests *digestStore
 	writer  pack.Writer
-	below   map[*ownership]rangeDigest // the validator of a dish together with its counted inner dishes
-	ready   bool                       // the validators of dishes and tasks are computed
+	ready   bool // the validators of dishes and tasks are computed
 	circle  map[*plan.Circle]rangeDigest
 	// stale is set at the first refresh: tasks run now, and new validators would cost more than
 	// reading the remaining files.
@@ -25,11 +24,8 @@ type memo struct {
 	tracked [32]byte
 }
 
-func newMemo(o *Options, p *plan.Plan) *memo {
-	return &memo{
-		digests: openDigestStore(o.State, domain+o.Program), tracked: o.Tree.TrackedDigest(),
-		below: make(map[*ownership]rangeDigest),
-	}
+func newMemo(o *Options) *memo {
+	return &memo{digests: openDigestStore(o.State, domain+o.Program), tracked: o.Tree.TrackedDigest()}
 }
 
 // useTracker is a store that finds a record without reading it.
@@ -83,7 +79,6 @@ func (e *Evaluator) renewValidators() {
 	if read == 0 || few || e.memo.stale {
 		return
 	}
-	clear(e.memo.below)
 	e.computeValidators()
 	for _, ev := range e.evaluations() {
 		if ev.Known && ev.loaded {
@@ -116,19 +111,24 @@ func (e *Evaluator) rememberedInputs(t *plan.Task) *knownFiles {
 	return nil
 }
 
-// validatorOf returns the validator of the inputs of t.
-func (e *Evaluator) validatorOf(t *plan.Task) (s validator, known bool) {
-	if e.memo.stale || len(e.history.Of(t).Found) > 0 {
-		return s, false
+// hasValidators reports whether sets of files have validators, which it computes at the first call.
+func (e *Evaluator) hasValidators() bool {
+	if e.memo.stale || !e.memo.ready && e.memo.digests.first {
+		return false
 	}
 	if !e.memo.ready {
-		if e.memo.digests.first {
-			return s, false
-		}
 		e.computeValidators()
 	}
+	return true
+}
+
+// validatorOf returns the validator of the inputs of t.
+func (e *Evaluator) validatorOf(t *plan.Task) (s validator, known bool) {
+	if len(e.history.Of(t).Found) > 0 || !e.hasValidators() {
+		return s, false
+	}
 	own := e.ownerships[t.Dish]
-	files, rules := e.dishValidator(own), e.facts(t).validator
+	files, rules := own.validatorWith(own.Inner(), &e.memo.writer), e.facts(t).validator
 	if !files.Known || !rules.Known {
 		return s, false
 	}
@@ -144,20 +144,6 @@ func (e *Evaluator) validatorOf(t *plan.Task) (s validator, known bool) {
 		}
 	}
 	return sumFields(w), true
-}
-
-// dishValidator returns the validator of a dish and of the dishes inside it whose sources are among
-// its default inputs.
-func (e *Evaluator) dishValidator(own *ownership) rangeDigest {
-	if len(own.Inner()) == 0 || !own.validator.Known {
-		return own.validator
-	}
-	if d, known := e.memo.below[own]; known {
-		return d
-	}
-	all := own.validatorWith(own.Inner(), &e.memo.writer)
-	e.memo.below[own] = all
-	return all
 }
 
 // validatorWith returns the validator of a dish together with dishes inside it.
@@ -217,14 +203,8 @@ func (e *Evaluator) rememberedSources(c *plan.Circle) (d cache.Digest, plain, ok
 }
 
 func (e *Evaluator) sourcesValidator(c *plan.Circle) (v rangeDigest) {
-	if e.memo.stale {
+	if !e.hasValidators() {
 		return v
-	}
-	if !e.memo.ready {
-		if e.memo.digests.first {
-			return v
-		}
-		e.computeValidators()
 	}
 	return e.circleValidator(c)
 }

@@ -32,8 +32,7 @@ func (e *Evaluator) Observe(ctx context.Context, w Written) {
 	case t == nil:
 		e.refreshAt(ctx, w.Dishes, w.Paths)
 	case t == w.Restored && !MakesOutside(t): // evaluations that may read the outputs refresh the tree
-		e.clock.wrote = e.clock.tick()
-		e.clock.restored.note(e.clock.wrote, e.reach(t).outputs)
+		e.clock.write(e.reach(t).outputs...)
 		e.clock.unseen = append(e.clock.unseen, t.Dish.Path)
 	default:
 		elsewhere, dishes := append(outside(t), rewrites(t)...), []*dish.Dish{t.Dish}
