@@ -93,25 +93,32 @@ func TestEveryCodeHasAnEntry(t *testing.T) {
 
 var isCode = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
-// codeTakers finds the functions that take a code, with the index of that argument.
+// codeTakers finds the functions, and the fields that hold one, that take a code, with the index of that argument.
 func codeTakers(files []*ast.File) map[string]int {
 	takers := make(map[string]int)
-	for _, f := range files {
-		for _, d := range f.Decls {
-			fn, ok := d.(*ast.FuncDecl)
-			if !ok {
-				continue
-			}
-			at := 0
-			for _, field := range fn.Type.Params.List {
-				for _, name := range field.Names {
-					if name.Name == "rule" || name.Name == "code" {
-						takers[fn.Name.Name] = at
-					}
-					at++
+	add := func(name string, of *ast.FuncType) {
+		at := 0
+		for _, field := range of.Params.List {
+			for _, param := range field.Names {
+				if param.Name == "rule" || param.Name == "code" {
+					takers[name] = at
 				}
+				at++
 			}
 		}
+	}
+	for _, f := range files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				add(n.Name.Name, n.Type)
+			case *ast.Field:
+				if of, ok := n.Type.(*ast.FuncType); ok && len(n.Names) == 1 {
+					add(n.Names[0].Name, of)
+				}
+			}
+			return true
+		})
 	}
 	return takers
 }
