@@ -19,6 +19,7 @@ import (
 
 	"github.com/bentobuild/bento/internal/sampling"
 	"github.com/bentobuild/bento/internal/testrun"
+	"github.com/bentobuild/bento/plugin/ainb/manifest"
 	"github.com/bentobuild/bento/plugin/extension"
 	"github.com/bentobuild/bento/plugin/wire"
 )
@@ -193,6 +194,19 @@ func installAinb(t *testing.T, dir, name, more string) string {
 }
 
 const everySurface = "[capabilities]\nevent_bus = true\n[provides]\nscreens = [\"s\"]\ncli_namespaces = [\"kid\"]\nsnapshots = [\"kid.state\"]\n[subscribes]\nsnapshots = [\"a\", \"b\"]\n"
+
+// TestAinbClauses: the table has the axes of the contract, in its order.
+func TestAinbClauses(t *testing.T) {
+	const want = "A01 MUST, A01.identity MUST, A01.abi SHOULD, A02 MUST, A02.viewport MUST, A03 MUST, A04 MUST, A05 MUST, A06 SHOULD, A07 MUST, " +
+		"A07.chunks MUST, A08 MUST, A09 MUST, A10 MUST, A11 MUST, A11.notification MUST, A12 MUST, A13 MUST, A14 MUST"
+	var got []string
+	for _, a := range (&ainbSuite{lab: &lab{}, manifest: &manifest.Manifest{}}).axes() {
+		got = append(got, a.clause+" "+string(a.level))
+	}
+	if diff := cmp.Diff(want, strings.Join(got, ", ")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
 
 // TestAinbAxes runs the suite on good extensions, and on others that each break some axes.
 func TestAinbAxes(t *testing.T) {

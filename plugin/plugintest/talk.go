@@ -241,9 +241,9 @@ func (t *talk) put(data []byte, write func([]byte) error) error {
 	defer t.writing.Unlock()
 	timer := time.AfterFunc(t.Within, t.hangUp)
 	if write == nil {
-		write = t.pass
+		write = t.push
 	}
-	err := t.passAnswers()
+	err := t.pushAnswers()
 	if err == nil && data != nil {
 		err = write(data)
 	}
@@ -253,17 +253,17 @@ func (t *talk) put(data []byte, write func([]byte) error) error {
 	return err
 }
 
-func (t *talk) pass(data []byte) error {
+func (t *talk) push(data []byte) error {
 	_, err := t.stream.Stdin.Write(data)
 	return err
 }
 
-func (t *talk) passAnswers() error {
+func (t *talk) pushAnswers() error {
 	for {
 		select {
 		case body := <-t.answers:
 			t.trace(true, body)
-			if err := t.pass(frame(plainHeader, body)); err != nil {
+			if err := t.push(frame(plainHeader, body)); err != nil {
 				return err
 			}
 		default:
@@ -277,7 +277,7 @@ func (t *talk) passAnswers() error {
 func (t *talk) pieces(ctx context.Context, size int) func([]byte) error {
 	return func(data []byte) error {
 		for len(data) > size {
-			if err := t.pass(data[:size]); err != nil {
+			if err := t.push(data[:size]); err != nil {
 				return err
 			}
 			data = data[size:]
@@ -285,7 +285,7 @@ func (t *talk) pieces(ctx context.Context, size int) func([]byte) error {
 				return err
 			}
 		}
-		return t.pass(data)
+		return t.push(data)
 	}
 }
 
