@@ -29,7 +29,7 @@ func (s *Set) openSEP(ctx context.Context, e *Extension) (host, error) {
 	x, err := sep.Start(ctx, sep.Options{
 		Manifest: e.SEP, Dir: e.Dir, Version: s.o.Version, Env: s.free(), Set: s.variables(e), Lazy: !e.Eager, Provider: s.feed,
 		Entry: e.entry(), Check: s.before(e), Earlier: e.earlier(),
-		Log:   &plugin.Lines{Max: maxLine, To: func(line []byte) { j.Log("info", string(line)) }},
+		Log:   &plugin.Lines{Max: maxLine, To: func(line string) { j.Log("info", line) }},
 		Toast: func(t sep.Toast) { s.toast(e.ID, string(t.Level), t.Message) },
 		Audit: func(d sep.Decision) {
 			j.Decide(report.ExtensionDecision{Time: d.Time, Method: d.Method, Permission: d.Permission, Decision: d.Decision, Reason: d.Reason})

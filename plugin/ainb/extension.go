@@ -1,7 +1,6 @@
 package ainb
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -51,9 +50,8 @@ func newExtension(h *Host, e Extension) *extension {
 			x.granted[name] = g
 		}
 	}
-	x.stderr = &host.Lines{Max: maxLine, To: func(line []byte) {
-		text := bytes.ToValidUTF8(bytes.TrimSuffix(line, []byte("\r")), []byte("\uFFFD"))
-		h.log(Line{Extension: x.name, Level: "info", Stream: "stderr", Message: wire.Plain(string(text))})
+	x.stderr = &host.Lines{Max: maxLine, To: func(text string) {
+		h.log(Line{Extension: x.name, Level: "info", Stream: "stderr", Message: wire.Plain(text)})
 	}}
 	return x
 }

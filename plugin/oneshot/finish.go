@@ -1,12 +1,10 @@
 package oneshot
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
@@ -22,7 +20,7 @@ func (r *run) finish(ctx context.Context, err error) error {
 	}
 	late := !at.Before(r.until)
 	r.settle()
-	r.log.close()
+	r.log.Close()
 	err = r.judge(ctx, err, late)
 	r.audit.Took = time.Since(r.began)
 	r.audit.Sent, r.audit.Received, r.audit.Trailing = r.sent.Load(), r.in.received.Load(), r.in.trailing.Load()
@@ -130,48 +128,3 @@ func outcome(err error) (text, code string) {
 
 // maxLogLine is the size limit of a line for a log, in bytes; longer ones are cut in pieces.
 const maxLogLine = 64 << 10
-
-// lineLog passes stderr on, one line at a time, until it is closed.
-type lineLog struct {
-	mu     sync.Mutex
-	to     func(line string)
-	begun  []byte
-	closed bool
-}
-
-// Write never fails.
-func (l *lineLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.to == nil || l.closed {
-		return len(p), nil
-	}
-	l.begun = append(l.begun, p...)
-	for {
-		end := bytes.IndexByte(l.begun, '\n')
-		switch {
-		case end >= 0:
-			l.pass(l.begun[:end])
-			l.begun = l.begun[end+1:]
-		case len(l.begun) > maxLogLine:
-			l.pass(l.begun[:maxLogLine])
-			l.begun = l.begun[maxLogLine:]
-		default:
-			return len(p), nil
-		}
-	}
-}
-
-func (l *lineLog) pass(line []byte) {
-	l.to(string(bytes.ToValidUTF8(bytes.TrimSuffix(line, []byte("\r")), []byte("\uFFFD"))))
-}
-
-// close passes on an incomplete last line. Nothing follows.
-func (l *lineLog) close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.to != nil && len(l.begun) > 0 && !l.closed {
-		l.pass(l.begun)
-	}
-	l.closed = true
-}

@@ -30,7 +30,7 @@ type run struct {
 	began    time.Time
 	until    time.Time // the deadline of the call
 	tail     *host.Tail
-	log      *lineLog
+	log      *host.Lines
 	audit    host.Audit
 	manifest Manifest
 	path     string // of the executable, once it is known
@@ -49,7 +49,7 @@ type run struct {
 func newRun(t *Tool, function string, log func(string)) *run {
 	now := time.Now()
 	r := &run{
-		o: &t.o, function: function, began: now, until: now.Add(t.o.Timeout), log: &lineLog{to: log},
+		o: &t.o, function: function, began: now, until: now.Add(t.o.Timeout), log: &host.Lines{To: log, Max: maxLogLine},
 		in: newReceiver(), ended: make(chan struct{}),
 		audit: host.Audit{Contract: t.o.Protocol, ID: t.o.ID, Function: function},
 	}
