@@ -16,7 +16,7 @@ type carrier struct {
 	*builder
 	circles map[*dish.Dish]*Circle
 	loads   map[*Circle]*load
-	own     map[*dish.Dish]*load
+	own     map[*dish.Dish]*load   // only those that carry something
 	made    map[*dish.Dish][]*Task // the tasks that make files that the tasks of a dish read
 }
 
@@ -42,6 +42,9 @@ func (b *builder) carry(edges []innerEdge) []innerEdge {
 	for _, d := range b.ws.Dishes { // before the tasks of any dish have more inputs
 		b.carrier.ownOf(d)
 	}
+	if len(b.carrier.own) == 0 {
+		return nil
+	}
 	var more []innerEdge
 	for _, t := range b.tasks {
 		more = append(more, b.carrier.carryTo(t)...)
@@ -56,6 +59,9 @@ func (c *carrier) carryTo(t *Task) (edges []innerEdge) {
 	}
 	for _, d := range t.Sources {
 		l := c.loadOf(d)
+		if l == nil {
+			continue
+		}
 		t.Inputs = addFirst(t.Inputs, l.globs)
 		if l.naming {
 			t.Naming = addFirst(t.Naming, l.globs)
@@ -83,7 +89,7 @@ func addFirst(list, more []string) []string {
 	return slices.Concat(more, list)
 }
 
-// loadOf returns what a link to d carries.
+// loadOf returns what a link to d carries, nil for nothing.
 func (c *carrier) loadOf(d *dish.Dish) *load {
 	if c.circles == nil {
 		c.circles = Circles(c.ws.Dishes)
@@ -92,10 +98,10 @@ func (c *carrier) loadOf(d *dish.Dish) *load {
 }
 
 func (c *carrier) ofCircle(circle *Circle) *load {
-	if l := c.loads[circle]; l != nil {
+	l, known := c.loads[circle]
+	if known {
 		return l
 	}
-	var l *load
 	for _, d := range circle.Dishes {
 		l = l.with(c.own[d])
 	}
@@ -110,6 +116,9 @@ func (c *carrier) ofCircle(circle *Circle) *load {
 func (l *load) with(o *load) *load {
 	if l == nil || l == o {
 		return o
+	}
+	if o == nil {
+		return l
 	}
 	all := &load{globs: addFirst(l.globs, o.globs), naming: l.naming || o.naming, onDisk: addFirst(l.onDisk, o.onDisk), made: l.made}
 	for _, m := range o.made {
@@ -146,8 +155,9 @@ func (c *carrier) ownOf(d *dish.Dish) {
 		}
 	}
 	add(c.embedded[d]...)
-	l.naming = c.mayName(".", l.globs)
-	c.own[d] = l
+	if l.naming = c.mayName(".", l.globs); len(l.globs)+len(l.onDisk)+len(l.made) > 0 {
+		c.own[d] = l
+	}
 }
 
 // partsOf returns the globs of the files of which a key has only the part that d uses.
