@@ -11,7 +11,7 @@ var closures = []struct {
 }{
 	{"internal/plan", 8_000, []string{"internal/clone", "internal/config", "internal/git", "internal/owndir", "internal/proc", "internal/tomlfile", "internal/tree", "discovery", "os/exec", "net", "net/http"}},
 	{"internal/run", 42_000, []string{"internal/config", "internal/tomlfile", "diagnostics/parse", "discovery"}},
-	{"internal/workspace", 60_000, []string{"plugin/bundle", "plugin/oneshot", "plugin/wasm"}},
+	{"internal/workspace", 60_000, []string{"adapters/builtin", "internal/companion", "plugin/bundle", "plugin/oneshot", "plugin/wasm"}},
 }
 
 // Bounds of the tree, tests not counted.
