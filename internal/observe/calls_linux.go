@@ -36,6 +36,7 @@ const (
 	executes = 'x'
 	renames  = 'r'
 	makes    = 'm' // it fails if the last path exists
+	symlinks = 's' // so does this; paths through a link lead elsewhere afterwards
 	leaves   = 'l' // the process sees other files afterwards
 	clones   = '3' // clone3(2)
 )
@@ -72,12 +73,13 @@ var table = withLegacy(map[uint32]call{
 	unix.SYS_STATX:      {operands: one(0, 1, action.Stat), flags: 2, special: atFlags},
 	unix.SYS_FACCESSAT:  {operands: one(0, 1, action.Stat)},
 	unix.SYS_FACCESSAT2: {operands: one(0, 1, action.Stat), flags: 3, special: atFlags},
+	unix.SYS_CHDIR:      {operands: one(cwd, 0, action.Stat)},
 	unix.SYS_READLINKAT: {operands: itself(0, 1, action.Read)},
 	unix.SYS_GETDENTS64: {operands: one(0, none, action.List)},
 	unix.SYS_UNLINKAT:   {operands: itself(0, 1, action.Remove)},
 	unix.SYS_MKDIRAT:    {operands: itself(0, 1, action.Write), special: makes},
 	unix.SYS_MKNODAT:    {operands: itself(0, 1, action.Write), special: makes},
-	unix.SYS_SYMLINKAT:  {operands: itself(1, 2, action.Write), special: makes},
+	unix.SYS_SYMLINKAT:  {operands: itself(1, 2, action.Write), special: symlinks},
 	unix.SYS_LINKAT:     {operands: []operand{{dir: 0, path: 1, use: action.Read, keep: true}, {dir: 2, path: 3, use: action.Write, keep: true}}, special: makes},
 	unix.SYS_RENAMEAT:   {operands: []operand{{dir: 0, path: 1, use: action.Read | action.Remove, keep: true}, {dir: 2, path: 3, use: action.Write, keep: true}}, special: renames},
 	unix.SYS_RENAMEAT2:  {operands: []operand{{dir: 0, path: 1, use: action.Read | action.Remove, keep: true}, {dir: 2, path: 3, use: action.Write, keep: true}}, special: renames},

@@ -30,7 +30,7 @@ func withLegacy(calls map[uint32]call) map[uint32]call {
 		unix.SYS_RMDIR:    {operands: itself(cwd, 0, action.Remove)},
 		unix.SYS_MKDIR:    {operands: itself(cwd, 0, action.Write), special: makes},
 		unix.SYS_MKNOD:    {operands: itself(cwd, 0, action.Write), special: makes},
-		unix.SYS_SYMLINK:  {operands: itself(cwd, 1, action.Write), special: makes},
+		unix.SYS_SYMLINK:  {operands: itself(cwd, 1, action.Write), special: symlinks},
 		unix.SYS_LINK:     {operands: []operand{{dir: cwd, path: 0, use: action.Read, keep: true}, {dir: cwd, path: 1, use: action.Write, keep: true}}, special: makes},
 		unix.SYS_RENAME:   {operands: []operand{{dir: cwd, path: 0, use: action.Read | action.Remove, keep: true}, {dir: cwd, path: 1, use: action.Write, keep: true}}, special: renames},
 		unix.SYS_CHMOD:    {operands: one(cwd, 0, action.Write)},

@@ -4,9 +4,11 @@ package observe
 
 import (
 	"encoding/binary"
+	"io/fs"
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -83,6 +85,12 @@ func (l *listener) stop() {
 	}
 	l.end.Close()
 	l.done.Wait()
+	l.end = nil
+	for path, was := range l.notes.was {
+		if f := look(path); !f.absent && f.identity == was {
+			l.notes.unchanged(path)
+		}
+	}
 }
 
 func (l *listener) serve(end int) {
@@ -126,45 +134,59 @@ func (l *listener) note(n *notification) {
 	}
 	var found [2]found
 	for i, o := range c.operands {
-		use := o.use
+		u := usage{Use: o.use, keep: o.keep, executes: c.special == executes}
 		switch c.special {
 		case opens:
-			use, o.keep = useOfOpen(n.args[c.flags])
+			u = usageOfOpen(n.args[c.flags])
 		case opens2:
-			use, o.keep = useOfOpen(l.word(n.pid, n.args[c.flags]))
+			u = usageOfOpen(l.word(n.pid, n.args[c.flags]))
 		case atFlags:
-			o.keep = n.args[c.flags]&unix.AT_SYMLINK_NOFOLLOW != 0
+			u.keep = n.args[c.flags]&unix.AT_SYMLINK_NOFOLLOW != 0
+		case makes, symlinks:
+			u.makes = i == len(c.operands)-1
 		}
-		found[i] = l.operand(n, o, use, c.special == makes && i == len(c.operands)-1)
-		if found[i].absent && use&action.Remove != 0 {
+		found[i] = l.operand(n, o, u)
+		if found[i].absent && u.Use&action.Remove != 0 {
 			return // the call fails
 		}
 	}
 	switch {
+	case c.special == symlinks:
+		l.forgetSeen()
 	case c.special == renames && found[0].path != "" && found[1].path != "":
 		l.notes.rename(found[0].path, found[1].path, found[0].mode.IsDir())
 	case c.special == executes:
-		l.noteProgram(found[0], 0)
+		l.noteProgram(n, found[0], 0)
 	}
 }
 
-// useOfOpen returns what flags of open(2) do, and whether a link in the last place is used itself.
-func useOfOpen(flags uint64) (action.Use, bool) {
-	keep := flags&unix.O_NOFOLLOW != 0
+// usage says how a call uses a path.
+type usage struct {
+	action.Use
+	keep     bool // a link in the last place is used itself
+	makes    bool // the call fails if there is something
+	executes bool
+}
+
+// usageOfOpen returns what flags of open(2) do.
+func usageOfOpen(flags uint64) usage {
+	u := usage{Use: action.Read, keep: flags&unix.O_NOFOLLOW != 0} // O_PATH, too: it can be opened again by /proc/self/fd
 	switch {
+	case flags&unix.O_DIRECTORY != 0:
+		u.Use = action.Stat // a file that O_TMPFILE makes there has no name
 	case flags&unix.O_PATH != 0:
-		return action.Stat, keep
+	case flags&(unix.O_CREAT|unix.O_EXCL) == unix.O_CREAT|unix.O_EXCL:
+		u.Use, u.keep, u.makes = action.Write, true, true
 	case flags&unix.O_TRUNC != 0:
-		return action.Write, keep
+		u.Use = action.Write
 	case flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_CREAT != 0:
-		return action.Read | action.Write, keep // the old content stays, if there is one
-	default:
-		return action.Read, keep
+		u.Use |= action.Write // the old content stays, if there is one
 	}
+	return u
 }
 
-// operand notes a use of one path of a call. A call that makes fails if there is something.
-func (l *listener) operand(n *notification, o operand, use action.Use, makes bool) found {
+// operand notes a use of one path of a call.
+func (l *listener) operand(n *notification, o operand, u usage) found {
 	name := ""
 	if o.path != none {
 		var ok bool
@@ -178,37 +200,44 @@ func (l *listener) operand(n *notification, o operand, use action.Use, makes boo
 			return found{}
 		}
 	}
-	return l.use(dir, name, use, o.keep, makes)
+	return l.use(dir, name, u)
 }
 
 // use notes a use of the path name in dir.
-func (l *listener) use(dir, name string, use action.Use, keep, makes bool) found {
-	changes := use&(action.Write|action.Remove) != 0
-	if !changes {
-		l.key = append(l.key[:0], byte(use))
-		if keep {
-			l.key[0] |= 0x80
-		}
-		l.key = append(append(append(l.key, dir...), 0), name...)
-		if l.seen[string(l.key)] {
-			return found{}
-		}
-		l.seen[string(l.key)] = true
+func (l *listener) use(dir, name string, u usage) found {
+	changes := u.Use&(action.Write|action.Remove) != 0
+	if !changes && l.repeats(dir, name, u) {
+		return found{}
 	}
-	f := l.paths.find(dir, name, keep, func(link string) {
+	if len(dir)+len(name) >= maxPath {
+		l.notes.unseen["a program uses a file whose whole path has more than 4096 bytes"] = true
+		return found{}
+	}
+	f := l.paths.find(dir, name, u.keep, func(link string) {
 		if within(l.notes.root, link) {
 			l.notes.add(link, action.Read, false)
 		}
 	})
 	switch {
-	case changes && makes && !f.absent, use&action.Remove != 0 && f.absent:
-		use = action.Stat // the call fails
+	case changes && (f.lost || u.makes && !f.absent), u.Use&action.Remove != 0 && f.absent:
+		u.Use = action.Stat // the call fails
 	case changes && f.absent:
-		use = action.Write
+		u.Use = action.Write
+	case u.Use&action.Write != 0 && f.mode.IsDir():
+		u.Use = action.Stat // only its mode changes
 	}
-	if use&(action.Write|action.Remove) != 0 && !f.absent && !f.mode.IsRegular() {
+	if changes && !f.absent && !f.mode.IsRegular() {
 		l.paths.forget() // what changes its name may be a directory or a link
+		if f.mode&fs.ModeSymlink != 0 {
+			l.forgetSeen()
+		}
 	}
+	l.add(f, u.Use)
+	return f
+}
+
+// add notes a use of what was found.
+func (l *listener) add(f found, use action.Use) {
 	switch {
 	case f.path == "":
 	case !within(l.notes.root, f.path):
@@ -218,10 +247,39 @@ func (l *listener) use(dir, name string, use action.Use, keep, makes bool) found
 	case use == action.Read && f.mode.IsDir():
 		l.notes.add(f.path, action.Stat, false) // it may be listed, which is another call
 	default:
+		if use&(action.Write|action.Remove) != 0 && !f.absent {
+			l.notes.willChange(f.path, f.identity)
+		}
 		l.notes.add(f.path, use, f.absent)
 	}
-	return f
 }
+
+// maxSeen bounds the memory for calls that are seen again.
+const maxSeen = maxFiles
+
+// repeats reports whether a call is as one before, which needs no second note.
+func (l *listener) repeats(dir, name string, u usage) bool {
+	kind := byte(u.Use)
+	if u.keep {
+		kind |= 0x80
+	}
+	if u.executes {
+		kind |= 0x40
+	}
+	l.key = append(append(append(append(l.key[:0], kind), dir...), 0), name...)
+	if l.seen[string(l.key)] {
+		return true
+	}
+	if len(l.seen) >= maxSeen {
+		l.forgetSeen()
+	}
+	l.seen[string(l.key)] = true
+	return false
+}
+
+// forgetSeen forgets the calls, whose paths may lead elsewhere now. A new map, since clear takes as long as the
+// map was ever large.
+func (l *listener) forgetSeen() { l.seen = make(map[string]bool) }
 
 // dir returns the directory that relative paths of a call start in, "" if it has none.
 func (l *listener) dir(n *notification, argument int) string {
@@ -230,10 +288,21 @@ func (l *listener) dir(n *notification, argument int) string {
 		l.key = append(strconv.AppendInt(append(l.key[:len(l.key)-4], "fd/"...), int64(int32(n.args[argument])), 10), 0)
 	}
 	size, _, errno := unix.Syscall6(unix.SYS_READLINKAT, ^uintptr(99), uintptr(unsafe.Pointer(&l.key[0])), uintptr(unsafe.Pointer(&l.buf[0])), uintptr(len(l.buf)), 0, 0)
-	if errno != 0 || l.buf[0] != '/' {
+	switch {
+	case errno == unix.ENAMETOOLONG:
+		l.notes.unseen["a program works in a directory whose path has more than 4096 bytes"] = true
+		return ""
+	case errno == unix.EACCES || errno == unix.EPERM:
+		l.notes.unseen["a program keeps its memory from being read"] = true
+		return ""
+	case errno != 0 || l.buf[0] != '/': // a pipe, for example
 		return ""
 	}
-	return string(l.buf[:size])
+	dir := string(l.buf[:size])
+	if strings.HasSuffix(dir, " (deleted)") && look(dir).absent {
+		return "" // nothing can be found there
+	}
+	return dir
 }
 
 // word returns the 64 bits at an address of a process, 0 if they cannot be read.

@@ -16,10 +16,19 @@ type notes struct {
 	outside     map[string]bool
 	lacksRights bool
 	unseen      map[string]bool
+	was         map[string]identity // what lay at a path before a call that may change it
+}
+
+// identity is different for every version of a file.
+type identity struct {
+	inode   uint64
+	size    int64
+	changed int64 // in nanoseconds
+	dir     bool
 }
 
 func newNotes(root string) *notes {
-	return &notes{root: root, files: make(map[string]*action.UsedFile), outside: make(map[string]bool), unseen: make(map[string]bool)}
+	return &notes{root: root, files: make(map[string]*action.UsedFile), outside: make(map[string]bool), unseen: make(map[string]bool), was: make(map[string]identity)}
 }
 
 // within reports whether path is root or in it.
@@ -42,6 +51,23 @@ func (n *notes) add(path string, use action.Use, absent bool) {
 		use &^= action.Read | action.Stat
 	}
 	f.Use |= use
+}
+
+// willChange notes what lies at a path before a call that may change it for the first time.
+func (n *notes) willChange(path string, is identity) {
+	if f := n.files[path]; f == nil || f.Use&(action.Write|action.Remove) == 0 {
+		n.was[path] = is
+	}
+}
+
+// unchanged takes back that a path was changed: all such calls have failed, or nothing was written. It may have
+// been read afterwards.
+func (n *notes) unchanged(path string) {
+	if f := n.files[path]; f != nil && n.was[path].dir {
+		f.Use = f.Use&^(action.Write|action.Remove) | action.Stat
+	} else if f != nil {
+		f.Use = f.Use&^(action.Write|action.Remove) | action.Read
+	}
 }
 
 // addOutside notes a file that was opened outside of the root.

@@ -4,53 +4,24 @@ package observe
 
 import (
 	"context"
-	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sys/unix"
 
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/proc"
 )
 
-// The test binary is also the helper that Start runs, and a program without the C library.
+// The test binary is also the helper that Start runs, and the programs of the tests.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 2 && os.Args[1] == Command {
-		_ = Enter(os.Args[2:])
-		os.Exit(126)
-	}
-	if len(os.Args) > 2 && os.Args[1] == "static" {
-		static(os.Args[2:])
-		os.Exit(0)
+	if len(os.Args) > 2 {
+		become(os.Args[1], os.Args[2:])
 	}
 	os.Exit(m.Run())
-}
-
-// static does what its arguments say: read:PATH, write:PATH, list:PATH, stat:PATH, rename:FROM:TO.
-func static(args []string) {
-	for _, arg := range args {
-		verb, path, _ := strings.Cut(arg, ":")
-		switch verb {
-		case "read":
-			_, _ = os.ReadFile(path)
-		case "write":
-			_ = os.WriteFile(path, []byte("x"), 0o666)
-		case "list":
-			_, _ = os.ReadDir(path)
-		case "stat":
-			_, _ = os.Stat(path)
-		case "rename":
-			from, to, _ := strings.Cut(path, ":")
-			_ = os.Rename(from, to)
-		case "ring":
-			_, _, errno := unix.Syscall(ioUringSetup, 1, 0, 0)
-			fmt.Println(errno.Error())
-		}
-	}
 }
 
 // needObserver skips a test where nothing can be observed.
@@ -69,19 +40,25 @@ func run(t *testing.T, root string, argv ...string) (string, *action.Used) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	var used *action.Used
-	c := &action.Command{
-		Spec: proc.Spec{Argv: argv, Dir: root, Env: os.Environ(), Stdout: &out, Stderr: &out},
-		Used: func(u *action.Used) { used = u },
-	}
-	x, err := (&Executor{Root: root, Self: self, Name: self}).Start(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if res, err := x.Wait(); err != nil || res.ExitCode != 0 {
+	res, used, err := observe(t.Context(), self, root, &out, argv)
+	if err != nil || res.ExitCode != 0 {
 		t.Fatalf("%q exited with status %d, %v: %s", argv, res.ExitCode, err, out.String())
 	}
 	return out.String(), used
+}
+
+// observe observes a command in root; self is the test binary.
+func observe(ctx context.Context, self, root string, out io.Writer, argv []string) (res proc.Result, used *action.Used, err error) {
+	c := &action.Command{
+		Spec: proc.Spec{Argv: argv, Dir: root, Env: os.Environ(), Stdout: out, Stderr: out},
+		Used: func(u *action.Used) { used = u },
+	}
+	x, err := (&Executor{Root: root, Self: self, Name: self}).Start(ctx, c)
+	if err != nil {
+		return res, nil, err
+	}
+	res, err = x.Wait()
+	return res, used, err
 }
 
 // tree makes files with their path as content, and directories, in a new directory.

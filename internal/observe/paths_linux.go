@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -48,6 +49,8 @@ type found struct {
 	path   string // without links in its directories; "" if it was noted before or leads nowhere
 	mode   fs.FileMode
 	absent bool
+	lost   bool // its directory is missing, too
+	identity
 }
 
 // paths resolves links as the kernel does, and remembers directories.
@@ -58,7 +61,14 @@ type paths struct {
 func newPaths() *paths { return &paths{dirs: make(map[string]string)} }
 
 // forget forgets everything, since directories or links have changed.
-func (p *paths) forget() { clear(p.dirs) }
+func (p *paths) forget() {
+	if len(p.dirs) > 0 {
+		p.dirs = make(map[string]string)
+	}
+}
+
+// maxDirs bounds the memory for directories.
+const maxDirs = 1 << 16
 
 const maxLinks = 40 // as in the kernel
 
@@ -79,9 +89,15 @@ func (p *paths) find(dir, name string, keep bool, link func(string)) found {
 		if last == "" {
 			return found{path: "/", mode: fs.ModeDir}
 		}
-		real, ok := p.directory(head, link, &links)
-		if !ok {
-			return found{path: path.Clean(full), absent: true}
+		dir := p.directory(head, link, &links)
+		real := dir.path
+		switch {
+		case real == "":
+			return found{}
+		case !dir.mode.IsDir() && (last == "." || strings.Contains(full, "/..")):
+			return found{path: real, absent: dir.absent, lost: true} // what it leads to depends on this directory
+		case !dir.mode.IsDir():
+			return found{path: path.Join(real, last), absent: true, lost: true}
 		}
 		switch last {
 		case ".":
@@ -109,21 +125,26 @@ func devices(full string) bool {
 	return strings.HasPrefix(full, "/proc/") || strings.HasPrefix(full, "/sys/") || strings.HasPrefix(full, "/dev/") && !strings.HasPrefix(full+"/", "/dev/shm/")
 }
 
-// directory returns the directory that the text head before a last name leads to, and false if there is none.
-func (p *paths) directory(head string, link func(string), links *int) (string, bool) {
+// directory returns what the text head before a last name leads to: a directory, unless the path fails.
+func (p *paths) directory(head string, link func(string), links *int) found {
 	if real, ok := p.dirs[head]; ok {
-		return real, true
+		return found{path: real, mode: fs.ModeDir}
 	}
 	trimmed := strings.TrimRight(head, "/")
 	if trimmed == "" {
-		return "/", true
+		return found{path: "/", mode: fs.ModeDir}
 	}
 	f := p.find("", trimmed, false, func(at string) { *links++; link(at) })
-	if f.path == "" || f.absent || !f.mode.IsDir() || *links > maxLinks {
-		return "", false
+	if *links > maxLinks {
+		return found{}
 	}
-	p.dirs[head] = f.path
-	return f.path, true
+	if f.mode.IsDir() {
+		if len(p.dirs) >= maxDirs {
+			p.forget()
+		}
+		p.dirs[head] = f.path
+	}
+	return f
 }
 
 // look returns what lies at a path whose directories are no links.
@@ -132,5 +153,9 @@ func look(name string) found {
 	if err != nil {
 		return found{path: name, absent: true}
 	}
-	return found{path: name, mode: fi.Mode()}
+	f := found{path: name, mode: fi.Mode()}
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+		f.identity = identity{inode: st.Ino, size: st.Size, changed: st.Ctim.Nano(), dir: fi.IsDir()}
+	}
+	return f
 }

@@ -20,11 +20,11 @@ const (
 )
 
 // noteProgram notes what the kernel itself reads when it executes a program.
-func (l *listener) noteProgram(f found, depth int) {
+func (l *listener) noteProgram(n *notification, f found, depth int) {
 	if f.path == "" || f.absent || depth > maxInterpreters {
 		return
 	}
-	if f.mode&(fs.ModeSetuid|fs.ModeSetgid) != 0 && noNewPrivileges() {
+	if noNewPrivileges() && hasRights(f) {
 		l.notes.unseen[f.path+" does not get the rights of its owner while it is observed"] = true
 		l.notes.lacksRights = true
 	}
@@ -37,9 +37,11 @@ func (l *listener) noteProgram(f found, depth int) {
 	}
 	dir := "/"
 	if interpreter[0] != '/' {
-		dir = l.notes.root // a relative one is found from the working directory, mostly the root
+		if dir = l.dir(n, cwd); dir == "" {
+			return
+		}
 	}
-	l.noteProgram(l.use(dir, interpreter, action.Read, false, false), depth+1)
+	l.noteProgram(n, l.use(dir, interpreter, usage{Use: action.Read, executes: true}), depth+1)
 }
 
 // firstLine returns the interpreter of a script, "" for other files.
@@ -49,12 +51,19 @@ func firstLine(name string) string {
 		return ""
 	}
 	defer file.Close()
-	text, err := bufio.NewReaderSize(file, maxFirstLine).ReadSlice('\n')
+	text, _ := bufio.NewReaderSize(file, maxFirstLine).ReadSlice('\n') // the file may end without one, and the kernel cuts
 	line, is := strings.CutPrefix(string(text), "#!")
-	if fields := strings.Fields(line); err == nil && is && len(fields) > 0 {
+	if fields := strings.Fields(line); is && len(fields) > 0 {
 		return fields[0]
 	}
 	return ""
+}
+
+// hasRights reports whether a program gets rights that its caller does not have: those of its owner, or
+// capabilities of its file (capabilities(7)).
+func hasRights(f found) bool {
+	size, err := unix.Lgetxattr(f.path, "security.capability", nil)
+	return f.mode&(fs.ModeSetuid|fs.ModeSetgid) != 0 || err == nil && size > 0
 }
 
 // noNewPrivileges reports whether programs of other owners run without their rights: only root's filters allow them.
