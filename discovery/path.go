@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
@@ -16,6 +15,7 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/owner"
+	"github.com/bentobuild/bento/internal/state"
 )
 
 // RulePluginFile is the rule of the problems of Adapters.
@@ -29,6 +29,8 @@ type Places struct {
 	Path      string      // the value of $PATH
 	Installed []Installed // in order of precedence, after all of Path
 	Named     []Named     // named by the user; each precedes all others of its id
+	// Saved has the names in the directories of Path from one invocation to the next. It may be nil.
+	Saved *state.Parts
 }
 
 // Named is an adapter whose file the user names: a build in progress, which need not be on PATH.
@@ -95,18 +97,20 @@ func (s *search) run(in Places, cfg *config.Workspace, digest func(path string) 
 	}
 	s.by = ""
 	named := len(s.found)
+	names := openPathNames(in.Saved)
 	for _, dir := range filepath.SplitList(in.Path) {
 		real, err := filepath.EvalSymlinks(dir) // /bin is often a link to /usr/bin
 		if !filepath.IsAbs(dir) || err != nil || slices.Contains(s.dirs, real) {
 			continue
 		}
 		s.dirs = append(s.dirs, real)
-		for _, name := range pluginNames(real) {
+		for _, name := range names.Of(real) {
 			if suffix, ok := strings.CutPrefix(name, s.prefix); ok {
 				s.file(filepath.Join(dir, name), suffix)
 			}
 		}
 	}
+	in.Saved.Set(namesPart, names.current)
 	for _, f := range in.Installed {
 		id := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(f.Path), s.prefix), ".wasm")
 		pin := s.pin(id)
@@ -123,21 +127,6 @@ func (s *search) run(in Places, cfg *config.Workspace, digest func(path string) 
 	}
 	s.choosePinned()
 	return s.found, diagnostics.Sorted(s.problems)
-}
-
-// pluginNames returns the names of plugins and tools in a directory, sorted: those that can be read.
-func pluginNames(dir string) []string {
-	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0) // waits for no named pipe
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	names, _ := f.Readdirnames(-1)
-	names = slices.DeleteFunc(names, func(n string) bool {
-		return !strings.HasPrefix(n, PluginPrefix) && !strings.HasPrefix(n, toolPrefix)
-	})
-	slices.Sort(names)
-	return names
 }
 
 // choosePinned marks the candidates that another one with the pinned digest replaces, and warns about

@@ -40,7 +40,7 @@ func (s *session) pluginList(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	candidates, o, problems := s.host().FindPlugins(cfg, st)
+	candidates, o, problems := s.host().FindPlugins(cfg, st, nil)
 	about := snapshot.Options{Env: s.environ, Clone: clone.At(cfg.Root)}
 	own := s.host().Adapters(about)
 	defined, faults := workspace.Defined(cfg.Adapters, own, about)

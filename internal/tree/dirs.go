@@ -3,6 +3,8 @@ package tree
 import (
 	"slices"
 	"strings"
+
+	"github.com/bentobuild/bento/internal/tree/disk"
 )
 
 // DirStamp is a directory with its times at the last look.
@@ -42,6 +44,11 @@ func (t *Tree) stampOf(top *dirNode, dir string) DirStamp {
 	e, _ := Stat(t.root, dir)
 	return DirStamp{dir, e.Stamp()}
 }
+
+// ListStamp returns the stamp of a directory outside of any Tree, and reports whether every later
+// change of its list of names changes the stamp: the file system is local, and the last change was
+// long ago. The stamp is zero if dir is not a directory.
+func ListStamp(dir string) (s Stamp, settled bool) { return disk.ListStamp(dir) }
 
 // IsThere reports whether the path of the root still leads to the directory that was walked.
 func (t *Tree) IsThere() bool { return t.disk.IsThere() }

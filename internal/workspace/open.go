@@ -65,7 +65,7 @@ type Workspace struct {
 // type of one of them, or with what a part means.
 const (
 	answersFile    = "answers"
-	answersVersion = 15
+	answersVersion = 16
 )
 
 // Close waits until the results of Open are saved. It ends the plugins, unless they are kept, closes the tree and
@@ -144,7 +144,7 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 	if o.Configured != nil {
 		o.Configured(cfg)
 	}
-	candidates, options, more := h.FindPlugins(cfg, w.State)
+	candidates, options, more := h.FindPlugins(cfg, w.State, w.saved)
 	w.Problems = append(problems, more...)
 	options.Notes, options.Lazy = host.NewNotes(w.State), cfg.Plugins.Lazy
 	below, view := clone.At(o.Root), new(snapshot.Snapshot)

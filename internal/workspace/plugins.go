@@ -17,10 +17,12 @@ import (
 )
 
 // FindPlugins searches PATH for the plugins of a workspace, and returns the options to start
-// them with. Candidates that must not start are marked, and the problems say why.
-func (h *Host) FindPlugins(cfg *config.Workspace, st *state.Dir) ([]adapters.Candidate, adapter.Options, []diagnostics.Diagnostic) {
+// them with. Candidates that must not start are marked, and the problems say why. saved has the answers of earlier
+// invocations; it may be nil.
+func (h *Host) FindPlugins(cfg *config.Workspace, st *state.Dir, saved *state.Parts) ([]adapters.Candidate, adapter.Options, []diagnostics.Diagnostic) {
 	digests := host.NewDigests(st)
 	in, damaged := h.Places(cfg)
+	in.Saved = saved
 	candidates, problems := discovery.Adapters(in, cfg, digests.Executable)
 	problems = append(damaged, problems...)
 	o, more := h.PluginOptions(candidates, cfg, st)

@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -36,6 +37,22 @@ func OpenRoot(root string) (*Root, error) {
 		}
 	}
 	return p, nil
+}
+
+// ListStamp returns the stamp of a directory. settled reports whether every later change of its list
+// of names changes the stamp: the file system is local, and the last change was long ago.
+func ListStamp(dir string) (s Stamp, settled bool) {
+	looked := time.Now().UnixNano()
+	p, err := OpenRoot(dir)
+	if err != nil {
+		return s, false
+	}
+	defer p.Close()
+	var e Entry
+	if err := p.Reader().StatPath("", &e); err != nil {
+		return s, false
+	}
+	return e.Stamp(), p.local != 0 && e.LongAgo(looked)
 }
 
 // IsThere reports whether the path of the directory still leads to it.

@@ -27,6 +27,9 @@ func (p *Root) Close() {}
 // Stat sets all fields of e but its path, which is relative to the directory.
 func (p *Root) Stat(e *Entry) error { return lstat(p.path, e) }
 
+// ListStamp returns false: it is unknown whether a directory always gets a new time.
+func ListStamp(string) (s Stamp, settled bool) { return s, false }
+
 // IsThere returns true: each call opens the directory by its path.
 func (p *Root) IsThere() bool { return true }
 
