@@ -113,7 +113,7 @@ type Found struct {
 // LoadDishes reads files, or takes them from m. It returns the dishes in the same order. A dish with an unusable
 // file has only its path.
 func (w *Workspace) LoadDishes(files []Found, m *ParseCache) ([]*dish.Settings, []diagnostics.Diagnostic) {
-	parsed := make([]*parsedFile[dishOf], len(files))
+	parsed := make([]*parsedDish, len(files))
 	c := clone.At(w.Root)
 	var g errgroup.Group
 	g.SetLimit(max(1, runtime.GOMAXPROCS(0)))

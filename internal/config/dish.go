@@ -95,9 +95,9 @@ type garnishTable struct {
 	RequiredCLI []string `toml:"required_cli"`
 }
 
-func (w *Workspace) parseDish(c *clone.Clone, dir string) parsedFile[dishOf] {
+func (w *Workspace) parseDish(c *clone.Clone, dir string) parsedDish {
 	name := dishFile(dir)
-	out := parsedFile[dishOf]{Path: dir}
+	out := parsedDish{Path: dir}
 	d := &out.Value.Dish
 	*d = dish.Settings{Path: dir, Pos: diagnostics.Pos{File: name, Line: 1, Col: 1}, Toolchain: w.Toolchain}
 	data, err := read(c, name)

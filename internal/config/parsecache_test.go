@@ -200,40 +200,40 @@ func TestMemoryNoticesOwn(t *testing.T) {
 	}
 }
 
-// FuzzParsed reads any bytes as the parse cache. A head or file that the cache returns must be the same after it is
+// FuzzParsed reads any bytes as the parse cache. Settings or a dish that the cache returns must be the same after it is
 // saved and read again.
 func FuzzParsed(f *testing.F) {
-	const name, version = "parsed", 1
 	sum := [32]byte{1}
 	dir := state.Open(f.TempDir())
-	m := openParsed[settings, dishOf](dir, name, version, "p")
-	m.SetHead(sum, settings{})
-	m.Keep([]*parsedFile[dishOf]{{Path: "a/dish.toml", Sum: sum}})
-	if valid, err := dir.Load(name, version); err == nil {
+	m := OpenParseCache(dir, "p")
+	m.set(sum, settings{})
+	m.keep([]*parsedDish{{Path: "a/dish.toml", Sum: sum}})
+	if valid, err := dir.Load(parsedFile, parsedVersion); err == nil {
 		f.Add(valid)
 		f.Add(valid[:len(valid)-1])
 	}
 	f.Add([]byte{0, 0, 0})
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		dir := state.Open(t.TempDir())
-		if err := dir.Store(name, version, payload); err != nil {
+		if err := dir.Store(parsedFile, parsedVersion, payload); err != nil {
 			t.Fatal(err)
 		}
-		m := openParsed[settings, dishOf](dir, name, version, "p")
+		m := OpenParseCache(dir, "p")
 		m.Wait()
-		head, ok := m.Head(sum)
-		dish := m.File("a/dish.toml", sum)
-		if !ok || dish == nil {
+		found := Found{Dir: "a/dish.toml", Sum: sum, Known: true}
+		var head, got settings
+		dish := m.recall(found)
+		if !m.parts.Get(settingsPart, &head) || dish == nil {
 			return
 		}
-		m.SetHead(sum, head)
-		m.Keep([]*parsedFile[dishOf]{dish})
-		again := openParsed[settings, dishOf](dir, name, version, "p")
+		m.set(sum, head)
+		m.keep([]*parsedDish{dish})
+		again := OpenParseCache(dir, "p")
 		again.Wait()
-		if got, ok := again.Head(sum); !ok || !cmp.Equal(got, head, cmpopts.EquateEmpty(), cmpopts.EquateNaNs()) {
+		if !again.parts.Get(settingsPart, &got) || !cmp.Equal(got, head, cmpopts.EquateEmpty(), cmpopts.EquateNaNs()) {
 			t.Errorf("the head is %+v, was %+v", got, head)
 		}
-		if got := again.File("a/dish.toml", sum); got == nil || !cmp.Equal(got, dish, cmpopts.EquateEmpty(), cmpopts.EquateNaNs()) {
+		if got := again.recall(found); got == nil || !cmp.Equal(got, dish, cmpopts.EquateEmpty(), cmpopts.EquateNaNs()) {
 			t.Errorf("the dish is %+v, was %+v", got, dish)
 		}
 	})
