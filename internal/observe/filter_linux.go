@@ -4,6 +4,7 @@ package observe
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"unsafe"
@@ -25,13 +26,7 @@ const ioUringSetup = 425
 // filter returns the program that the kernel runs for every system call. It stops the calls of table, those
 // of conditions only if their flags are so, and calls of other interfaces that open or execute files.
 func filter() []unix.SockFilter {
-	numbers := slices.Sorted(func(yield func(uint32) bool) {
-		for nr := range table {
-			if _, ok := conditions[nr]; !ok && !yield(nr) {
-				return
-			}
-		}
-	})
+	numbers := slices.DeleteFunc(slices.Sorted(maps.Keys(table)), func(nr uint32) bool { _, ok := conditions[nr]; return ok })
 	program := []unix.SockFilter{load(offsetArch)}
 	foreign := foreignBlock()
 	program = append(program, jump(unix.BPF_JEQ, nativeArch, uint8(len(foreign)), 0))
@@ -41,7 +36,7 @@ func filter() []unix.SockFilter {
 		program = append(program, jump(unix.BPF_JGE, otherAbove, 0, 1), ret(unix.SECCOMP_RET_USER_NOTIF))
 	}
 	program = append(program, jump(unix.BPF_JEQ, ioUringSetup, 0, 1), ret(unix.SECCOMP_RET_ERRNO|uint32(unix.ENOSYS)))
-	for _, nr := range slices.Sorted(keysOf(conditions)) {
+	for _, nr := range slices.Sorted(maps.Keys(conditions)) {
 		c := conditions[nr]
 		yes, no := uint32(unix.SECCOMP_RET_USER_NOTIF), uint32(unix.SECCOMP_RET_ALLOW)
 		if c.unset {
@@ -53,16 +48,6 @@ func filter() []unix.SockFilter {
 		program = append(program, jump(unix.BPF_JEQ, nr, uint8(len(numbers)-i), 0))
 	}
 	return append(program, ret(unix.SECCOMP_RET_ALLOW), ret(unix.SECCOMP_RET_USER_NOTIF))
-}
-
-func keysOf(m map[uint32]condition) func(func(uint32) bool) {
-	return func(yield func(uint32) bool) {
-		for nr := range m {
-			if !yield(nr) {
-				return
-			}
-		}
-	}
 }
 
 // foreignBlock returns the instructions for programs of another interface, such as 32-bit ones: the first

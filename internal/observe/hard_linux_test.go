@@ -63,6 +63,9 @@ func TestUsesOfOddCalls(t *testing.T) {
 		"written in a missing directory":    {nil, st("write:gone/a"), []string{"gone/a: stat absent"}},
 		"renamed into a missing directory":  {[]string{"a"}, st("rename:a:gone/a", "read:a"), []string{"a: read", "gone/a: stat absent"}},
 		"by a path descriptor":              {[]string{"a"}, st(open("a", unix.O_PATH)), []string{"a: read"}},
+		"by the working directory in /proc": {[]string{"a"}, st("read:/proc/self/cwd/a"), []string{"a: read"}},
+		"by a descriptor in /dev":           {[]string{"d/a"}, sh("exec 3<d; cat /dev/fd/3/a; cat </proc/$$/root/dev/null"), []string{"d: stat", "d/a: read"}},
+		"by a pipe in /dev":                 {[]string{"a"}, sh("cat a | cat /dev/fd/0 /proc/self/status"), []string{"a: read"}},
 		"a missing program":                 {nil, sh("./gone 2>/dev/null; :"), []string{"gone: read absent"}},
 		"a whole path that is too long":     {nil, st("deep:a"), []string{"unseen: a program uses a file whose whole path has more than 4096 bytes", "unseen: a program works in a directory whose path has more than 4096 bytes"}},
 	} {
@@ -325,6 +328,30 @@ func TestProgramOfAnotherUser(t *testing.T) {
 	}
 	if got := told(t, "nobody", program, "tell", root, owned, "static", "read:a"); !strings.HasPrefix(got, "status 0\nlacks rights\n") {
 		t.Errorf("with a capability: %q", got)
+	}
+}
+
+// A command inherits what it inherits when it is not observed, such as a job server of make.
+func TestInheritedDescriptors(t *testing.T) {
+	needObserver(t)
+	root := tree(t, "a")
+	f, err := os.Open(filepath.Join(root, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	const fd = 200
+	if err := unix.Dup3(int(f.Fd()), fd, 0); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	out, _ := run(t, root, "/bin/cat", fmt.Sprint("/proc/self/fd/", fd))
+	if out != "a" {
+		t.Errorf("want %q, got %q", "a", out)
+	}
+	out, _ = run(t, root, "/bin/ls", "/proc/self/fd")
+	if strings.Contains(out, "\n4\n") {
+		t.Errorf("the command has descriptors of the helper: %q", out)
 	}
 }
 

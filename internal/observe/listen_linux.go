@@ -85,7 +85,6 @@ func (l *listener) stop() {
 	}
 	l.end.Close()
 	l.done.Wait()
-	l.end = nil
 	for path, was := range l.notes.was {
 		if f := look(path); !f.absent && f.identity == was {
 			l.notes.unchanged(path)
@@ -193,6 +192,9 @@ func (l *listener) operand(n *notification, o operand, u usage) found {
 		if name, ok = l.text(n.pid, n.args[o.path]); !ok {
 			return found{} // the kernel cannot read it either, or the caller was killed
 		}
+		if strings.HasPrefix(name, "/proc/") || strings.HasPrefix(name, "/dev/fd/") {
+			name = throughProcess(n.pid, name)
+		}
 	}
 	dir := ""
 	if name == "" || name[0] != '/' {
@@ -254,9 +256,6 @@ func (l *listener) add(f found, use action.Use) {
 	}
 }
 
-// maxSeen bounds the memory for calls that are seen again.
-const maxSeen = maxFiles
-
 // repeats reports whether a call is as one before, which needs no second note.
 func (l *listener) repeats(dir, name string, u usage) bool {
 	kind := byte(u.Use)
@@ -270,7 +269,7 @@ func (l *listener) repeats(dir, name string, u usage) bool {
 	if l.seen[string(l.key)] {
 		return true
 	}
-	if len(l.seen) >= maxSeen {
+	if len(l.seen) >= maxFiles {
 		l.forgetSeen()
 	}
 	l.seen[string(l.key)] = true

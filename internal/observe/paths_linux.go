@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -123,6 +124,30 @@ func (p *paths) find(dir, name string, keep bool, link func(string)) found {
 // devices reports whether a path is in one of the kernel's own file systems, whose files are no files.
 func devices(full string) bool {
 	return strings.HasPrefix(full, "/proc/") || strings.HasPrefix(full, "/sys/") || strings.HasPrefix(full, "/dev/") && !strings.HasPrefix(full+"/", "/dev/shm/")
+}
+
+// throughProcess replaces the beginning of a path that leads through a directory or a file that a process uses,
+// such as /proc/self/cwd or /dev/fd/3. pid is the caller.
+func throughProcess(pid uint32, name string) string {
+	if rest, ok := strings.CutPrefix(name, "/dev/fd/"); ok {
+		name = "/proc/self/fd/" + rest
+	}
+	parts := strings.SplitN(name, "/", 6)
+	if len(parts) < 4 || parts[1] != "proc" {
+		return name
+	}
+	if parts[2] == "self" || parts[2] == "thread-self" {
+		parts[2] = strconv.FormatUint(uint64(pid), 10)
+	}
+	end := 4
+	if parts[3] == "fd" {
+		end = min(5, len(parts))
+	}
+	target, err := os.Readlink(strings.Join(parts[:end], "/"))
+	if err != nil || target[0] != '/' { // a pipe, for example
+		return name
+	}
+	return target + "/" + strings.Join(parts[end:], "/")
 }
 
 // directory returns what the text head before a last name leads to: a directory, unless the path fails.

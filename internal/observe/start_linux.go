@@ -7,12 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -138,7 +136,6 @@ func Enter(args []string) error {
 	if err != nil || socket < firstFile {
 		return fmt.Errorf("observe: %q is no descriptor to report to", args[0])
 	}
-	_ = unix.CloseRange(uint(socket), math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
 	syscall.CloseOnExec(socket)
 	// Only this thread has the filter, and it executes the program.
 	runtime.LockOSThread()
@@ -167,13 +164,8 @@ func Offered() string {
 		return os.NewSyscallError("uname", err).Error()
 	}
 	release := unix.ByteSliceToString(name.Release[:])
-	first, rest, _ := strings.Cut(release, ".")
-	major, _ := strconv.Atoi(first)
-	second := rest
-	if i := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
-		second = rest[:i]
-	}
-	minor, _ := strconv.Atoi(second)
+	var major, minor int
+	_, _ = fmt.Sscanf(release, "%d.%d", &major, &minor)
 	if major < 5 || major == 5 && minor < 5 {
 		return fmt.Sprintf("Linux %s cannot show which files a program uses: required 5.5 or newer", release)
 	}
