@@ -142,7 +142,7 @@ func (s *session) complete(root *cobra.Command) {
 		}
 	}
 	flags := map[string]completer{
-		"dish": words(dishes), "bento": words(func() []string { return s.names().Bentos }), "exclude": words(func() []string { return append(targets(), ids()...) }),
+		"dish": words(dishes), "filter": words(targets), "bento": words(func() []string { return s.names().Bentos }), "exclude": words(func() []string { return append(targets(), ids()...) }),
 		"output": words(terminal.Modes),
 		"color":  words(func() []string { return []string{"auto", "always", "never"} }), "format": words(func() []string { return []string{"text", "dot", "json", "html"} }),
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/git"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
@@ -27,14 +25,16 @@ type selection struct {
 	only      bool     // without dependencies
 	force     bool     // no result is taken from the cache
 	dry       bool     // nothing runs; the plan is printed
+	filters   []string // targets, as other tools write them; filter sorts them
 	since     string   // a ref of git
+	affected  bool     // since is the default branch
 	shard     string   // "I/N"
 	durations string   // a report of an earlier run
 }
 
 // all reports whether every dish is selected.
 func (sel *selection) all() bool {
-	return len(sel.names)+len(sel.Targets)+len(sel.Dishes)+len(sel.Bentos) == 0 && sel.since == "" && sel.shard == "" &&
+	return len(sel.names)+len(sel.Targets)+len(sel.Dishes)+len(sel.Bentos)+len(sel.filters) == 0 && sel.since == "" && !sel.affected && sel.shard == "" &&
 		!slices.ContainsFunc(sel.Tasks, func(task string) bool { return strings.Contains(task, ":") })
 }
 
@@ -42,10 +42,12 @@ func (sel *selection) all() bool {
 func addSelection(cmd *cobra.Command, sel *selection) {
 	set := cmd.Flags()
 	set.Var(repeated{&sel.Dishes}, "dish", "only the dish `NAME` (repeatable)")
+	set.Var(repeated{&sel.filters}, "filter", "only the dishes of `TARGET`; api... adds dependencies, ...api dependents, !api leaves out (repeatable)")
 	set.Var(repeated{&sel.Bentos}, "bento", "only the dishes of the bento `NAME` (repeatable)")
 	set.Var(repeated{&sel.Exclude}, "exclude", "leave out `TARGET`, or one dish:task, unless another task depends on it (repeatable)")
 	set.BoolVar(&sel.only, "only", false, "run the named tasks without their dependencies, up to date or not")
 	set.StringVar(&sel.since, "since", "", "only tasks that changes since the merge base of HEAD and `REF` concern, committed or not")
+	set.BoolVar(&sel.affected, "affected", false, "as --since with the default branch: that of origin, else main or master")
 	set.StringVar(&sel.shard, "shard", "", "run only part `I` of N disjoint parts, as in 2/5")
 	set.StringVar(&sel.durations, "shard-durations", "", "balance the parts by the durations in `FILE`, a JSON report; use one file for every part")
 }
@@ -82,8 +84,8 @@ func (sel *selection) divide(w *opened) error {
 // apply narrows a plan of w to the selected tasks. It returns the tasks that no change since
 // sel.since concerns.
 func (sel *selection) apply(ctx context.Context, w *opened, p *plan.Plan) (narrowed *plan.Plan, clean []*plan.Task, err error) {
-	if sel.since != "" {
-		changed, err := changedSince(ctx, p.Workspace.Root, sel.since)
+	if sel.since != "" || sel.affected {
+		changed, err := sel.changed(ctx, p.Workspace.Root)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -96,61 +98,6 @@ func (sel *selection) apply(ctx context.Context, w *opened, p *plan.Plan) (narro
 	}
 	p, err = sel.applyShard(ctx, p)
 	return p, clean, err
-}
-
-// changedSince lists the files that changed since a ref, relative to the workspace.
-func changedSince(ctx context.Context, root, ref string) ([]string, error) {
-	repo, err := git.Open(root)
-	if errors.Is(err, git.ErrNoRepo) {
-		return nil, notFound("no_repository", "--since "+ref+": "+err.Error(), "move the repository back to its named place, or leave out --since")
-	}
-	if err != nil {
-		return nil, err
-	}
-	if repo == nil {
-		return nil, notFound("no_repository", "--since "+ref+": "+root+" is in no git repository", "leave out --since, or run git init")
-	}
-	prefix, err := repo.Prefix(root)
-	if err != nil {
-		return nil, err
-	}
-	paths, _, err := repo.Changed(ctx, ref)
-	switch {
-	case errors.Is(err, git.ErrNoCommit), errors.Is(err, git.ErrNoBase):
-		hint := "name a branch, a tag or a commit; git fetch gets those of a remote"
-		if shallow, _ := repo.Shallow(ctx); shallow {
-			hint = "this is a shallow clone, which lacks the commits in between: git fetch --unshallow (in CI: a checkout with its whole history)"
-		}
-		return nil, notFound("unknown_ref", "--since "+err.Error(), hint)
-	case err != nil:
-		return nil, gitFault(repo, ref, err)
-	}
-	var inside []string
-	for _, p := range paths {
-		if prefix == "" {
-			inside = append(inside, p)
-		} else if rel, ok := strings.CutPrefix(p, prefix+"/"); ok {
-			inside = append(inside, rel)
-		}
-	}
-	return inside, nil
-}
-
-// gitFault returns the problem for an error of git.
-func gitFault(repo *git.Repo, ref string, err error) error {
-	var failed *git.Error
-	switch {
-	case errors.Is(err, git.ErrMissing):
-		return notFound("git_unreadable", "--since "+ref+": "+err.Error(), "install git, or leave out --since")
-	case errors.Is(err, git.ErrOwner):
-		return notFound("git_unreadable", fmt.Sprintf("--since %s: %v: %q", ref, git.ErrOwner, repo.TopLevel()),
-			fmt.Sprintf("run git config --global --add safe.directory %q to have git trust it", repo.TopLevel()))
-	case errors.Is(err, git.ErrStalls):
-		return notFound("git_unreadable", "--since "+ref+": "+err.Error(), "remove it, or leave out --since")
-	case errors.As(err, &failed) || errors.Is(err, git.ErrDamaged):
-		return notFound("git_unreadable", "--since "+ref+": "+err.Error(), "run git status and git fsck, which report the cause")
-	}
-	return err
 }
 
 // applyShard narrows a plan to one part of it.
@@ -265,6 +212,9 @@ func wholePlan(w *opened) (*plan.Plan, []diagnostics.Diagnostic) {
 // because no change concerns them.
 func (s *session) build(ctx context.Context, w *opened, sel selection) (p *plan.Plan, clean []*plan.Task, problems []diagnostics.Diagnostic, err error) {
 	if err := sel.divide(w); err != nil {
+		return nil, nil, nil, err
+	}
+	if err := sel.filter(); err != nil {
 		return nil, nil, nil, err
 	}
 	sel.Dir = w.dir

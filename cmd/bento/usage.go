@@ -42,11 +42,11 @@ func badFlag(cmd *cobra.Command, err error) error {
 // flagFor returns the flag of bento for a flag of other build tools, "" if there is none.
 func flagFor(name string) string {
 	switch name {
-	case "--filter", "--project", "--projects", "--package", "--scope":
+	case "--project", "--projects", "--package", "--scope":
 		return "--dish"
 	case "--concurrency", "--parallel", "--max-parallel", "--max-workers", "--workers":
 		return "--jobs"
-	case "--affected", "--base", "--changed", "--ref":
+	case "--base", "--changed", "--ref":
 		return "--since"
 	case "--skip-cache", "--skip-nx-cache", "--rerun", "--update-cache":
 		return "--force"
@@ -113,7 +113,7 @@ func (s *session) standsFor(name string) string {
 	case name == "list", name == "ls", name == "projects":
 		return "bento dishes and bento tasks list the dishes and their tasks"
 	case name == "affected":
-		return "bento plan --since REF lists the tasks that changes concern, bento ci --since REF runs them"
+		return "bento plan --affected lists the tasks that changes concern, bento ci --affected runs them"
 	}
 	return ""
 }

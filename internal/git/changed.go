@@ -188,6 +188,18 @@ func (r *Repo) mergeBase(ctx context.Context, ref string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
+// DefaultBranch returns the ref of the default branch: that of the remote origin, else main or master, of origin
+// or local. The error is ErrNoCommit if there is none of these.
+func (r *Repo) DefaultBranch(ctx context.Context) (string, error) {
+	branches := []string{"refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master"}
+	for _, ref := range branches {
+		if _, err := r.commit(ctx, ref); !errors.Is(err, ErrNoCommit) {
+			return ref, err
+		}
+	}
+	return "", fmt.Errorf("no branch origin/HEAD, main or master: %w", ErrNoCommit)
+}
+
 // commit returns the id of the commit that ref names.
 func (r *Repo) commit(ctx context.Context, ref string) (string, error) {
 	if ref == "" || strings.HasPrefix(ref, "-") || strings.HasPrefix(ref, "^") || strings.ContainsAny(ref, "\x00\n") {
