@@ -17,7 +17,7 @@ var closures = []struct {
 // Bounds of the tree, tests not counted.
 const (
 	maxPackages = 140
-	maxLines    = 150_000
+	maxLines    = 151_000
 )
 
 // TestClosures: what one must read with a package, and with all of them, has bounds.
