@@ -71,7 +71,7 @@ func Look(dir string) Home {
 	if err != nil || len(data) > maxRelease {
 		return h
 	}
-	properties := Properties(data)
+	properties := ParseProperties(data)
 	get := func(name string) string { return strings.Trim(properties[name].Value, `"`) }
 	h.Version = ParseVersion(get("JAVA_VERSION"))
 	h.Text = strings.TrimSpace(get("JAVA_VERSION") + " " + get("IMPLEMENTOR") + " " + get("JAVA_RUNTIME_VERSION"))

@@ -40,7 +40,7 @@ func sdkman(f *snapshot.Files) (*adapters.Toolchain, error) {
 	if err != nil {
 		return nil, err
 	}
-	if java := Properties(data)["java"]; java.Value != "" {
+	if java := ParseProperties(data)["java"]; java.Value != "" {
 		return readable(&adapters.Toolchain{Tool: "java", Version: java.Value, File: path, Line: java.Line}, nil)
 	}
 	return nil, nil

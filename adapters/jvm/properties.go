@@ -11,10 +11,10 @@ type Property struct {
 	Line  int
 }
 
-// Properties reads a properties file of Java: comments, continued lines and the escapes that names and paths
+// ParseProperties reads a properties file of Java: comments, continued lines and the escapes that names and paths
 // need (https://docs.oracle.com/javase/8/docs/api/java/util/Properties.html#load-java.io.Reader-). Of a name
 // that occurs twice, the last wins.
-func Properties(data []byte) map[string]Property {
+func ParseProperties(data []byte) map[string]Property {
 	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
 	m := make(map[string]Property)
 	var before []string // of a continued line

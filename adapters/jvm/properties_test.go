@@ -9,7 +9,7 @@ import (
 )
 
 func TestProperties(t *testing.T) {
-	got := Properties([]byte("\ufeff# c\r\n! c\r\na=1\r\nb : 2 \n  c\t3\nurl=https\\://x/a\\=b\nlong = one, \\\n   two\nempty\nodd\\ name=x\na=4\ndir=C\\\\x\\\\\n"))
+	got := ParseProperties([]byte("\ufeff# c\r\n! c\r\na=1\r\nb : 2 \n  c\t3\nurl=https\\://x/a\\=b\nlong = one, \\\n   two\nempty\nodd\\ name=x\na=4\ndir=C\\\\x\\\\\n"))
 	want := map[string]Property{
 		"a": {"4", 11}, "b": {"2", 4}, "c": {"3", 5}, "url": {"https://x/a=b", 6}, "long": {"one, two", 7},
 		"empty": {"", 9}, "odd name": {"x", 10}, "dir": {`C\x\`, 12},
@@ -22,7 +22,7 @@ func TestProperties(t *testing.T) {
 func FuzzProperties(f *testing.F) {
 	f.Add([]byte("a=b\\\n c\n\\\\=\\"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for name, e := range Properties(data) {
+		for name, e := range ParseProperties(data) {
 			if e.Line < 1 {
 				t.Errorf("%q: %+v", name, e)
 			}
@@ -34,7 +34,7 @@ func FuzzProperties(f *testing.F) {
 func TestLongLine(t *testing.T) {
 	const lines = 1 << 20
 	begin := time.Now()
-	m := Properties([]byte("a=" + strings.Repeat("b\\\n", lines) + "c"))
+	m := ParseProperties([]byte("a=" + strings.Repeat("b\\\n", lines) + "c"))
 	if got := m["a"]; len(got.Value) != lines+1 || got.Line != 1 {
 		t.Errorf("%d bytes on line %d", len(got.Value), got.Line)
 	}

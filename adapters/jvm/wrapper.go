@@ -55,7 +55,7 @@ func MavenWrapper(f *snapshot.Files, env adapters.Environ) (*Wrapper, error) {
 	if data == nil || err != nil {
 		return w, err // a script of another kind
 	}
-	properties := Properties(data)
+	properties := ParseProperties(data)
 	if w.describe(properties); w.Version == "" {
 		return w, nil
 	}
@@ -101,7 +101,7 @@ func GradleWrapper(f *snapshot.Files, env adapters.Environ) (w *Wrapper, pin *ad
 	if err != nil {
 		return nil, nil, err
 	}
-	properties := Properties(data)
+	properties := ParseProperties(data)
 	url := w.describe(properties)
 	if !f.IsFile(filepath.Join(dir, "gradle-wrapper.jar")) {
 		if text, err := f.Read(script); err == nil && strings.Contains(string(text), "gradle-wrapper.jar") {

@@ -178,14 +178,6 @@ func without(err error) outcome {
 // of returns the test with an outcome that is known before.
 func of(o outcome) test { return func(context.Context, string) outcome { return o } }
 
-// unless returns a test, or the skip of it for a reason that is not "".
-func unless(why string, t test) test {
-	if why != "" {
-		return of(skip(why))
-	}
-	return t
-}
-
 // step is a part of a test, on a process that the test has started.
 type step func(ctx context.Context, t *talk) outcome
 

@@ -58,7 +58,7 @@ func (a *Adapter) rule(f *snapshot.Files, p *project) *adapters.Toolchain {
 	}
 	path := filepath.Join(p.root(), daemonFile)
 	if data, err := f.Read(path); err == nil {
-		if v := jvm.Properties(data)["toolchainVersion"]; len(jvm.ParseVersion(v.Value)) > 0 {
+		if v := jvm.ParseProperties(data)["toolchainVersion"]; len(jvm.ParseVersion(v.Value)) > 0 {
 			return &adapters.Toolchain{Tool: "java", Version: v.Value, File: path, Line: v.Line, Strict: !a.download}
 		}
 	}
@@ -82,7 +82,7 @@ func (a *Adapter) called(f *snapshot.Files, p *project) (*adapters.Toolchain, er
 		if err != nil {
 			return nil, err
 		}
-		all := jvm.Properties(data)
+		all := jvm.ParseProperties(data)
 		for _, name := range []string{"java.toolchain.languageVersion", "java.version"} {
 			if v := all[name]; len(jvm.ParseVersion(v.Value)) > 0 {
 				return &adapters.Toolchain{Tool: "java", Version: v.Value, File: path, Line: v.Line}, nil

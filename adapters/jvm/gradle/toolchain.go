@@ -76,7 +76,7 @@ func (a *Adapter) javaHome(f *snapshot.Files, p *project) string {
 		if err != nil {
 			continue
 		}
-		if home := jvm.Properties(data)["org.gradle.java.home"].Value; home != "" {
+		if home := jvm.ParseProperties(data)["org.gradle.java.home"].Value; home != "" {
 			return home
 		}
 	}
@@ -191,7 +191,7 @@ func (a *Adapter) userSettings() string {
 	h := sha256.New()
 	found := false
 	if data, err := f.Read("gradle.properties"); err == nil {
-		all := jvm.Properties(data)
+		all := jvm.ParseProperties(data)
 		for _, name := range sortedNames(all) {
 			if !harmless.MatchString(name) {
 				found = true
