@@ -81,6 +81,7 @@ func Find(ctx context.Context, o Options) (*dish.Workspace, []diagnostics.Diagno
 	f.link()
 	f.chooseOutputs()
 	f.findEmbeds()
+	f.checkEmbeds()
 	f.fillBentos()
 	f.checkPins()
 	f.save()
@@ -101,6 +102,7 @@ type finder struct {
 	saver    *answers.Saver
 	looking  sync.WaitGroup // sets saver
 	unknown  int            // paths of bentos without a dish, so far
+	borders  *linkChecker   // nil: all links are allowed
 
 	derivedOf map[*dish.Dish]*tree.Set // see derivedIn
 	madeFiles map[string]bool          // see madeByTask

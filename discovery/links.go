@@ -45,6 +45,7 @@ func (f *finder) link() {
 		}
 		d.Links = slices.Clone(links.list)
 	}
+	f.checkLinks()
 	f.spread()
 	f.deepen()
 	for _, d := range f.ws.Dishes {

@@ -14,7 +14,7 @@ func dishListCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list [TARGET…]", Short: "List the dishes and their tasks",
 		Annotations: traits{Reads: true}.annotations(),
-		Long:        "List the dishes and their tasks, or with --left-out the directories with a manifest\nthat are no dishes, with the reason. TARGET is the name of a dish or a bento, or a\npath.",
+		Long:        "List the dishes and their tasks, or with --left-out the directories with a manifest\nthat are no dishes, with the reason. TARGET is the name of a dish or a bento,\ntag:NAME for the dishes with this tag, or a path.",
 		Example:     "  bento dish list\n  bento dish list services/ --json\n  bento dish list --left-out",
 		RunE:        func(cmd *cobra.Command, args []string) error { return s.dishList(cmd.Context(), args, leftOut) },
 	}

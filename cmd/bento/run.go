@@ -50,7 +50,7 @@ func lifecycleCommand(s *session, task string) *cobra.Command {
 		Use: task + " [TARGET…] [-- ARGS…]", GroupID: "run",
 		Annotations: traits{Unless: "dry-run", Flags: ofRuns}.annotations(),
 		Short:       "Run " + task + " in every dish, or in those of TARGET",
-		Long:        "Run " + task + " in every dish, or in those of TARGET: the name of a dish or a bento,\nor a path. Their dependencies run first.",
+		Long:        "Run " + task + " in every dish, or in those of TARGET: the name of a dish or a bento,\ntag:NAME for the dishes with this tag, or a path. Their dependencies run first.",
 		Example:     "  bento " + task + "\n  bento " + task + " api\n  bento " + task + " services/",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at >= 0 {

@@ -41,7 +41,7 @@ func (sel *selection) all() bool {
 // addSelection adds the flags of a selection to a command.
 func addSelection(cmd *cobra.Command, sel *selection) {
 	set := cmd.Flags()
-	set.Var(repeated{&sel.Dishes}, "dish", "only the dish `NAME` (repeatable)")
+	set.Var(repeated{&sel.Dishes}, "dish", "only the dish `NAME`, or tag:TAG (repeatable)")
 	set.Var(repeated{&sel.filters}, "filter", "only the dishes of `TARGET`; api... adds dependencies, ...api dependents, !api leaves out (repeatable)")
 	set.Var(repeated{&sel.Bentos}, "bento", "only the dishes of the bento `NAME` (repeatable)")
 	set.Var(repeated{&sel.Exclude}, "exclude", "leave out `TARGET`, or one dish:task, unless another task depends on it (repeatable)")

@@ -22,7 +22,7 @@ func tasksCommand(s *session) *cobra.Command {
 		Use: "tasks [TARGET…]", GroupID: "ask",
 		Annotations: traits{Reads: true}.annotations(),
 		Short:       "List the tasks of dishes with their commands",
-		Long:        "List the tasks of every dish, or of those of TARGET (the name of a dish or a bento,\na path, or a glob), with their commands.",
+		Long:        "List the tasks of every dish, or of those of TARGET (the name of a dish or a bento,\ntag:NAME, a path, or a glob), with their commands.",
 		Example:     "  bento tasks\n  bento tasks api --json",
 		RunE:        func(cmd *cobra.Command, args []string) error { return s.listTasks(cmd.Context(), args) },
 	}

@@ -45,6 +45,8 @@ type Workspace struct {
 
 	IgnoreKeys []string // keys of other tools, about which bento does not warn
 
+	Boundaries []Boundary // in the order of the file
+
 	Defaults  defaults
 	Cache     cache
 	Plugins   Plugins

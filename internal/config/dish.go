@@ -72,6 +72,8 @@ type dishTable struct {
 	Outputs          globs                         `toml:"outputs" doc:"the outputs of build"`
 	DependsOn        []dependsOn                   `toml:"depends_on" also:"dependson,deps,dependencies,needs,requires" doc:"other dishes. With via = \"outputs\" the keys hold their outputs, and the files that git tracks among those, instead of their sources"`
 	ForceIndependent bool                          `toml:"force_independent" default:"false" doc:"the keys of the dish leave its dependencies out"`
+	Tags             []tomlfile.At[string]         `toml:"tags" doc:"words by which [boundaries] and the target tag:NAME select dishes; they are in no key"`
+	Visibility       *globs                        `toml:"visibility" doc:"globs of the dishes that may link to this one, each with // in front: [\"//apps/*\"]. An empty list hides it from every dish. Default: all may"`
 	Install          installTable                  `toml:"install" doc:"the install of its dependencies"`
 	Toolchain        toolchainTable                `toml:"toolchain" also:"tools,engines,versions" doc:"goes before that of bento.toml"`
 	Plugins          tomlfile.Map[dishPluginTable] `toml:"plugins" doc:"options of the plugin with this id"`
@@ -135,6 +137,12 @@ func fill(d *dish.Settings, f *tomlfile.File, base dish.Toolchain) []diagnostics
 	d.Name, d.Language = textOf(raw.Name), textOf(raw.Language)
 	d.Inputs, d.Outputs = raw.Inputs, raw.Outputs
 	d.ForceIndependent = raw.ForceIndependent
+	tags, more := tagsOf("tags", raw.Tags)
+	d.Tags, problems = tags, append(problems, more...)
+	if raw.Visibility != nil {
+		d.Visibility = (*[]dish.Glob)(raw.Visibility)
+		problems = append(problems, checkVisibility(*d.Visibility)...)
+	}
 	d.Install = dish.Install{Inputs: raw.Install.Inputs, PassEnv: envNames(raw.Install.PassEnv)}
 	d.Toolchain = raw.Toolchain.over(base)
 	for _, dep := range raw.DependsOn {

@@ -73,6 +73,9 @@ func rowName(file, path string) (name string, named bool) {
 		if rest, one := strings.CutPrefix(path, "plugins.x."); one {
 			return "[plugins.<id>] " + rest, true
 		}
+		if rest, one := strings.CutPrefix(path, "boundaries.x."); one {
+			return "[boundaries] <tag>." + rest, true
+		}
 		if rest, one := strings.CutPrefix(path, "tools.x."); one {
 			return "[tools.<id>] " + rest, true
 		}

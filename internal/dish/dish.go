@@ -136,6 +136,22 @@ func (d *Dish) TaskNames() []string {
 	return slices.Compact(names)
 }
 
+// Tags returns the tags of d in the order of dish.toml.
+func (d *Dish) Tags() []string {
+	tags := []string{}
+	if d.Config != nil {
+		for _, t := range d.Config.Tags {
+			tags = append(tags, t.Text)
+		}
+	}
+	return tags
+}
+
+// HasTag reports whether dish.toml lists the tag.
+func (d *Dish) HasTag(tag string) bool {
+	return d.Config != nil && slices.ContainsFunc(d.Config.Tags, func(t Text) bool { return t.Text == tag })
+}
+
 // Few lists the first few names of dishes, and says how many follow.
 func Few(names []string) string {
 	const most = 5

@@ -33,6 +33,8 @@ type Settings struct {
 	Inputs           []Glob
 	Outputs          []Glob
 	DependsOn        []Dependency
+	Tags             []Text
+	Visibility       *[]Glob            // of the dishes that may link to it; nil: all
 	ForceIndependent bool               // its keys do not include its dependencies
 	Install          Install            // of its dependencies
 	Toolchain        Toolchain          // on top of the workspace's

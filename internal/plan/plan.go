@@ -26,8 +26,8 @@ type Request struct {
 	AllowEmpty bool
 	// AllTasks selects every task of the selected dishes in place of Tasks.
 	AllTasks bool
-	// Targets are names of dishes or bentos, or paths; a path with "/" in front starts at the
-	// workspace and exists. "...x" is x and its dependents, "x..." x and its dependencies.
+	// Targets are names of dishes or bentos, "tag:ui" for the dishes with the tag ui, or paths; a path with "/" in
+	// front starts at the workspace and exists. "...x" is x and its dependents, "x..." x and its dependencies.
 	Targets []string
 	Exclude []string // targets or "dish:task": left out unless another task depends on them
 	Dishes  []string // names, in addition to Targets

@@ -35,7 +35,7 @@ func (b *builder) selectDishes(req Request) []*dish.Dish {
 		add(b.target(target, req.Dir))
 	}
 	for _, target := range req.Exclude {
-		if _, _, task := strings.Cut(target, ":"); task && b.byName[target] == nil {
+		if isTaskID(target) && b.byName[target] == nil {
 			continue // excludeTasks handles it
 		}
 		for _, d := range b.target(target, req.Dir) {
@@ -49,6 +49,9 @@ func (b *builder) dish(name string) []*dish.Dish {
 	if d := b.byName[name]; d != nil {
 		return b.ws.Named(d)
 	}
+	if tag, ok := strings.CutPrefix(name, tagPrefix); ok {
+		return b.tagged(tag)
+	}
 	dir := path.Clean(name)
 	if i := slices.IndexFunc(b.ws.Dishes, func(d *dish.Dish) bool { return d.Path == dir }); i >= 0 {
 		b.problem(diagnostics.Error, diagnostics.Diagnostic{}, "unknown_dish", fmt.Sprintf("no dish is named %q", name), fmt.Sprintf("the dish in that directory is named %q", b.ws.Dishes[i].Name))
@@ -56,6 +59,29 @@ func (b *builder) dish(name string) []*dish.Dish {
 	}
 	b.unknown("unknown_dish", "no dish is named", name, b.dishNames())
 	return nil
+}
+
+// tagPrefix is in front of a tag in place of the name of a dish: "tag:ui" means every dish with the tag ui.
+const tagPrefix = "tag:"
+
+// isTaskID reports whether a target has the form dish:task.
+func isTaskID(target string) bool {
+	return strings.Contains(target, ":") && !strings.HasPrefix(strings.TrimPrefix(target, "..."), tagPrefix)
+}
+
+// tagged returns the dishes with a tag.
+func (b *builder) tagged(tag string) (dishes []*dish.Dish) {
+	var known []string
+	for _, d := range b.ws.Dishes {
+		if d.HasTag(tag) {
+			dishes = append(dishes, d)
+		}
+		known = append(known, d.Tags()...)
+	}
+	if len(dishes) == 0 {
+		b.unknown("unknown_tag", "no dish has the tag", tag, sortedSet(known))
+	}
+	return dishes
 }
 
 func (b *builder) bento(name string) []*dish.Dish {
@@ -89,6 +115,9 @@ func (b *builder) target(target, dir string) []*dish.Dish {
 	}
 	if rest, ok := strings.CutSuffix(target, "..."); ok && rest != "" {
 		return b.around(b.target(rest, dir), b.dependencies)
+	}
+	if tag, ok := strings.CutPrefix(target, tagPrefix); ok && b.byName[target] == nil {
+		return b.tagged(tag)
 	}
 	d := b.byName[target]
 	bento, isBento := b.findBento(target)
@@ -231,8 +260,8 @@ func (b *builder) selectTasks(req Request, dishes []*dish.Dish) []*Task {
 // excludeTasks removes the tasks in entries of the form dish:task. They still run as dependencies.
 func (b *builder) excludeTasks(exclude []string, tasks []*Task) []*Task {
 	for _, id := range exclude {
-		of, name, ok := strings.Cut(id, ":")
-		if !ok || b.byName[id] != nil {
+		of, name, _ := strings.Cut(id, ":")
+		if !isTaskID(id) || b.byName[id] != nil {
 			continue
 		}
 		if IsGlob(id) {

@@ -29,6 +29,8 @@ func (w *Workspace) Divide(names []string, dir string) (targets, tasks []string,
 		switch {
 		case adapters.IsLifecycle(name) && slices.Contains(knownTasks, name):
 			tasks = append(tasks, name)
+		case strings.HasPrefix(plan.Center(name), "tag:") && !slices.Contains(knownTasks, name):
+			targets = append(targets, name)
 		case name == "", !bare && !strings.Contains(name, ":"), matchesAny(name, known):
 			targets = append(targets, name)
 		case strings.Contains(name, ":"), matchesAny(name, knownTasks):
@@ -46,7 +48,7 @@ func (w *Workspace) Divide(names []string, dir string) (targets, tasks []string,
 
 // IsTarget reports whether a name on the command line, given in dir, names dishes and not a task.
 func (w *Workspace) IsTarget(name, dir string) bool {
-	if strings.ContainsRune(name, ':') {
+	if strings.ContainsRune(name, ':') && !strings.HasPrefix(name, "tag:") {
 		return false
 	}
 	_, problems := plan.Build(w.Workspace, plan.Request{Tasks: []string{name}})
