@@ -130,7 +130,9 @@ func (s *session) complete(root *cobra.Command) {
 	dishes := func() []string { return s.names().dishes() }
 	about := map[string]completer{
 		"run": words(tasks), "watch": words(tasks), "why": once(ids), "last": once(ids), "logs": once(ids),
-		"dish list": words(targets), "dishes": words(targets), "tasks": words(targets), "box add": words(dishes), "toolchain list": words(targets), "toolchain check": words(targets),
+		"dish list": words(targets), "dishes": words(targets), "tasks": words(targets), "box add": words(dishes),
+		"query dependents": once(func() []string { return append(targets(), ids()...) }), "query dependencies": once(func() []string { return append(targets(), ids()...) }),
+		"toolchain list": words(targets), "toolchain check": words(targets),
 	}
 	about["plan"] = withFiles(words(func() []string { return append(targets(), tasks()...) }))
 	for _, name := range append(adapters.Lifecycle(), "graph", "install", "artifacts", "clean") {

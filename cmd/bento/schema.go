@@ -27,6 +27,8 @@ func documents() []published {
 		{name: "install", title: "the results of installs", value: report.Install{}},
 		{name: "why", title: "the ingredients of a key", value: report.Why{}},
 		{name: "graph", title: "the dependencies between dishes and between tasks", value: report.Graph{}},
+		{name: "query.dependents", title: "what depends on dishes or a task, or what they depend on", also: []string{"query.dependencies"}, value: report.Related{}},
+		{name: "query.paths", title: "the dishes that have paths", value: report.PathOwners{}},
 		{name: "event", title: "one line of --events", value: report.Event{}},
 		{name: "error", title: "an error, in place of any other document", value: report.Error{}},
 		{name: "plugin.list", title: "plugins on PATH", value: report.PluginList{}},
