@@ -66,15 +66,22 @@ func lifecycleCommand(s *session, task string) *cobra.Command {
 
 func ciCommand(s *session) *cobra.Command {
 	var sel selection
+	matrix := 0
 	cmd := &cobra.Command{
 		Use: "ci", GroupID: "run",
 		Annotations: traits{Unless: "dry-run", Flags: ofRuns, Warns: true, Strict: true}.annotations(),
 		Short:       "Run build, check, lint, test, and tasks with ci = true",
-		Example:     "  bento ci\n  bento ci --since origin/main\n  bento ci --shard 1/4",
+		Example:     "  bento ci\n  bento ci --since origin/main\n  bento ci --shard 1/4\n  bento ci --matrix 4",
 		Args:        cobra.NoArgs,
-		RunE:        func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context(), sel) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("matrix") {
+				return s.printMatrix(cmd.Context(), sel, matrix)
+			}
+			return s.run(cmd.Context(), sel)
+		},
 	}
 	addRun(cmd, &sel)
+	cmd.Flags().IntVar(&matrix, "matrix", 0, "run nothing; print the parts of at most `N` jobs as the matrix of a GitHub workflow")
 	return cmd
 }
 

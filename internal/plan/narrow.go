@@ -72,10 +72,19 @@ func (p *Plan) Hold() *Plan {
 	return held
 }
 
-// Shard returns the requested tasks of part index of count, from 1. The parts are disjoint and
-// complete, and never split a dish. They are as even as weight allows. weight must return the same
-// on every machine, so it must not depend on local data.
+// Shard returns the requested tasks of part index of count, from 1. See Parts.
 func (p *Plan) Shard(index, count int, weight func(*Task) int64) func(*Task) bool {
+	part := p.Parts(count, weight)
+	return func(t *Task) bool {
+		i, requested := part[t.Dish]
+		return requested && i == index-1
+	}
+}
+
+// Parts divides the dishes of the requested tasks into count parts, and returns the part of each, from 0. The
+// parts are disjoint and complete, and never split a dish. They are as even as weight allows. weight must return
+// the same on every machine, so it must not depend on local data.
+func (p *Plan) Parts(count int, weight func(*Task) int64) map[*dish.Dish]int {
 	type load struct {
 		dish *dish.Dish
 		sum  int64
@@ -99,7 +108,7 @@ func (p *Plan) Shard(index, count int, weight func(*Task) int64) func(*Task) boo
 	})
 	// The heaviest first, each to the lightest part so far.
 	sums := make([]int64, count)
-	mine := make(map[*dish.Dish]bool)
+	part := make(map[*dish.Dish]int, len(loads))
 	for _, l := range loads {
 		least := 0
 		for i := range sums {
@@ -108,7 +117,7 @@ func (p *Plan) Shard(index, count int, weight func(*Task) int64) func(*Task) boo
 			}
 		}
 		sums[least] += l.sum
-		mine[l.dish] = least == index-1
+		part[l.dish] = least
 	}
-	return func(t *Task) bool { return mine[t.Dish] }
+	return part
 }
