@@ -36,7 +36,7 @@ type dishNames struct {
 func (w *opened) keepNames() {
 	var n names
 	for _, d := range w.Dishes {
-		n.Dishes = append(n.Dishes, dishNames{d.Name, d.TaskNames()})
+		n.Dishes = append(n.Dishes, dishNames{d.Name, append(d.TaskNames(), d.Aliases()...)})
 	}
 	for _, b := range w.Bentos {
 		n.Bentos = append(n.Bentos, b.Name)

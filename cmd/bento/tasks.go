@@ -47,13 +47,13 @@ func (s *session) listTasks(ctx context.Context, targets []string) error {
 	doc := report.TaskList{Schema: report.Schema("tasks"), Entries: []report.TaskRow{}}
 	for _, d := range p.Dishes {
 		for _, t := range p.TasksOf(d) {
-			doc.Entries = append(doc.Entries, report.TaskRow{ID: t.ID(), Dish: d.Name, Name: t.Name, Run: t.Run, Persistent: t.Persistent, Interactive: t.Interactive})
+			doc.Entries = append(doc.Entries, report.NewTaskRow(t))
 		}
 	}
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
-	report.WriteTaskList(s.out, s.style, doc)
+	report.WriteTaskList(s.out, s.style, doc, s.flags.verbose)
 	if len(w.Dishes) == 0 {
 		_, err = fmt.Fprintln(s.out, report.Printable(w.lookedFor()))
 	}

@@ -21,6 +21,9 @@ const (
 // taskTable is the schema of [tasks.<name>].
 type taskTable struct {
 	Run              command                 `toml:"run" also:"command,commands,cmd,cmds,script,exec" doc:"the command: a string is a line for the shell, an array the words of a command without one"`
+	Description      string                  `toml:"description" also:"desc,summary,help" doc:"one line about the task, which bento tasks prints"`
+	Group            string                  `toml:"group" doc:"the heading below which bento tasks lists the task"`
+	Aliases          []tomlfile.At[string]   `toml:"aliases" also:"alias" doc:"further names of the task on the command line, unique among the tasks of the dish. No other task can use them, and they are no part of the key"`
 	Tool             tomlfile.At[string]     `toml:"tool" doc:"in place of run: the tool that is called, \"acme.fmt:fmt.check\", or \"acme-fmt\" for a module"`
 	Input            toolInput               `toml:"input" doc:"what the tool is called with, as JSON. \"${inputs}\" is the list of the task's input files, ${dish} the dish's path, ${out} the directory that the tool writes its outputs to"`
 	Parser           tomlfile.At[string]     `toml:"parser" doc:"\"tool:acme.report:parse\": the tool that reads the findings in the output of the task, in place of the adapter's parser"`
@@ -123,7 +126,9 @@ func (t *taskTable) task(dir, name string, pos diagnostics.Pos) (dish.TaskSettin
 	}
 	task.Tool, task.Input, task.Uses = textOf(t.Tool), t.Input.text, t.Input.uses
 	task.Parser = textOf(t.Parser)
-	problems := checkTaskName(name, pos)
+	about, problems := t.about(name)
+	task.About = about
+	problems = append(problems, checkTaskName(name, pos)...)
 	problems = append(problems, t.checkTool()...)
 	problems = append(problems, checkParser(t.Parser)...)
 	var more []diagnostics.Diagnostic

@@ -152,6 +152,19 @@ func (d *Dish) HasTag(tag string) bool {
 	return d.Config != nil && slices.ContainsFunc(d.Config.Tags, func(t Text) bool { return t.Text == tag })
 }
 
+// Aliases returns the aliases of the tasks of d.
+func (d *Dish) Aliases() (names []string) {
+	if d.Config == nil {
+		return nil
+	}
+	for _, t := range d.Config.Tasks {
+		for _, alias := range t.About.Aliases {
+			names = append(names, alias.Text)
+		}
+	}
+	return names
+}
+
 // Few lists the first few names of dishes, and says how many follow.
 func Few(names []string) string {
 	const most = 5

@@ -1,6 +1,7 @@
 package dish
 
 import (
+	"slices"
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
@@ -9,8 +10,9 @@ import (
 // TaskSettings are one table [tasks.<name>]. They inherit missing fields from the adapter's recipe of the
 // same name.
 type TaskSettings struct {
-	Name string
-	Pos  diagnostics.Pos // of the name
+	Name  string
+	Pos   diagnostics.Pos // of the name
+	About About
 
 	Run  string   // for a shell; empty when not given or when Argv is
 	Argv []string // without a shell
@@ -54,6 +56,18 @@ type TaskSettings struct {
 	Language  Text // the adapter whose dish of the directory has the task, empty when not given
 	// Misnamed says that a problem was reported about an unknown key that may mean run.
 	Misnamed bool
+}
+
+// About is what a task says to people. Nothing of it is an ingredient of the key.
+type About struct {
+	Description string
+	Group       string // the heading of a list of tasks
+	Aliases     []Text // further names of the task on the command line
+}
+
+// IsAlias reports whether name is an alias of the task. A nil About has none.
+func (a *About) IsAlias(name string) bool {
+	return a != nil && slices.ContainsFunc(a.Aliases, func(alias Text) bool { return alias.Text == name })
 }
 
 // Ready is the check by which bento detects that a persistent task is ready. Exactly one of the first four fields

@@ -32,6 +32,7 @@ func override(b *builder, d *dish.Dish, byName map[string]*Task, c *dish.TaskSet
 			"add run = \"…\"")
 		return
 	}
+	t.About = &c.About
 	setCommand(t, c)
 	b.setTools(t, c)
 	setGlobs(t, c)

@@ -110,6 +110,8 @@ type Task struct {
 	HashEnv []string          // names of variables that are passed and are in the key
 	PassEnv []string          // names or PREFIX_* that are passed and are not in the key
 
+	About *dish.About // what dish.toml says of it to people; nil for a recipe without a table
+
 	NoInstall  bool // it does not use the packages that the install of Dish installs
 	Requested  bool // named by the request, and not only a dependency
 	Held       bool // it is neither run nor restored

@@ -26,6 +26,7 @@ func resolve(b *builder, d *dish.Dish) []*Task {
 			override(b, d, byName, &d.Config.Tasks[i])
 		}
 	}
+	b.checkAliases(d, byName)
 	tasks := slices.SortedFunc(maps.Values(byName), func(x, y *Task) int {
 		return cmp.Or(cmp.Compare(x.rank, y.rank), strings.Compare(x.Name, y.Name))
 	})

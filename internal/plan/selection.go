@@ -270,7 +270,7 @@ func (b *builder) excludeTasks(exclude []string, tasks []*Task) []*Task {
 		}
 		if d := b.byName[of]; d == nil {
 			b.unknown("unknown_dish", "no dish is named", of, b.dishNames())
-		} else if t := b.taskIn(d, name); t != nil {
+		} else if t := b.calledIn(d, name); t != nil {
 			id = t.ID()
 		} else {
 			b.unknown("unknown_task", "dish \""+of+"\" has no task", name, b.taskNames(d))
@@ -326,7 +326,7 @@ func (b *builder) named(req Request, name string, dishes []*dish.Dish) []*Task {
 	of, task, ok := strings.Cut(name, ":")
 	d := b.byName[of]
 	if ok && d != nil {
-		if t := b.taskIn(d, task); t != nil && (req.IDs || len(whole) == 0) {
+		if t := b.calledIn(d, task); t != nil && (req.IDs || len(whole) == 0) {
 			return []*Task{t}
 		} else if t != nil {
 			b.ambiguousTask(t, whole[0])
@@ -383,12 +383,12 @@ func (b *builder) meant(name string) string {
 	return ""
 }
 
-// wholeNamed returns the tasks of dishes with exactly this name. If a member has such a task, it
+// wholeNamed returns the tasks of dishes with exactly this name or alias. If a member has such a task, it
 // leaves out a script of a workspace's root with the name: such a script mostly builds the members.
 func (b *builder) wholeNamed(name string, dishes []*dish.Dish) []*Task {
 	var found, scripts []*Task
 	for _, d := range dishes {
-		switch t := b.task(d, name); {
+		switch t := b.called(d, name); {
 		case t == nil:
 		case t.Lifecycle && t.script:
 			scripts = append(scripts, t)

@@ -73,40 +73,6 @@ func WriteLeftOut(w io.Writer, style Style, doc DishList) {
 	}
 }
 
-// TaskList is the document of `bento tasks`.
-type TaskList struct {
-	Schema  string    `json:"schema"`
-	Entries []TaskRow `json:"entries"`
-}
-
-// TaskRow is a task.
-type TaskRow struct {
-	ID          string `json:"id"` // "dish:task"
-	Dish        string `json:"dish"`
-	Name        string `json:"name"`
-	Run         string `json:"run"`
-	Persistent  bool   `json:"persistent,omitempty"`
-	Interactive bool   `json:"interactive,omitempty"`
-}
-
-// WriteTaskList prints the tasks for people.
-func WriteTaskList(w io.Writer, style Style, doc TaskList) {
-	if len(doc.Entries) == 0 {
-		fmt.Fprintln(w, "no tasks")
-	}
-	for _, t := range doc.Entries {
-		command, _, _ := strings.Cut(strings.TrimSpace(t.Run), "\n")
-		line := style.Bold(fmt.Sprintf("%-20s", PrintableLine(t.ID))) + "  " + PrintableLine(command)
-		switch {
-		case t.Persistent:
-			line += style.Dim("  (persistent)")
-		case t.Interactive:
-			line += style.Dim("  (interactive)")
-		}
-		fmt.Fprintln(w, line)
-	}
-}
-
 // BentoList is the document of `bento box list`.
 type BentoList struct {
 	Schema  string     `json:"schema"`

@@ -121,11 +121,11 @@ func (w *Workspace) names() []string {
 	return names
 }
 
-// allTasks returns the names of the tasks of all dishes, each once.
+// allTasks returns the names and aliases of the tasks of all dishes, each once.
 func (w *Workspace) allTasks() []string {
 	var names []string
 	for _, d := range w.Dishes {
-		names = append(names, d.TaskNames()...)
+		names = append(append(names, d.TaskNames()...), d.Aliases()...)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
