@@ -83,6 +83,7 @@ func Find(ctx context.Context, o Options) (*dish.Workspace, []diagnostics.Diagno
 	f.findEmbeds()
 	f.checkEmbeds()
 	f.fillBentos()
+	f.findOwners()
 	f.checkPins()
 	f.save()
 	return f.ws, diagnostics.Sorted(f.problems)

@@ -21,7 +21,7 @@ func commands() []subcommand {
 		list = append(list, subcommand{task, func(s *session) *cobra.Command { return lifecycleCommand(s, task) }})
 	}
 	return append(list, []subcommand{
-		{"plan", planCommand}, {"why", whyCommand}, {"graph", graphCommand}, {"query", queryCommand}, {"dishes", dishesCommand}, {"tasks", tasksCommand},
+		{"plan", planCommand}, {"why", whyCommand}, {"graph", graphCommand}, {"query", queryCommand}, {"dishes", dishesCommand}, {"tasks", tasksCommand}, {"owners", ownersCommand},
 		{"last", lastCommand}, {"logs", logsCommand}, {"artifacts", artifactsCommand}, {"explain", explainCommand}, {"x", xCommand},
 		{"init", initCommand}, {"add", addCommand}, {"dish", dishCommand}, {"box", boxCommand}, {"toolchain", toolchainCommand},
 		{"doctor", doctorCommand}, {"clean", cleanCommand}, {"cache", cacheCommand}, {"plugin", pluginCommand}, {"tool", toolCommand},

@@ -93,15 +93,24 @@ func (s *session) queryPaths(ctx context.Context, paths []string) error {
 	report.WriteProblems(s.err, s.style, w.Problems)
 	doc := report.PathOwners{Schema: report.Schema("query.paths"), Entries: []report.PathOwner{}}
 	for _, path := range paths {
-		abs := path
-		if !filepath.IsAbs(path) {
-			abs = filepath.Join(w.Root, filepath.FromSlash(w.dir), path)
-		}
-		rel, inside := w.Relative(abs)
-		if !inside {
-			return notFound("target_not_found", path+" lies outside of the workspace "+w.Root, "use -C for another workspace")
+		rel, err := w.inside(path)
+		if err != nil {
+			return err
 		}
 		doc.Entries = append(doc.Entries, report.NewPathOwner(w.Workspace.Workspace, rel))
 	}
 	return show(s, doc, report.WritePathOwners)
+}
+
+// inside returns a path of the command line, which may be missing, relative to the workspace.
+func (w *opened) inside(path string) (string, error) {
+	abs := path
+	if !filepath.IsAbs(path) {
+		abs = filepath.Join(w.Root, filepath.FromSlash(w.dir), path)
+	}
+	rel, inside := w.Relative(abs)
+	if !inside {
+		return "", notFound("target_not_found", path+" lies outside of the workspace "+w.Root, "use -C for another workspace")
+	}
+	return rel, nil
 }

@@ -78,6 +78,7 @@ func ownDocuments() []published {
 		{name: "add", title: "the added dependencies", value: added{}},
 		{name: "dish.add", title: "a new dish", value: addedDish{}},
 		{name: "dish.list", title: "the dishes of a workspace", value: report.DishList{}},
+		{name: "owners", title: "the owners of paths by CODEOWNERS", value: report.Owners{}},
 		{name: "tasks", title: "the tasks of a workspace", value: report.TaskList{}},
 		{name: "logs", title: "the last log of a task", value: lastLog{}},
 		{name: "box.add", title: "a new or changed bento", value: addedBox{}},

@@ -10,13 +10,13 @@ var closures = []struct {
 	without  []string
 }{
 	{"internal/plan", 8_100, []string{"internal/clone", "internal/config", "internal/git", "internal/owndir", "internal/proc", "internal/tomlfile", "internal/tree", "discovery", "os/exec", "net", "net/http"}},
-	{"internal/run", 42_200, []string{"internal/config", "internal/tomlfile", "diagnostics/parse", "discovery"}},
+	{"internal/run", 42_300, []string{"internal/config", "internal/tomlfile", "diagnostics/parse", "discovery"}},
 	{"internal/workspace", 60_000, []string{"adapters/builtin", "internal/companion", "plugin/bundle", "plugin/oneshot", "plugin/wasm"}},
 }
 
 // Bounds of the tree, tests not counted.
 const (
-	maxPackages = 140
+	maxPackages = 141
 	maxLines    = 152_000
 )
 

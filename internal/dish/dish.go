@@ -56,7 +56,8 @@ type Dish struct {
 	Closed bool
 	// Imports returns globs, relative to another dish, of its directories that the sources of this one import, nil if
 	// that is unknown. It is nil unless the imports matter.
-	Imports func(of *Dish) []string
+	Imports  func(of *Dish) []string
+	OwnersOf func(path string) (Ownership, error) // see Workspace.OwnersOf
 	// Build represents the dishes of one build; nil for a build of one dish.
 	Build *Dish
 
@@ -163,6 +164,29 @@ func (d *Dish) Aliases() (names []string) {
 		}
 	}
 	return names
+}
+
+// Ownership is the line of CODEOWNERS that decides about a path. Without such a line it is zero.
+type Ownership struct {
+	Owners  []string // none if the line takes the path from the owners of others
+	Pattern string
+	Pos     diagnostics.Pos
+}
+
+// Owners returns the owners of the directory of d by CODEOWNERS, empty without one that bento can use.
+func (d *Dish) Owners() []string {
+	if d.OwnersOf == nil {
+		return []string{}
+	}
+	dir := d.Path + "/"
+	if d.Path == "." {
+		dir = "/"
+	}
+	o, err := d.OwnersOf(dir)
+	if err != nil { // bento owners reports it
+		return []string{}
+	}
+	return append([]string{}, o.Owners...)
 }
 
 // Few lists the first few names of dishes, and says how many follow.

@@ -28,6 +28,9 @@ type Workspace struct {
 	// Excludes reports whether [workspace] exclude matches a path or a directory above it: no dish is
 	// looked for there.
 	Excludes func(path string) bool
+	// OwnersOf returns who owns a path relative to the root by CODEOWNERS; a directory has "/" at the end. The error
+	// is about that file. It is safe for concurrent use; nil where the files are unknown.
+	OwnersOf func(path string) (Ownership, error)
 }
 
 // Files answers from the walk of a workspace and from git's list of files, and reads no other file. A *tree.Tree

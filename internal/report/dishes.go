@@ -23,6 +23,7 @@ type DishRow struct {
 	Language   *string  `json:"language"` // null for none
 	Bentos     []string `json:"bentos"`
 	Tags       []string `json:"tags"`
+	Owners     []string `json:"owners"` // by CODEOWNERS
 	Tasks      []string `json:"tasks"`
 	DependsOn  []string `json:"depends_on"` // names of dishes
 	Configured bool     `json:"configured"` // it has a dish.toml
@@ -32,7 +33,7 @@ type DishRow struct {
 func NewDishRow(d *dish.Dish) DishRow {
 	row := DishRow{
 		Name: d.Name, Path: d.Path, Configured: d.Config != nil,
-		Bentos: append([]string{}, d.Bentos...), Tags: d.Tags(), Tasks: d.TaskNames(), DependsOn: []string{},
+		Bentos: append([]string{}, d.Bentos...), Tags: d.Tags(), Owners: d.Owners(), Tasks: d.TaskNames(), DependsOn: []string{},
 	}
 	if d.Adapter != nil {
 		id := d.Adapter.Manifest().AdapterID

@@ -52,6 +52,8 @@ type runTask struct {
 	Log        string  `json:"log,omitempty"`
 	Output     string  `json:"output_excerpt,omitempty"` // the end of it, of failures
 
+	Owners []string `json:"owners,omitempty"` // of the dish by CODEOWNERS, of failures
+
 	Diagnostics []diagnostics.Diagnostic `json:"diagnostics,omitempty"`
 }
 
@@ -167,6 +169,9 @@ func newTaskRow(r *run.Result) runTask {
 	}
 	if r.Outcome.Executed() {
 		row.Outcome.ExitCode = &r.ExitCode
+	}
+	if r.Outcome == run.Failed {
+		row.Owners = r.Task.Dish.Owners()
 	}
 	if r.Failure != nil {
 		row.Outcome.Code = string(r.Failure.Code)

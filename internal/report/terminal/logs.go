@@ -3,6 +3,7 @@ package terminal
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/report"
@@ -29,6 +30,9 @@ func (l *Lines) failure(r *run.Result) {
 	report.WriteFindings(l.Err, l.Style, r.Diagnostics, "bento:   ", more)
 	if r.LogPath != "" {
 		fmt.Fprintf(l.Err, "bento:   log: %s\n", report.Printable(r.LogPath))
+	}
+	if owners := r.Task.Dish.Owners(); len(owners) > 0 {
+		fmt.Fprintf(l.Err, "bento:   owners: %s\n", report.PrintableLine(strings.Join(owners, " ")))
 	}
 }
 
