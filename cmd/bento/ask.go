@@ -8,6 +8,10 @@ import (
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
+
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/run"
 )
 
 // maxAnswer bounds an answer at the terminal, in bytes.
@@ -23,10 +27,34 @@ func (s *session) asks() bool {
 // Every other answer is no, and so is the end of the input. Without a terminal it returns an error
 // that names command.
 func (s *session) confirm(ctx context.Context, command, question string) (bool, error) {
-	in := s.files[0]
 	if !s.asks() {
 		return false, usageError(command+" asks for confirmation, which requires a terminal; nothing was removed", "add --yes to remove without a question")
 	}
+	return s.ask(ctx, question)
+}
+
+// confirmTasks returns the function that asks about each task with a question, nil without a terminal.
+func (s *session) confirmTasks() func(context.Context, []*plan.Task) error {
+	if !s.asks() {
+		return nil
+	}
+	return func(ctx context.Context, tasks []*plan.Task) error {
+		for _, t := range tasks {
+			yes, err := s.ask(ctx, report.PrintableLine(t.ID()+": "+t.Question()))
+			if err == nil && !yes {
+				err = notFound(run.ReasonNotConfirmed, t.ID()+" was not confirmed, so nothing runs", "answer y, or add --yes")
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// ask asks a question at the terminal, and reports whether the answer is yes.
+func (s *session) ask(ctx context.Context, question string) (bool, error) {
+	in := s.files[0]
 	fmt.Fprintf(s.err, "bento: %s [y/N] ", question)
 	answer, err := readAnswer(ctx, in)
 	if !strings.HasSuffix(answer, "\n") {

@@ -74,3 +74,35 @@ func TestPromptOfInit(t *testing.T) {
 		}
 	}
 }
+
+// TestPromptOfTask: at a terminal, bento asks before it executes a task with confirm, once, and not for a cache hit.
+func TestPromptOfTask(t *testing.T) {
+	t.Parallel()
+	p := openPane(t, needTool(t, "tmux"), 100, 30)
+	bin := builtBento(t)
+	write(t, p.dir, "bento.toml", "")
+	write(t, p.dir, "d/dish.toml", "language = \"none\"\n[tasks.deploy]\nrun = \"echo made > out\"\noutputs = [\"out\"]\nconfirm = \"Deploy to production?\"\n"+
+		"[tasks.a]\nrun = \"true\"\ndepends_on = [\"deploy\"]\n[tasks.b]\nrun = \"true\"\ndepends_on = [\"deploy\"]\n")
+	made := filepath.Join(p.dir, "d", "out")
+	cache := "export BENTO_CACHE_DIR=" + filepath.Join(p.dir, "cache") + "; "
+	for _, answer := range []struct{ key, says, code string }{
+		{"C-c", "", "130"}, {"n", "d:deploy was not confirmed, so nothing runs", "2"}, {"Enter", "d:deploy was not confirmed", "2"},
+	} {
+		p.run(cache + bin + " run a b; echo code $?; exec cat")
+		p.untilText("d:deploy: Deploy to production? [y/N]")
+		p.keys(answer.key)
+		if answer.key == "n" {
+			p.keys("Enter")
+		}
+		p.untilText(answer.says, "\ncode "+answer.code)
+		if _, err := os.Stat(made); err == nil {
+			t.Fatalf("answer %s: the task ran", answer.key)
+		}
+	}
+	p.run(cache + bin + " run a b; echo code $?; exec cat")
+	p.untilText("[y/N]")
+	p.keys("y", "Enter")
+	p.untilText("3 built", "\ncode 0")
+	p.run(cache + bin + " run a b; echo code $?; exec cat")
+	p.untilText("3 hits", "\ncode 0")
+}

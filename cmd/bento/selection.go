@@ -25,6 +25,7 @@ type selection struct {
 	only      bool     // without dependencies
 	force     bool     // no result is taken from the cache
 	dry       bool     // nothing runs; the plan is printed
+	yes       bool     // tasks run without their questions
 	filters   []string // targets, as other tools write them; filter sorts them
 	since     string   // a ref of git
 	affected  bool     // since is the default branch
@@ -62,6 +63,7 @@ func addRun(cmd *cobra.Command, sel *selection) {
 	addSelection(cmd, sel)
 	addForce(cmd, sel)
 	cmd.Flags().BoolVar(&sel.dry, "dry-run", false, "run nothing; print the plan of this selection, as bento plan does")
+	cmd.Flags().BoolVar(&sel.yes, "yes", false, "run tasks with confirm without a question")
 	cmd.Flags().BoolVar(&sel.AllowEmpty, "allow-empty", false, "succeed if no dish is selected")
 }
 

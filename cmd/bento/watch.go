@@ -153,6 +153,9 @@ func (w *watching) plan(ctx context.Context, ws *opened) (*plan.Plan, error) {
 		return nil, err
 	}
 	for _, t := range p.Tasks {
+		if t.Question() != "" {
+			return nil, usageError(t.ID()+" asks before it runs, and bento watch repeats tasks", "run it once with bento run "+t.ID()+", or leave it out with --exclude")
+		}
 		if t.Requested && t.Interactive {
 			return nil, usageError(t.ID()+" is interactive, and bento watch runs no interactive task", "run it once with bento run "+t.ID())
 		}

@@ -11,7 +11,7 @@ import (
 // about returns what a task says to people. It reports aliases that cannot be names; plan reports those that
 // another task of the dish has.
 func (t *taskTable) about(name string) (about dish.About, problems []diagnostics.Diagnostic) {
-	about = dish.About{Description: strings.TrimSpace(t.Description), Group: strings.TrimSpace(t.Group)}
+	about = dish.About{Description: strings.TrimSpace(t.Description), Group: strings.TrimSpace(t.Group), Confirm: strings.TrimSpace(t.Confirm)}
 	for _, alias := range t.Aliases {
 		more := checkTaskName(alias.Value, alias.Pos)
 		switch {

@@ -24,6 +24,7 @@ type taskTable struct {
 	Description      string                  `toml:"description" also:"desc,summary,help" doc:"one line about the task, which bento tasks prints"`
 	Group            string                  `toml:"group" doc:"the heading below which bento tasks lists the task"`
 	Aliases          []tomlfile.At[string]   `toml:"aliases" also:"alias" doc:"further names of the task on the command line, unique among the tasks of the dish. No other task can use them, and they are no part of the key"`
+	Confirm          string                  `toml:"confirm" also:"prompt" doc:"the question that bento asks at the terminal before a run that may execute the task. Elsewhere the run is refused without --yes. It is not asked for a cache hit"`
 	Tool             tomlfile.At[string]     `toml:"tool" doc:"in place of run: the tool that is called, \"acme.fmt:fmt.check\", or \"acme-fmt\" for a module"`
 	Input            toolInput               `toml:"input" doc:"what the tool is called with, as JSON. \"${inputs}\" is the list of the task's input files, ${dish} the dish's path, ${out} the directory that the tool writes its outputs to"`
 	Parser           tomlfile.At[string]     `toml:"parser" doc:"\"tool:acme.report:parse\": the tool that reads the findings in the output of the task, in place of the adapter's parser"`

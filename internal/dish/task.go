@@ -62,6 +62,7 @@ type TaskSettings struct {
 type About struct {
 	Description string
 	Group       string // the heading of a list of tasks
+	Confirm     string // the question that is asked before it runs
 	Aliases     []Text // further names of the task on the command line
 }
 

@@ -208,6 +208,14 @@ func (t *Task) Place() string {
 // Recipe reports whether the command of t is from its adapter, and not written by the user.
 func (t *Task) Recipe() bool { return t.recipe }
 
+// Question returns the question that is asked before t runs, "" for none.
+func (t *Task) Question() string {
+	if t.About == nil {
+		return ""
+	}
+	return t.About.Confirm
+}
+
 // Command returns the command as people write it, with the arguments of the request.
 func (t *Task) Command() string {
 	if len(t.Args) == 0 {

@@ -24,6 +24,7 @@ type TaskRow struct {
 	Description string   `json:"description,omitempty"`
 	Group       string   `json:"group,omitempty"`
 	Aliases     []string `json:"aliases,omitempty"`
+	Confirm     string   `json:"confirm,omitempty"` // the question before it runs
 	Persistent  bool     `json:"persistent,omitempty"`
 	Interactive bool     `json:"interactive,omitempty"`
 }
@@ -32,7 +33,7 @@ type TaskRow struct {
 func NewTaskRow(t *plan.Task) TaskRow {
 	row := TaskRow{ID: t.ID(), Dish: t.Dish.Name, Name: t.Name, Run: t.Run, Persistent: t.Persistent, Interactive: t.Interactive}
 	if t.About != nil {
-		row.Description, row.Group = t.About.Description, t.About.Group
+		row.Description, row.Group, row.Confirm = t.About.Description, t.About.Group, t.About.Confirm
 		for _, alias := range t.About.Aliases {
 			row.Aliases = append(row.Aliases, alias.Text)
 		}
@@ -85,6 +86,9 @@ func (t TaskRow) write(w io.Writer, style Style, commands bool) {
 func (t TaskRow) notes() (list []string) {
 	if len(t.Aliases) > 0 {
 		list = append(list, "also "+strings.Join(t.Aliases, ", "))
+	}
+	if t.Confirm != "" {
+		list = append(list, "asks first")
 	}
 	switch {
 	case t.Persistent:

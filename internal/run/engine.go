@@ -35,6 +35,10 @@ type Options struct {
 	// Memory returns the memory in bytes that the tasks that run at once may declare together, 0 for
 	// no limit. It is called only if a task declares its memory. Nil means no limit.
 	Memory func() int64
+	// Confirm returns nil if the user wants tasks with a question (plan.Task.Question) to run, and otherwise the error
+	// of the run. Yes means that no question is asked. Without both, such tasks are refused.
+	Confirm func(context.Context, []*plan.Task) error
+	Yes     bool
 	// Cancel receives the ids of tasks whose inputs have changed. These tasks and their dependents
 	// end as Skipped.
 	Cancel <-chan string
@@ -61,12 +65,13 @@ type engine struct {
 	unstage         func()                                                    // removes these and the stage; the journal is closed after it
 	installs        map[string]*scopeInstall
 	installReports  []*Install
-	release         func() // unlocks the workspace for other runs
-	touched         bool   // an execution or a restore has begun
-	ending          int    // the number of tasks without a result that are not persistent
-	serversUnneeded bool   // all tasks that are not persistent have ended
-	visits          int    // the number of calls of upstream
-	stop            string // the reason why no more tasks are started, "" while they are
+	release         func()              // unlocks the workspace for other runs
+	touched         bool                // an execution or a restore has begun
+	ending          int                 // the number of tasks without a result that are not persistent
+	serversUnneeded bool                // all tasks that are not persistent have ended
+	visits          int                 // the number of calls of upstream
+	confirmed       map[*plan.Task]bool // the tasks with a question that may run
+	stop            string              // the reason why no more tasks are started, "" while they are
 	running         int
 	jobs            chan func() func() // to idle goroutines
 	workers         sync.WaitGroup     // those goroutines
@@ -118,6 +123,9 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	}
 	e.fetchAll(ctx)
 	if err := e.refuse(e.keys.Preflight(ctx)); err != nil {
+		return nil, err
+	}
+	if err := e.confirm(ctx); err != nil {
 		return nil, err
 	}
 	e.startGuard()
@@ -472,22 +480,4 @@ func (e *engine) skipDependents(r *Result) {
 
 func dependsOn(t, on *plan.Task) bool {
 	return slices.ContainsFunc(t.Deps, func(d plan.Dep) bool { return d.Task == on })
-}
-
-// refuse returns the errors among problems that keep the run from starting. With --keep-going only
-// the tasks with errors fail, and the others run.
-func (e *engine) refuse(found key.Preflight) error {
-	var list, warnings []diagnostics.Diagnostic
-	for _, p := range found.Problems {
-		if p.Severity == diagnostics.Error && !e.opts.KeepGoing {
-			list = append(list, p)
-			continue
-		}
-		warnings = append(warnings, p)
-	}
-	e.env.warnAll(diagnostics.Sorted(warnings))
-	if err := diagnostics.AsError(list); err != nil {
-		return append(diagnostics.Problems(diagnostics.Sorted(list)), found.Advice(e.plan.Tasks)...)
-	}
-	return nil
 }

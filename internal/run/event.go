@@ -111,6 +111,7 @@ const (
 	ReasonInstallFailed    = "install_failed"
 	ReasonInterrupted      = "interrupted"
 	ReasonToolMissing      = "tool_missing"
+	ReasonNotConfirmed     = "not_confirmed"
 	reasonMadeTwice        = "output_made_twice"
 	reasonMissingOutput    = "missing_output"
 	ReasonMachine          = "machine_fault"

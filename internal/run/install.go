@@ -37,6 +37,10 @@ type scopeInstall struct {
 // executeInstalled executes a task once its dependencies are installed.
 func (e *engine) executeInstalled(ctx context.Context, ev *key.Evaluation) {
 	d := ev.Task.Dish
+	if !e.mayExecute(ev.Task) {
+		e.end(&Result{Task: ev.Task, Outcome: Failed, Reason: ReasonNotConfirmed, Message: "it asks before it runs, and was a cache hit when the run began", Key: ev.Key, ExitCode: -1})
+		return
+	}
 	if !awaitsInstall(ev.Task) {
 		e.execute(ctx, ev, "")
 		return
