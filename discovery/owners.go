@@ -19,7 +19,8 @@ func (f *finder) findOwners() {
 	if f.Clone == nil {
 		return
 	}
-	read := sync.OnceValues(func() (ownersFile, error) { return readOwners(f.Clone) })
+	files := f.Clone // the functions below outlive f, which is large
+	read := sync.OnceValues(func() (ownersFile, error) { return readOwners(files) })
 	f.ws.OwnersOf = func(path string) (dish.Ownership, error) {
 		file, err := read()
 		if err != nil || file.rules == nil {
