@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,11 +17,19 @@ import (
 func queryCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "query", GroupID: "ask",
-		Short: "Ask what depends on a dish or task, and which dishes have a path",
+		Short: "Ask what depends on a dish or task, and whose a path or a tag is",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(&cobra.Command{
+	owners := ownersCommand(s)
+	owners.GroupID, owners.Example = "", "  bento query owners services/api"
+	cmd.AddCommand(owners, &cobra.Command{
+		Use: "tags", Short: "List the tags and their dishes",
+		Annotations: traits{Reads: true}.annotations(),
+		Example:     "  bento query tags\n  bento query tags --json",
+		Args:        cobra.NoArgs,
+		RunE:        func(cmd *cobra.Command, _ []string) error { return s.queryTags(cmd.Context()) },
+	}, &cobra.Command{
 		Use: "dependents TARGET|DISH:TASK", Short: "List what depends on a dish or a task",
 		Annotations: traits{Reads: true}.annotations(),
 		Long:        "List the dishes that depend on those of TARGET, or the tasks that depend on a task,\nthe nearest first. The distance is 1 for what depends on it directly.",
@@ -63,7 +72,7 @@ func (s *session) queryRelated(ctx context.Context, name string, dependents bool
 	isDish := slices.ContainsFunc(w.Dishes, func(d *dish.Dish) bool { return d.Name == name })
 	_, _, isTask := splitTask(name)
 	req := plan.Request{Targets: []string{name}}
-	if isTask = isTask && !isDish; isTask {
+	if isTask = isTask && !isDish && !strings.HasPrefix(plan.Center(name), "tag:"); isTask {
 		req = plan.Request{Tasks: []string{name}, IDs: true}
 	}
 	p, _, problems, err := s.build(ctx, w, selection{Request: req})
@@ -113,4 +122,15 @@ func (w *opened) inside(path string) (string, error) {
 		return "", notFound("target_not_found", path+" lies outside of the workspace "+w.Root, "use -C for another workspace")
 	}
 	return rel, nil
+}
+
+// queryTags prints the tags with their dishes.
+func (s *session) queryTags(ctx context.Context) error {
+	w, err := s.open(ctx, s.lines())
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	report.WriteProblems(s.err, s.style, w.Problems)
+	return show(s, report.NewTagList(w.Dishes), report.WriteTagList)
 }

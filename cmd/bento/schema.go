@@ -28,6 +28,7 @@ func documents() []published {
 		{name: "why", title: "the ingredients of a key", value: report.Why{}},
 		{name: "graph", title: "the dependencies between dishes and between tasks", value: report.Graph{}},
 		{name: "query.dependents", title: "what depends on dishes or a task, or what they depend on", also: []string{"query.dependencies"}, value: report.Related{}},
+		{name: "query.tags", title: "the tags and their dishes", value: report.TagList{}},
 		{name: "query.paths", title: "the dishes that have paths", value: report.PathOwners{}},
 		{name: "event", title: "one line of --events", value: report.Event{}},
 		{name: "error", title: "an error, in place of any other document", value: report.Error{}},

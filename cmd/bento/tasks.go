@@ -21,9 +21,9 @@ func tasksCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "tasks [TARGET…]", GroupID: "ask",
 		Annotations: traits{Reads: true}.annotations(),
-		Short:       "List the tasks of dishes with their commands",
-		Long:        "List the tasks of every dish, or of those of TARGET (the name of a dish or a bento,\ntag:NAME, a path, or a glob), with their commands.",
-		Example:     "  bento tasks\n  bento tasks api --json",
+		Short:       "List the tasks of dishes with their descriptions or commands",
+		Long:        "List the tasks of every dish, or of those of TARGET (the name of a dish or a bento,\ntag:NAME, a path, or a glob), by group: the description of each, or its command if it\nhas none. With --verbose, also list the commands of tasks with a description.",
+		Example:     "  bento tasks\n  bento tasks -v\n  bento tasks api --json",
 		RunE:        func(cmd *cobra.Command, args []string) error { return s.listTasks(cmd.Context(), args) },
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -154,5 +155,42 @@ func WritePathOwners(w io.Writer, style Style, doc PathOwners) {
 			dishes = style.Dim("(in no dish)")
 		}
 		fmt.Fprintf(w, "%s  %s\n", style.Bold(PrintableLine(e.Path)), dishes)
+	}
+}
+
+// TagList is the document of `bento query tags`.
+type TagList struct {
+	Schema  string   `json:"schema"`
+	Entries []TagRow `json:"entries"`
+}
+
+// TagRow is a tag with its dishes.
+type TagRow struct {
+	Tag    string   `json:"tag"`
+	Dishes []string `json:"dishes"` // names
+}
+
+// NewTagList describes the tags of dishes, sorted.
+func NewTagList(dishes []*dish.Dish) TagList {
+	by := make(map[string][]string)
+	for _, d := range dishes {
+		for _, tag := range d.Tags() {
+			by[tag] = append(by[tag], d.Name)
+		}
+	}
+	doc := TagList{Schema: Schema("query.tags"), Entries: []TagRow{}}
+	for _, tag := range slices.Sorted(maps.Keys(by)) {
+		doc.Entries = append(doc.Entries, TagRow{Tag: tag, Dishes: by[tag]})
+	}
+	return doc
+}
+
+// WriteTagList prints tags with their dishes for people.
+func WriteTagList(w io.Writer, style Style, doc TagList) {
+	if len(doc.Entries) == 0 {
+		fmt.Fprintln(w, "no tags; a dish has those that its dish.toml lists under tags")
+	}
+	for _, e := range doc.Entries {
+		fmt.Fprintf(w, "%s  %s\n", style.Bold(fmt.Sprintf("%-16s", PrintableLine(e.Tag))), PrintableLine(strings.Join(e.Dishes, ", ")))
 	}
 }
