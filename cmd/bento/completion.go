@@ -21,10 +21,11 @@ const (
 	namesVersion = 1
 )
 
-// names are the names of the dishes, tasks and bentos of a workspace.
+// names are the names of the dishes, tasks and bentos of a workspace, and the tags of its dishes.
 type names struct {
 	Dishes []dishNames `json:"dishes"`
 	Bentos []string    `json:"bentos"`
+	Tags   []string    `json:"tags,omitempty"` // sorted
 }
 
 type dishNames struct {
@@ -37,7 +38,10 @@ func (w *opened) keepNames() {
 	var n names
 	for _, d := range w.Dishes {
 		n.Dishes = append(n.Dishes, dishNames{d.Name, append(d.TaskNames(), d.Aliases()...)})
+		n.Tags = append(n.Tags, d.Tags()...)
 	}
+	slices.Sort(n.Tags)
+	n.Tags = slices.Compact(n.Tags)
 	for _, b := range w.Bentos {
 		n.Bentos = append(n.Bentos, b.Name)
 	}
@@ -70,8 +74,17 @@ func (n names) dishes() (list []string) {
 	return list
 }
 
-// targets returns the names of dishes and bentos.
-func (n names) targets() []string { return append(n.dishes(), n.Bentos...) }
+// tagged returns the names of dishes, and the tags as they are written in place of a name.
+func (n names) tagged() []string {
+	list := n.dishes()
+	for _, tag := range n.Tags {
+		list = append(list, "tag:"+tag)
+	}
+	return list
+}
+
+// targets returns the names of dishes and bentos, and the tags.
+func (n names) targets() []string { return append(n.tagged(), n.Bentos...) }
 
 // tasks returns the names of all tasks and of the lifecycle, and all ids "dish:task".
 func (n names) tasks() (list []string) {
@@ -144,7 +157,7 @@ func (s *session) complete(root *cobra.Command) {
 		}
 	}
 	flags := map[string]completer{
-		"dish": words(dishes), "filter": words(targets), "bento": words(func() []string { return s.names().Bentos }), "exclude": words(func() []string { return append(targets(), ids()...) }),
+		"dish": words(func() []string { return s.names().tagged() }), "filter": words(targets), "bento": words(func() []string { return s.names().Bentos }), "exclude": words(func() []string { return append(targets(), ids()...) }),
 		"output": words(terminal.Modes),
 		"color":  words(func() []string { return []string{"auto", "always", "never"} }), "format": words(func() []string { return []string{"text", "dot", "json", "html"} }),
 	}

@@ -57,7 +57,11 @@ func WriteDishList(w io.Writer, style Style, doc DishList) {
 		if d.Language != nil {
 			language = *d.Language
 		}
-		fmt.Fprintf(w, "%s  %s  %s\n", style.Bold(fmt.Sprintf("%-16s", PrintableLine(d.Name))), PrintableLine(d.Path), style.Dim("("+language+")"))
+		tags := ""
+		if len(d.Tags) > 0 {
+			tags = "  " + PrintableLine(strings.Join(d.Tags, ", "))
+		}
+		fmt.Fprintf(w, "%s  %s  %s%s\n", style.Bold(fmt.Sprintf("%-16s", PrintableLine(d.Name))), PrintableLine(d.Path), style.Dim("("+language+")"), tags)
 		if len(d.Tasks) > 0 {
 			fmt.Fprintf(w, "  %s\n", PrintableLine(strings.Join(d.Tasks, ", ")))
 		}
