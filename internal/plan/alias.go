@@ -13,7 +13,8 @@ func (b *builder) checkAliases(d *dish.Dish, byName map[string]*Task) {
 		return
 	}
 	var of map[string]string // by alias: its task
-	for _, c := range d.Config.Tasks {
+	for i := range d.Config.Tasks {
+		c := &d.Config.Tasks[i]
 		for _, alias := range c.About.Aliases {
 			message := ""
 			if other := of[alias.Text]; other != "" {
