@@ -15,7 +15,7 @@ import (
 	"github.com/creachadair/jrpc2/channel"
 )
 
-// Conn carries bodies in Content-Length frames over a pair of streams. It is a
+// Conn carries bodies in Content-Length frames, or in lines (Limits.Lines), over a pair of streams. It is a
 // channel.Channel of jrpc2 and does not parse bodies. Recv is for one goroutine, the other
 // methods are safe for concurrent use.
 type Conn struct {
@@ -71,6 +71,10 @@ func (c *Conn) linger() {
 // wraps io.ErrUnexpectedEOF where it ends inside one and ErrMalformed for bytes that are
 // not a frame, and is channel.ErrClosed after Close.
 func (c *Conn) Recv() ([]byte, error) {
+	if c.limits.Lines {
+		body, err := readBodyLine(c.br, c.limits.Body)
+		return body, closedError(err)
+	}
 	body, err := readFrame(c.br, c.limits, &c.come)
 	return body, closedError(err)
 }
@@ -84,7 +88,7 @@ const Miscount = "it must be the number of bytes of the encoded body"
 // Miscounted returns err, the error of parsing body, which Recv returned last. If the JSON does not end
 // where its Content-Length does, the error says so, since that is the most frequent cause.
 func (c *Conn) Miscounted(body []byte, err error) error {
-	if !errors.Is(err, ErrMalformed) {
+	if !errors.Is(err, ErrMalformed) || c.limits.Lines {
 		return err
 	}
 	rest, _ := c.br.Peek(c.br.Buffered())
@@ -114,7 +118,11 @@ func (c *Conn) Send(body []byte) error {
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	c.buf = appendFrame(c.buf[:0], body)
+	if c.limits.Lines {
+		c.buf = append(append(c.buf[:0], body...), '\n')
+	} else {
+		c.buf = appendFrame(c.buf[:0], body)
+	}
 	err := c.write(c.buf)
 	if cap(c.buf) > 1<<20 {
 		c.buf = nil
@@ -122,8 +130,12 @@ func (c *Conn) Send(body []byte) error {
 	return err
 }
 
-// sendFrame writes a frame. It returns when all is written, or the connection closed.
-func (c *Conn) sendFrame(frame []byte) error {
+// send writes a message. It returns when all is written, or the connection closed.
+func (c *Conn) send(m message) error {
+	frame := m.frame()
+	if c.limits.Lines {
+		frame = m.line()
+	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	return c.write(frame)

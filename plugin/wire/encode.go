@@ -27,6 +27,9 @@ func (m message) frame() []byte {
 	return m.buf[start:]
 }
 
+// line returns the body and the end of its line. The encoder writes no other.
+func (m message) line() []byte { return append(m.text(), '\n') }
+
 // encode returns a request or, without an id, a notification.
 func encode(id *int64, method string, params any) (message, error) {
 	b := begin()

@@ -44,6 +44,29 @@ func readFrame(br *bufio.Reader, l Limits, come *part) ([]byte, error) {
 	return body, nil
 }
 
+// readBodyLine returns the next line that has more than spaces. The error is io.EOF only if the stream ends
+// between two lines.
+func readBodyLine(br *bufio.Reader, most int) ([]byte, error) {
+	var body []byte
+	for {
+		part, err := br.ReadSlice('\n')
+		if body = append(body, part...); len(body) > most {
+			return nil, fmt.Errorf("%w: %w: a line of more than %d bytes", ErrMalformed, ErrTooLarge, most)
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+			continue
+		case err == io.EOF && len(bytes.TrimSpace(body)) > 0:
+			return nil, fmt.Errorf("%w inside a line", io.ErrUnexpectedEOF)
+		case err != nil:
+			return nil, err
+		case len(bytes.TrimSpace(body)) > 0:
+			return body, nil
+		}
+		body = body[:0]
+	}
+}
+
 // readHeader reads a header block and returns the length that it announces.
 func readHeader(br *bufio.Reader, l Limits, come *part) (int, error) {
 	length, seen := -1, 0

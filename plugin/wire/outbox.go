@@ -104,7 +104,7 @@ func (p *Peer) write() {
 		case m != nil && !m.dropped.Load():
 			if failed == nil {
 				p.o.Trace(true, m.text())
-				if failed = p.conn.sendFrame(m.frame()); failed != nil {
+				if failed = p.conn.send(m.message); failed != nil {
 					p.fail(failed)
 				}
 			}

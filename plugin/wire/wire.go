@@ -38,6 +38,8 @@ type Limits struct {
 	// Strict refuses header lines that do not end in CRLF and headers other than
 	// Content-Length, as the contracts of extensions do; of several the last one counts.
 	Strict bool
+	// Lines makes each body a line of its own, without a header. A line of spaces is ignored.
+	Lines bool
 }
 
 func (l Limits) withDefaults() Limits {
