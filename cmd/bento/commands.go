@@ -25,7 +25,7 @@ func commands() []subcommand {
 		{"last", lastCommand}, {"logs", logsCommand}, {"artifacts", artifactsCommand}, {"explain", explainCommand}, {"x", xCommand},
 		{"init", initCommand}, {"add", addCommand}, {"dish", dishCommand}, {"box", boxCommand}, {"toolchain", toolchainCommand},
 		{"doctor", doctorCommand}, {"clean", cleanCommand}, {"cache", cacheCommand}, {"plugin", pluginCommand}, {"tool", toolCommand},
-		{"ext", extCommand}, {"schema", schemaCommand}, {"version", versionCommand}, {"self", selfCommand},
+		{"ext", extCommand}, {"mcp", mcpCommand}, {"schema", schemaCommand}, {"version", versionCommand}, {"self", selfCommand},
 	}...)
 }
 

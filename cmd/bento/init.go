@@ -31,11 +31,13 @@ type initOptions struct {
 	ci, hooks string
 	version   string // of bento for the workflow, without v; "" for none
 	gitignore bool
+	agents    bool
+	force     bool // replace AGENTS.md
 }
 
 // additions reports whether files besides bento.toml are requested, which a workspace can get later.
 func (o *initOptions) additions() bool {
-	return len(o.from) > 0 || o.ci != "" || o.hooks != "" || o.gitignore
+	return len(o.from) > 0 || o.ci != "" || o.hooks != "" || o.gitignore || o.agents
 }
 
 func initCommand(s *session) *cobra.Command {
@@ -44,8 +46,8 @@ func initCommand(s *session) *cobra.Command {
 		Use: "init", GroupID: "setup",
 		Short: "Make a workspace of the current directory",
 		Long: "Find dishes below the current directory, or below -C DIR, and write bento.toml: the\nleast that makes bento plan work, with a comment about the dishes. Without flags bento\nwrites no other file. It prints what the tasks of turbo, nx, moon, lerna, rush, just,\n" +
-			"Task and make would be in dish.toml; --from writes them. In a workspace the flags add\nwhat they name, and bento.toml stays as it is. No file is overwritten.",
-		Example: "  bento init\n  bento init --dry-run --from turbo\n  bento init --ci github --hooks git",
+			"Task and make would be in dish.toml; --from writes them. In a workspace the flags add\nwhat they name, and bento.toml stays as it is. No file is overwritten, except AGENTS.md\nwith --agents --force.",
+		Example: "  bento init\n  bento init --dry-run --from turbo\n  bento init --ci github --hooks git\n  bento init --agents",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(); err != nil {
@@ -59,6 +61,8 @@ func initCommand(s *session) *cobra.Command {
 	cmd.Flags().StringVar(&o.ci, "ci", "", "write a workflow for `SERVICE`: "+strings.Join(foreign.Services(), ", "))
 	cmd.Flags().StringVar(&o.version, "bento-version", "", "the released `VERSION` that the workflow installs; default this one")
 	cmd.Flags().StringVar(&o.hooks, "hooks", "", "check changes before a commit, by `KIND`: "+strings.Join(foreign.Hooks(), ", "))
+	cmd.Flags().BoolVar(&o.agents, "agents", false, "write "+foreign.AgentsFile+", which tells coding agents how to use bento here")
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace an existing "+foreign.AgentsFile)
 	cmd.Flags().BoolVar(&o.gitignore, "gitignore", false, "add what recipes make to .gitignore")
 	return cmd
 }
@@ -78,6 +82,9 @@ func (o *initOptions) check() error {
 	}
 	if given := trimV(o.version); given != "" && !plainVersion.MatchString(given) {
 		return usageError(fmt.Sprintf("--bento-version %q is no version", o.version), "expected MAJOR.MINOR.PATCH, such as 0.2.0")
+	}
+	if o.force && !o.agents {
+		return usageError("--force is only for --agents", "bento init overwrites no other file")
 	}
 	o.version = cmp.Or(trimV(o.version), publishedVersion())
 	for _, f := range []struct {
@@ -108,12 +115,13 @@ type initialised struct {
 	Text         string                   `json:"text"`  // of bento.toml, "" if it exists
 	Files        []foreign.NewFile        `json:"files"` // all files to write, with bento.toml
 
-	exists  bool   // the directory is a workspace
-	wrapper string // the first file that names what the wrapper of a tool fetches, or ""
-	wraps   string // that tool
-	from    []string
-	mapping *foreign.Mapping
-	src     foreign.Source
+	exists   bool   // the directory is a workspace
+	replaces bool   // an existing AGENTS.md
+	wrapper  string // the first file that names what the wrapper of a tool fetches, or ""
+	wraps    string // that tool
+	from     []string
+	mapping  *foreign.Mapping
+	src      foreign.Source
 }
 
 // excluded is a directory that is left out because a plan with it would fail.
@@ -177,7 +185,7 @@ func (s *session) newRootDir(o initOptions) (root string, exists bool, err error
 			}
 			hint := "edit that file, or remove it first"
 			if dir == root {
-				hint += "; --from, --ci, --hooks and --gitignore add to the workspace"
+				hint += "; --from, --ci, --hooks, --gitignore and --agents add to the workspace"
 			}
 			return "", false, notFound("init_already_initialised", fmt.Sprintf("%q is a workspace already: it holds %s", dir, name), hint)
 		}
@@ -293,10 +301,14 @@ func (doc *initialised) addFiles(o initOptions) error {
 		}
 		doc.Files = append(doc.Files, hook)
 	}
+	if o.agents {
+		doc.Files = append(doc.Files, foreign.Agents())
+		doc.replaces = o.force
+	}
 	for _, f := range doc.Files {
 		var stray *clone.StrayError
 		switch _, err := doc.src.Files.Mode(f.Path); {
-		case err == nil && !o.dry:
+		case err == nil && !o.dry && !(doc.replaces && f.Path == foreign.AgentsFile):
 			return notFound("init_exists", f.Path+" exists, and bento init overwrites nothing", f.Absent)
 		case errors.As(err, &stray):
 			return notFound(clone.RuleLink, fmt.Sprintf("%s cannot be written: %v", f.Path, stray), "replace the link by a file")

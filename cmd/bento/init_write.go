@@ -23,6 +23,9 @@ import (
 func (s *session) writeNew(ctx context.Context, doc *initialised) error {
 	below := clone.At(doc.Root)
 	for _, f := range doc.Files {
+		if doc.replaces && f.Path == foreign.AgentsFile {
+			continue // it is replaced when nothing else can fail
+		}
 		if err := below.Create(f.Path, []byte(f.Text), f.Mode); err != nil {
 			doc.unwrite(below)
 			if errors.Is(err, fs.ErrExist) {
@@ -32,13 +35,26 @@ func (s *session) writeNew(ctx context.Context, doc *initialised) error {
 		}
 		doc.FilesWritten = append(doc.FilesWritten, f.Path)
 	}
-	if len(doc.from) == 0 {
+	if len(doc.from) > 0 {
+		if err := s.verify(ctx, doc, below); err != nil {
+			doc.unwrite(below)
+			return err
+		}
+	}
+	return doc.replaceAgents(below)
+}
+
+// replaceAgents writes AGENTS.md if an existing one is to be replaced.
+func (doc *initialised) replaceAgents(below *clone.Clone) error {
+	if !doc.replaces {
 		return nil
 	}
-	if err := s.verify(ctx, doc, below); err != nil {
+	f := foreign.Agents()
+	if err := below.Replace(f.Path, []byte(f.Text), f.Mode); err != nil {
 		doc.unwrite(below)
-		return err
+		return notFound("unusable_directory", fmt.Sprintf("%q cannot be written: %v", f.Path, err), "--dry-run prints the text of each file")
 	}
+	doc.FilesWritten = append(doc.FilesWritten, f.Path)
 	return nil
 }
 

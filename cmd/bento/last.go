@@ -27,12 +27,13 @@ const (
 )
 
 func lastCommand(s *session) *cobra.Command {
-	return &cobra.Command{
+	var findings bool
+	cmd := &cobra.Command{
 		Use: "last [DISH:TASK]", GroupID: "ask",
 		Annotations: traits{Reads: true}.annotations(),
 		Short:       "Summarise the last run, or print the log of one of its tasks",
-		Long:        "Summarise the last run that executed tasks: the slowest tasks, the critical path,\nthe failures. With DISH:TASK, print the log of that task.",
-		Example:     "  bento last\n  bento last api:test\n  bento last --json",
+		Long:        "Summarise the last run that executed tasks: the slowest tasks, the critical path,\nthe failures. With DISH:TASK, print the log of that task; with --findings, what the\ntools have found.",
+		Example:     "  bento last\n  bento last api:test\n  bento last --findings --json",
 		Args:        atMost(1, "bento last takes one DISH:TASK"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			doc, err := s.loadLast()
@@ -40,6 +41,10 @@ func lastCommand(s *session) *cobra.Command {
 				return err
 			}
 			switch {
+			case len(args) == 1 && findings:
+				return usageError("bento last takes DISH:TASK or --findings, not both", "")
+			case findings:
+				return show(s, report.NewFindings(doc), report.WriteAllFindings)
 			case len(args) == 1:
 				return s.printLog(cmd.Context(), doc, args[0])
 			case s.flags.json:
@@ -49,6 +54,8 @@ func lastCommand(s *session) *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&findings, "findings", false, "print what the tools have found, and nothing else")
+	return cmd
 }
 
 // keepLast stores the document of a run that executed a task. It does not store a run of cache hits: the

@@ -130,6 +130,7 @@ type process struct {
 	columns  func() int  // the width of the terminal err, nil if err is no terminal
 	files    [3]*os.File // stdin, stdout and stderr, each nil if missing
 	heap     *collector  // nil if it may not be changed
+	within   string      // the only workspace that commands may use, "" for any
 	keyed    bool        // the process may change the mode of the terminal: its parent restores it
 }
 

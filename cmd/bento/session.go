@@ -230,7 +230,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 // root finds the workspace, and the current directory without links. If that was removed, an absolute path to
 // the workspace is enough, and the current directory is the workspace's.
 func (s *session) root() (root, cwd string, err error) {
-	o := discovery.RootOptions{Dir: s.flags.dir, Env: s.environ.Get("BENTO_WORKSPACE_ROOT"), PassedOver: s.sayPassedOver}
+	o := discovery.RootOptions{Dir: cmp.Or(s.within, s.flags.dir), Env: s.environ.Get("BENTO_WORKSPACE_ROOT"), PassedOver: s.sayPassedOver}
 	if o.Cwd, err = os.Getwd(); err == nil {
 		o.Cwd, err = filepath.EvalSymlinks(o.Cwd)
 	}
@@ -239,6 +239,9 @@ func (s *session) root() (root, cwd string, err error) {
 			"the current directory cannot be found: %v", err)
 	}
 	root, err = discovery.FindRoot(o)
+	if err == nil && s.within != "" && root != s.within {
+		err = diagnostics.Refuse(discovery.RuleNoWorkspace, "start bento again in the other workspace", "%q is no workspace any more", s.within)
+	}
 	return root, cmp.Or(o.Cwd, root), err
 }
 

@@ -16,8 +16,8 @@ var closures = []struct {
 
 // Bounds of the tree, tests not counted.
 const (
-	maxPackages = 141
-	maxLines    = 152_000
+	maxPackages = 142
+	maxLines    = 153_000
 )
 
 // TestClosures: what one must read with a package, and with all of them, has bounds.

@@ -160,6 +160,9 @@ var table = []row{
 		"plugin/ainb", "plugin/ainb/manifest", "plugin/sep", "plugin/sep/manifest", "plugin/host"}},
 	{"internal/screen", []string{"internal/proc", "internal/report", "plugin/ainb"}}, // cells of extensions on a terminal
 
+	// Tools for agents, over the messages of plugins. Errors are documents.
+	{"internal/mcp", []string{"diagnostics", "internal/report", "plugin/wire"}},
+
 	// 12
 	// The one door to what is not the core: TestOneDoor.
 	{"internal/kit", []string{"adapters", "adapters/builtin", "adapters/snapshot", "diagnostics", "discovery", "internal/clone", "internal/companion", "internal/config", "internal/dish", "internal/owndir", "internal/owner", "internal/state", "internal/workspace", "plugin/*", "plugin/*/*"}},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/run"
 )
 
@@ -148,6 +149,43 @@ func (doc *Run) writeWarnings(w io.Writer, style Style) {
 		fmt.Fprintf(w, "%s  %s\n", head, PrintableLine(t.id))
 		head = ""
 		WriteFindings(w, style, found, "    ", "; bento last "+PrintableLine(t.id)+" prints the log")
+	}
+}
+
+// Findings are the findings of the tools in the last run.
+type Findings struct {
+	Schema    string           `json:"schema"`
+	Command   string           `json:"command,omitempty"` // the command line of the run
+	StartedAt time.Time        `json:"started_at"`
+	Entries   []findingsOfTask `json:"entries"` // only tasks that have findings
+}
+
+type findingsOfTask struct {
+	Task        string                   `json:"task"`
+	Outcome     string                   `json:"outcome" enum:"cache_hit,built,failed,skipped"`
+	Log         string                   `json:"log,omitempty"`
+	Diagnostics []diagnostics.Diagnostic `json:"diagnostics"` // each once
+}
+
+// NewFindings makes the document of the findings of a run.
+func NewFindings(doc *Run) Findings {
+	found := Findings{Schema: Schema("findings"), Command: doc.Command, StartedAt: doc.StartedAt, Entries: []findingsOfTask{}}
+	for _, t := range doc.tasks() {
+		if len(t.Diagnostics) > 0 {
+			found.Entries = append(found.Entries, findingsOfTask{t.id, t.Outcome.Kind, t.Log, distinct(t.Diagnostics)})
+		}
+	}
+	return found
+}
+
+// WriteAllFindings prints the findings of a run for people.
+func WriteAllFindings(w io.Writer, style Style, doc Findings) {
+	if len(doc.Entries) == 0 {
+		fmt.Fprintln(w, "the last run has no findings")
+	}
+	for _, t := range doc.Entries {
+		fmt.Fprintf(w, "%s  %s\n", PrintableLine(t.Task), style.Dim(t.Outcome))
+		WriteFindings(w, style, t.Diagnostics, "  ", "; bento last --findings --json has them all")
 	}
 }
 
