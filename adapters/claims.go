@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,4 +151,10 @@ func inodeOf(dir string) uint64 {
 		return 0
 	}
 	return uint64(st.Ino)
+}
+
+// Within reports whether path is dir or lies below it. Both are absolute, or both are relative.
+func Within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }

@@ -44,7 +44,7 @@ func readers() map[string]growth.Reader {
 		"golang/gomod.ParseWork":         growth.Of(growth.By(gomod.ParseWork), growth.List("go 1.22\n\nuse (\n", "\t./m%d\n", "", ")\n")),
 		"golang/gomod.ParseSums":         growth.Of(growth.By(gomod.ParseSums), growth.List("", "example.com/m%d v1.0.0 h1:0000000000000000000000000000000000000000000=\n", "", "")),
 		"jvm/pom.Parse":                  growth.Of(growth.By(pom.Parse), growth.List("<project><modelVersion>4.0.0</modelVersion><artifactId>r</artifactId><modules>", "<module>m%d</module>", "", "</modules></project>")),
-		"jvm/jvm.ParseProperties":        growth.Of(func(data []byte) any { return jvm.ParseProperties(data) }, growth.List("", "key%d = value\n", "", "")),
+		"jvm.ParseProperties":            growth.Of(func(data []byte) any { return jvm.ParseProperties(data) }, growth.List("", "key%d = value\n", "", "")),
 		"jvm/script.ParseCatalog":        growth.Of(growth.By(script.ParseCatalog), growth.List("[libraries]\n", "l%d = \"g:a%d:1\"\n", "", "")),
 		"jvm/script.ParseSettings":       growth.Of(growth.By(script.ParseSettings), growth.List("", "include ':a:b:p%d'\n", "", "")),
 		"jvm/script.ParseBuild":          growth.Of(growth.By(script.ParseBuild), growth.List("dependencies {\n", "  implementation(project(':p%d'))\n", "", "}\n")),

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // manifestDir stands for the directory of the package in paths of include_dir and rust-embed.
@@ -24,12 +25,12 @@ func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 	if filepath.Base(file) != buildScript && !slices.ContainsFunc([]string{"include", "folder", "path", "../"}, holds) {
 		return nil
 	}
-	var places []adapters.EmbedPlace
+	var places []snapshot.EmbedPlace
 	for _, l := range literals(text) {
 		places = append(places, placesOf(l, dir, file)...)
 	}
-	slices.SortStableFunc(places, func(x, y adapters.EmbedPlace) int { return cmp.Compare(x.Offset, y.Offset) })
-	list := adapters.EmbedsAt(nil, file, data, places)
+	slices.SortStableFunc(places, func(x, y snapshot.EmbedPlace) int { return cmp.Compare(x.Offset, y.Offset) })
+	list := snapshot.EmbedsAt(nil, file, data, places)
 	for i := range list {
 		if !list[i].Named {
 			list[i].Ignored = adapters.AllNames
@@ -40,7 +41,7 @@ func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 
 // placesOf returns the paths that a string may mean. Most are relative to the source, some to the
 // package, and for some only the macro decides.
-func placesOf(l literal, dir, file string) []adapters.EmbedPlace {
+func placesOf(l literal, dir, file string) []snapshot.EmbedPlace {
 	source := filepath.Dir(file)
 	if rest, ok := strings.CutPrefix(l.value, manifestDir); ok {
 		l.value, l.inDir = rest, true
@@ -48,13 +49,13 @@ func placesOf(l literal, dir, file string) []adapters.EmbedPlace {
 	switch {
 	case l.cut || strings.Contains(l.value, "$"):
 	case l.inDir && includes(l):
-		return []adapters.EmbedPlace{{Offset: l.offset, Base: dir, Path: cmp.Or(strings.TrimPrefix(l.value, "/"), ".")}}
+		return []snapshot.EmbedPlace{{Offset: l.offset, Base: dir, Path: cmp.Or(strings.TrimPrefix(l.value, "/"), ".")}}
 	case l.macro == "include_dir":
-		return []adapters.EmbedPlace{{Offset: l.offset, Base: source, Path: l.value}, {Offset: l.offset, Base: dir, Path: l.value}}
+		return []snapshot.EmbedPlace{{Offset: l.offset, Base: source, Path: l.value}, {Offset: l.offset, Base: dir, Path: l.value}}
 	case l.macro == "#" && l.name == "folder":
-		return []adapters.EmbedPlace{{Offset: l.offset, Base: dir, Path: l.value}}
+		return []snapshot.EmbedPlace{{Offset: l.offset, Base: dir, Path: l.value}}
 	case includes(l):
-		return []adapters.EmbedPlace{{Offset: l.offset, Base: source, Path: l.value}}
+		return []snapshot.EmbedPlace{{Offset: l.offset, Base: source, Path: l.value}}
 	}
 	return named(l, dir, file)
 }
@@ -69,7 +70,7 @@ func includes(l literal) bool {
 
 // named returns the paths for a string that looks like one. Of one with an open end it is the
 // directory.
-func named(l literal, dir, file string) []adapters.EmbedPlace {
+func named(l literal, dir, file string) []snapshot.EmbedPlace {
 	_, at, directive := strings.Cut(l.value, "=") // cargo:rerun-if-changed=PATH
 	if !directive {
 		at = l.value
@@ -85,9 +86,9 @@ func named(l literal, dir, file string) []adapters.EmbedPlace {
 	if !upwards && !script || filepath.IsAbs(at) && !l.inDir || strings.ContainsAny(at, " \t\n\"'`$<>|:") {
 		return nil
 	}
-	places := []adapters.EmbedPlace{{Offset: l.offset, Base: dir, Path: strings.TrimPrefix(at, "/"), Named: true}}
+	places := []snapshot.EmbedPlace{{Offset: l.offset, Base: dir, Path: strings.TrimPrefix(at, "/"), Named: true}}
 	if source := filepath.Dir(file); source != dir && !l.inDir {
-		places = append(places, adapters.EmbedPlace{Offset: l.offset, Base: source, Path: at, Named: true})
+		places = append(places, snapshot.EmbedPlace{Offset: l.offset, Base: source, Path: at, Named: true})
 	}
 	return places
 }

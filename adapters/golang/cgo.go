@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // cgoPaths returns the paths outside of the directory of a source that its C parts include: files by
@@ -16,18 +17,18 @@ func cgoPaths(file string, data []byte) []adapters.Embed {
 	if !importsC(data) {
 		return nil
 	}
-	var places []adapters.EmbedPlace
+	var places []snapshot.EmbedPlace
 	offset, base := 0, filepath.Dir(file)
 	for line := range bytes.Lines(data) {
 		for _, path := range cgoLine(strings.TrimLeft(string(line), "/* \t")) {
 			path = strings.TrimPrefix(strings.TrimPrefix(path, "${SRCDIR}"), "/")
 			if path != "" && path != "." && !strings.Contains(path, "$") {
-				places = append(places, adapters.EmbedPlace{Offset: offset, Base: base, Path: path})
+				places = append(places, snapshot.EmbedPlace{Offset: offset, Base: base, Path: path})
 			}
 		}
 		offset += len(line)
 	}
-	list := slices.DeleteFunc(adapters.EmbedsAt(nil, file, data, places), func(e adapters.Embed) bool {
+	list := slices.DeleteFunc(snapshot.EmbedsAt(nil, file, data, places), func(e adapters.Embed) bool {
 		return e.Path == base || filepath.Dir(e.Path) == base && filepath.Ext(e.Path) != "" // go looks at the files there
 	})
 	for i := range list {

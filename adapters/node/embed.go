@@ -8,6 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/project"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/jsonfile"
 	"github.com/bentobuild/bento/internal/pattern"
 )
@@ -61,7 +62,7 @@ func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 		around := strings.HasPrefix(dir+"/", strings.TrimSuffix(e.Path, "/")+"/") // a limit of the tool
 		return around || strings.Contains(e.Path+"/", "/node_modules/")
 	})
-	return adapters.Outside(dir, list)
+	return snapshot.Outside(dir, list)
 }
 
 // loads reports whether a file is named like those by which VitePress makes pages of other files.
@@ -76,7 +77,7 @@ var bundlers = []string{"vite", "vitest", "webpack", "rollup", "rspack", "rsbuil
 
 // bundlerPaths returns the strings that lead upwards.
 func bundlerPaths(file string, data []byte) []adapters.Embed {
-	var places, manifests []adapters.EmbedPlace // the configuration of a tool imports modules, but a manifest is a value
+	var places, manifests []snapshot.EmbedPlace // the configuration of a tool imports modules, but a manifest is a value
 	text := string(data)
 	tool, _, _ := strings.Cut(filepath.Base(file), ".")
 	named := !slices.Contains(bundlers, tool)
@@ -91,7 +92,7 @@ func bundlerPaths(file string, data []byte) []adapters.Embed {
 		} else {
 			to = joined(text[m[4]:m[5]], text[m[6]:m[7]])
 		}
-		place := adapters.EmbedPlace{Offset: m[0], Base: filepath.Dir(file), Path: to, Named: named}
+		place := snapshot.EmbedPlace{Offset: m[0], Base: filepath.Dir(file), Path: to, Named: named}
 		if filepath.Base(to) == project.File {
 			place.Named = false
 			manifests = append(manifests, place)
@@ -99,7 +100,7 @@ func bundlerPaths(file string, data []byte) []adapters.Embed {
 			places = append(places, place)
 		}
 	}
-	return adapters.EmbedsAt(adapters.EmbedsAt(nil, file, data, manifests, "//"), file, data, places, "//", "import ")
+	return snapshot.EmbedsAt(snapshot.EmbedsAt(nil, file, data, manifests, "//"), file, data, places, "//", "import ")
 }
 
 // joined returns the path of first and of the strings in rest, which are separated by commas.

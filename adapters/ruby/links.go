@@ -7,6 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/ruby/gemfile"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // Links implements adapters.Linker: the gems on disk that the project depends on, by its
@@ -82,5 +83,5 @@ func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 	skip := func(line string) bool {
 		return strings.Contains(line, "__FILE__") || strings.Contains(line, "path") && !strings.Contains(line, "expand_path") || strings.Contains(line, "eval_gemfile")
 	}
-	return adapters.UpwardPaths(dir, file, data, skip, "#")
+	return snapshot.UpwardPaths(dir, file, data, skip, "#")
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
@@ -25,7 +26,7 @@ func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 		return nil // a fixture
 	}
 	text := string(data)
-	var places []adapters.EmbedPlace
+	var places []snapshot.EmbedPlace
 	for _, line := range sourceLine.FindAllStringSubmatchIndex(text, -1) {
 		for _, m := range quotedPath.FindAllStringSubmatchIndex(text[line[0]:line[1]], -1) {
 			from, to := max(m[2], m[4]), max(m[3], m[5])
@@ -34,23 +35,23 @@ func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 				path = strings.TrimPrefix(path, base)
 			}
 			if !strings.Contains(path, "$") {
-				places = append(places, adapters.EmbedPlace{Offset: line[0], Base: dir, Path: path})
+				places = append(places, snapshot.EmbedPlace{Offset: line[0], Base: dir, Path: path})
 			}
 		}
 	}
-	list := adapters.Outside(dir, adapters.EmbedsAt(nil, file, data, places, "//"))
+	list := snapshot.Outside(dir, snapshot.EmbedsAt(nil, file, data, places, "//"))
 	skip := func(line string) bool { return sourceLine.MatchString(line) || projectLine.MatchString(line) }
-	list = append(list, adapters.UpwardPaths(dir, file, data, skip, "//")...)
-	return append(list, adapters.Outside(dir, adapters.EmbedsAt(nil, file, data, a.fromRoot(dir, text), "//"))...)
+	list = append(list, snapshot.UpwardPaths(dir, file, data, skip, "//")...)
+	return append(list, snapshot.Outside(dir, snapshot.EmbedsAt(nil, file, data, a.fromRoot(dir, text), "//"))...)
 }
 
 // fromRoot returns the strings that begin at the root of the build. That is the project's directory or one
 // above it; where a path leads to nothing, no key changes.
-func (a *Adapter) fromRoot(dir, text string) []adapters.EmbedPlace {
-	var places []adapters.EmbedPlace
+func (a *Adapter) fromRoot(dir, text string) []snapshot.EmbedPlace {
+	var places []snapshot.EmbedPlace
 	for _, m := range fromRoot.FindAllStringSubmatchIndex(text, -1) {
 		for at := dir; ; at = filepath.Dir(at) {
-			places = append(places, adapters.EmbedPlace{Offset: m[0], Base: at, Path: text[m[2]:m[3]], Named: true})
+			places = append(places, snapshot.EmbedPlace{Offset: m[0], Base: at, Path: text[m[2]:m[3]], Named: true})
 			if at == a.Root() || at == filepath.Dir(at) {
 				break
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
@@ -22,25 +23,25 @@ func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 		return nil // a fixture
 	}
 	text := string(data)
-	var places []adapters.EmbedPlace
+	var places []snapshot.EmbedPlace
 	for _, m := range sourcePath.FindAllStringSubmatchIndex(text, -1) {
 		if path := withoutBase(text[m[2]:m[3]]); !strings.Contains(path, "$") {
-			places = append(places, adapters.EmbedPlace{Offset: m[0], Base: dir, Path: path})
+			places = append(places, snapshot.EmbedPlace{Offset: m[0], Base: dir, Path: path})
 		}
 	}
-	list := adapters.EmbedsAt(nil, file, data, places)
+	list := snapshot.EmbedsAt(nil, file, data, places)
 	if !strings.Contains(text, "../") { // the expression is slow
-		return adapters.Outside(dir, list)
+		return snapshot.Outside(dir, list)
 	}
 	places = nil
 	for _, m := range upwardPath.FindAllStringSubmatchIndex(text, -1) {
 		switch text[m[4]:m[5]] {
 		case "relativePath", "module", "directory", "sourceDirectory", "testSourceDirectory", "scriptSourceDirectory", "source":
 		default:
-			places = append(places, adapters.EmbedPlace{Offset: m[2], Base: dir, Path: withoutBase(text[m[2]:m[3]]), Named: true})
+			places = append(places, snapshot.EmbedPlace{Offset: m[2], Base: dir, Path: withoutBase(text[m[2]:m[3]]), Named: true})
 		}
 	}
-	return adapters.Outside(dir, adapters.EmbedsAt(list, file, data, places))
+	return snapshot.Outside(dir, snapshot.EmbedsAt(list, file, data, places))
 }
 
 // withoutBase returns a path without the variable for the directory of the project.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // ManifestFiles returns the names of the files that Upward reads.
@@ -15,5 +16,5 @@ func Upward(dir, file string, data []byte) []adapters.Embed {
 	dependency := func(line string) bool {
 		return strings.Contains(line, "{") && strings.Contains(line, "path") || strings.Contains(line, "members")
 	}
-	return adapters.UpwardPaths(dir, file, data, dependency, "#")
+	return snapshot.UpwardPaths(dir, file, data, dependency, "#")
 }

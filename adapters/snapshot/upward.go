@@ -1,14 +1,16 @@
-package adapters
+package snapshot
 
 import (
 	"bytes"
 	"path/filepath"
 	"strings"
+
+	"github.com/bentobuild/bento/adapters"
 )
 
 // UpwardPaths returns the quoted strings of a manifest in dir that lead upwards, but for those in
 // lines that skip refuses. The manifest only names them; see Embed.
-func UpwardPaths(dir, file string, data []byte, skip func(line string) bool, comments ...string) []Embed {
+func UpwardPaths(dir, file string, data []byte, skip func(line string) bool, comments ...string) []adapters.Embed {
 	if filepath.Dir(file) != dir {
 		return nil
 	}
@@ -42,10 +44,4 @@ func lineAt(data []byte, at int) string {
 	start := bytes.LastIndexByte(data[:at], '\n') + 1
 	line, _, _ := bytes.Cut(data[start:], []byte("\n"))
 	return string(line)
-}
-
-// Within reports whether path is dir or lies below it. Both are absolute, or both are relative.
-func Within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
 }

@@ -1,10 +1,12 @@
-package adapters
+package snapshot
 
 import (
 	"bytes"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/bentobuild/bento/adapters"
 )
 
 // maxPath bounds the length of a path, in bytes: no system opens a longer one.
@@ -12,7 +14,7 @@ const maxPath = 4096
 
 // EmbedsAt adds to list an embed of file for each of places: from the line of an offset in data, of
 // a path relative to base. It skips places in a line that begins with one of comments.
-func EmbedsAt(list []Embed, file string, data []byte, places []EmbedPlace, comments ...string) []Embed {
+func EmbedsAt(list []adapters.Embed, file string, data []byte, places []EmbedPlace, comments ...string) []adapters.Embed {
 	from, line := 0, 1
 	for _, p := range places {
 		line += bytes.Count(data[from:p.Offset], []byte("\n"))
@@ -29,7 +31,7 @@ func EmbedsAt(list []Embed, file string, data []byte, places []EmbedPlace, comme
 		if !filepath.IsAbs(at) {
 			at = filepath.Join(p.Base, at)
 		}
-		list = append(list, Embed{Path: filepath.Clean(at), File: file, Line: line, Named: p.Named})
+		list = append(list, adapters.Embed{Path: filepath.Clean(at), File: file, Line: line, Named: p.Named})
 	}
 	return list
 }
@@ -44,8 +46,8 @@ type EmbedPlace struct {
 
 // Outside returns the embeds that lead out of dir, which is absolute. The tools themselves handle
 // paths of a manifest inside dir.
-func Outside(dir string, list []Embed) []Embed {
-	return slices.DeleteFunc(list, func(e Embed) bool {
+func Outside(dir string, list []adapters.Embed) []adapters.Embed {
+	return slices.DeleteFunc(list, func(e adapters.Embed) bool {
 		return e.Path == dir || strings.HasPrefix(e.Path, dir+string(filepath.Separator))
 	})
 }
