@@ -11,19 +11,19 @@ import (
 
 // changed lists the files that changed since the ref of a selection, relative to the workspace.
 func (sel *selection) changed(ctx context.Context, root string) ([]string, error) {
-	flag, ref := "--since "+sel.since, sel.since
+	flag, given, ref := "--since", "--since "+sel.since, sel.since
 	if sel.affected {
-		flag = "--affected"
+		flag, given = "--affected", "--affected"
 	}
 	repo, err := git.Open(root)
 	if errors.Is(err, git.ErrNoRepo) {
-		return nil, notFound("no_repository", flag+": "+err.Error(), "move the repository back to its named place, or leave out the flag")
+		return nil, notFound("no_repository", given+": "+err.Error(), "move the repository back to its named place, or leave out "+flag)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if repo == nil {
-		return nil, notFound("no_repository", flag+": "+root+" is in no git repository", "leave out the flag, or run git init")
+		return nil, notFound("no_repository", given+": "+root+" is in no git repository", "leave out "+flag+", or run git init")
 	}
 	if sel.affected {
 		ref, err = repo.DefaultBranch(ctx)

@@ -54,7 +54,7 @@ func TestInterruptComesFirst(t *testing.T) {
 // A process outside of the group gets SIGINT from its own leader, and must not get it twice.
 func TestInterruptReachesTheGroupOnly(t *testing.T) {
 	var out strings.Builder
-	s := shell(t, `setsid sh -c 'trap "echo INT" INT; trap "exit 0" TERM; echo up; while :; do sleep 0.01; done' & trap 'exit 7' INT; wait`)
+	s := shell(t, `trap 'exit 7' INT; setsid sh -c 'trap "echo INT" INT; trap "exit 0" TERM; echo up; while :; do sleep 0.01; done' & wait`)
 	s.Grace = time.Minute
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
