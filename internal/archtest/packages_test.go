@@ -44,6 +44,7 @@ var fewImporters = map[string]string{
 	"adapters/python/uv":     "an adapter beside pip",
 	"docs":                   "the text of the pages, which only a package in their directory can embed",
 	"internal/archtest":      "nothing but tests",
+	"cache/remote":           "the seam of remote caches, which their servers implement",
 	"internal/observe":       "an executor beside the local one, which run does not know",
 	"internal/companion":     "the extensions of an invocation, apart from the commands that use them",
 	"plugin/ainb/bus":        "topics and inboxes alone: no process, no message",
