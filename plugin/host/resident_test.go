@@ -339,7 +339,7 @@ func TestResidentShutdownLadder(t *testing.T) {
 		"exits at the end":      {func(c *child) { c.read(); _, _ = c.Recv() }, 0},
 		"stays until SIGTERM":   {func(c *child) { c.read(); <-c.term }, 5 * time.Second},
 		"ignores everything":    {func(c *child) { c.read(); c.hang() }, 7 * time.Second},
-		"asks back, then exits": {func(c *child) { c.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"x"}`)); c.serve() }, 0},
+		"asks back, then exits": {(*child).askBack, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -354,6 +354,16 @@ func TestResidentShutdownLadder(t *testing.T) {
 			})
 		})
 	}
+}
+
+// askBack asks the host, takes its refusal, and serves until it is shut down.
+func (c *child) askBack() {
+	c.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"x"}`))
+	if r := c.read(); r.Method != "" { // the shutdown came first
+		c.reply(r, "null")
+		return
+	}
+	c.serve()
 }
 
 // With Await the host answers requests of the process until it has answered the last request.
