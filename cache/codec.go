@@ -88,9 +88,9 @@ func recordSum(key Key, b []byte) [32]byte {
 	return blake3.Sum256(all)
 }
 
-// decodeRecord decodes the bytes that EncodeRecord returned for key. It returns an error for any
+// DecodeRecord decodes the bytes that EncodeRecord returned for key. It returns an error for any
 // other bytes, and uses no more memory than a small multiple of their size.
-func decodeRecord(key Key, data []byte) (*Record, error) {
+func DecodeRecord(key Key, data []byte) (*Record, error) {
 	if len(data) > maxRecord+sumSize || len(data) < len(recordMagic)+sumSize || string(data[:len(recordMagic)]) != recordMagic {
 		return nil, errRecord
 	}

@@ -56,19 +56,19 @@ func TestRecordRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := decodeRecord(key, data)
+		got, err := DecodeRecord(key, data)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(r, got); diff != "" {
 			t.Fatalf("-want +got:\n%s", diff)
 		}
-		if _, err := decodeRecord(Key{0, 1}, data); err == nil {
+		if _, err := DecodeRecord(Key{0, 1}, data); err == nil {
 			t.Fatal("decoded for another key")
 		}
 		i := rapid.IntRange(0, len(data)-1).Draw(t, "flip")
 		data[i] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
-		if _, err := decodeRecord(key, data); err == nil {
+		if _, err := DecodeRecord(key, data); err == nil {
 			t.Fatalf("decoded with byte %d changed", i)
 		}
 	})
@@ -90,7 +90,7 @@ func FuzzDecodeRecord(f *testing.F) {
 	f.Fuzz(func(t *testing.T, fields []byte) {
 		data := append([]byte(recordMagic), fields...)
 		sum := recordSum(Key{}, data)
-		r, err := decodeRecord(Key{}, append(data, sum[:]...))
+		r, err := DecodeRecord(Key{}, append(data, sum[:]...))
 		if err != nil {
 			return
 		}
@@ -101,7 +101,7 @@ func FuzzDecodeRecord(f *testing.F) {
 		if err != nil {
 			t.Fatalf("decoded, but cannot be encoded: %v", err)
 		}
-		if r2, err := decodeRecord(Key{}, again); err != nil || !cmp.Equal(r, r2) {
+		if r2, err := DecodeRecord(Key{}, again); err != nil || !cmp.Equal(r, r2) {
 			t.Fatalf("differs when encoded and decoded again: %v", err)
 		}
 	})
@@ -110,7 +110,7 @@ func FuzzDecodeRecord(f *testing.F) {
 func FuzzDecodeForeign(f *testing.F) {
 	f.Add([]byte(recordMagic))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if r, err := decodeRecord(Key{}, data); err == nil {
+		if r, err := DecodeRecord(Key{}, data); err == nil {
 			again, err := EncodeRecord(Key{}, r)
 			if err != nil || !bytes.Equal(again, data) {
 				t.Errorf("decoded bytes that nobody has encoded: %v", err)
