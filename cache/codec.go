@@ -88,9 +88,9 @@ func recordSum(key Key, b []byte) [32]byte {
 	return blake3.Sum256(all)
 }
 
-// DecodeRecord decodes the bytes that EncodeRecord returned for key. It returns an error for any
-// other bytes, and uses no more memory than a small multiple of their size.
-func DecodeRecord(key Key, data []byte) (*Record, error) {
+// DecodeRecord decodes the bytes that EncodeRecord returned for key. It returns an error for any other bytes, and for
+// a record of more than maxOutputs outputs. It uses no more memory than a small multiple of their size.
+func DecodeRecord(key Key, data []byte, maxOutputs uint64) (*Record, error) {
 	if len(data) > maxRecord+sumSize || len(data) < len(recordMagic)+sumSize || string(data[:len(recordMagic)]) != recordMagic {
 		return nil, errRecord
 	}
@@ -99,14 +99,14 @@ func DecodeRecord(key Key, data []byte) (*Record, error) {
 		return nil, errors.New("the checksum of the record does not match")
 	}
 	fields := pack.NewReader(body[len(recordMagic):])
-	r, err := readRecord(fields)
+	r, err := readRecord(fields, maxOutputs)
 	if err != nil || fields.End() != nil {
 		return nil, errRecord
 	}
 	return r, checkOutputs(r.Outputs)
 }
 
-func readRecord(d *pack.Reader) (*Record, error) {
+func readRecord(d *pack.Reader, maxOutputs uint64) (*Record, error) {
 	r := &Record{}
 	r.Exit = int(d.Int())
 	r.Log = readDigest(d)
@@ -116,7 +116,10 @@ func readRecord(d *pack.Reader) (*Record, error) {
 	r.Created = time.Unix(0, d.Int()).UTC()
 	r.Duration = time.Duration(d.Int())
 	r.Host = d.String()
-	if n := d.Count(minOutput); n > 0 {
+	switch n := d.Count(minOutput); {
+	case n > maxOutputs:
+		return nil, errRecord
+	case n > 0:
 		r.Outputs = make([]Output, n)
 	}
 	for i := range r.Outputs {

@@ -56,26 +56,26 @@ func TestRecordRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := DecodeRecord(key, data)
+		got, err := DecodeRecord(key, data, maxRecord)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(r, got); diff != "" {
 			t.Fatalf("-want +got:\n%s", diff)
 		}
-		if _, err := DecodeRecord(Key{0, 1}, data); err == nil {
+		if _, err := DecodeRecord(Key{0, 1}, data, maxRecord); err == nil {
 			t.Fatal("decoded for another key")
 		}
 		i := rapid.IntRange(0, len(data)-1).Draw(t, "flip")
 		data[i] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
-		if _, err := DecodeRecord(key, data); err == nil {
+		if _, err := DecodeRecord(key, data, maxRecord); err == nil {
 			t.Fatalf("decoded with byte %d changed", i)
 		}
 	})
 }
 
 // Bytes with a correct checksum decode to a record that can be encoded again, or are refused.
-func FuzzDecodeRecord(f *testing.F) {
+func FuzzDecodeRecord(f *testing.F, maxRecord) {
 	seed := &Record{Small: map[Digest][]byte{Sum([]byte("x")): []byte("x"), Sum(nil): {}}, Host: "h", Outputs: []Output{
 		{Path: "a", Kind: File, Digest: Digest{1}, Size: 3, Mode: 0o644},
 		{Path: "b", Kind: Link, Target: "a"},
@@ -90,7 +90,7 @@ func FuzzDecodeRecord(f *testing.F) {
 	f.Fuzz(func(t *testing.T, fields []byte) {
 		data := append([]byte(recordMagic), fields...)
 		sum := recordSum(Key{}, data)
-		r, err := DecodeRecord(Key{}, append(data, sum[:]...))
+		r, err := DecodeRecord(Key{}, append(data, sum[:]...), maxRecord)
 		if err != nil {
 			return
 		}
@@ -101,7 +101,7 @@ func FuzzDecodeRecord(f *testing.F) {
 		if err != nil {
 			t.Fatalf("decoded, but cannot be encoded: %v", err)
 		}
-		if r2, err := DecodeRecord(Key{}, again); err != nil || !cmp.Equal(r, r2) {
+		if r2, err := DecodeRecord(Key{}, again, maxRecord); err != nil || !cmp.Equal(r, r2) {
 			t.Fatalf("differs when encoded and decoded again: %v", err)
 		}
 	})
@@ -110,7 +110,7 @@ func FuzzDecodeRecord(f *testing.F) {
 func FuzzDecodeForeign(f *testing.F) {
 	f.Add([]byte(recordMagic))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if r, err := DecodeRecord(Key{}, data); err == nil {
+		if r, err := DecodeRecord(Key{}, data, maxRecord); err == nil {
 			again, err := EncodeRecord(Key{}, r)
 			if err != nil || !bytes.Equal(again, data) {
 				t.Errorf("decoded bytes that nobody has encoded: %v", err)

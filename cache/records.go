@@ -49,7 +49,7 @@ func (s *Disk) read(key Key) (r *Record, modified time.Time, err error) {
 	if err != nil {
 		return nil, modified, err
 	}
-	if r, err = DecodeRecord(key, data); err != nil {
+	if r, err = DecodeRecord(key, data, maxRecord); err != nil {
 		return nil, modified, s.drop(records, key, "", err)
 	}
 	return r, modified, nil

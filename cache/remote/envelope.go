@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"path"
@@ -118,11 +119,11 @@ func Open(data []byte, id ID, trust *Trust) (*Envelope, error) {
 	if len(data) > MaxEnvelope {
 		return nil, refuse(OutOfBounds, nil)
 	}
-	body, ours := strings.CutPrefix(string(data), envelopeMagic)
+	body, ours := bytes.CutPrefix(data, []byte(envelopeMagic))
 	if !ours {
 		return nil, refuse(OtherVersion, nil)
 	}
-	r := pack.NewReader([]byte(body))
+	r := pack.NewReader(body)
 	var got ID
 	copy(got.Key[:], r.Raw(uint64(len(got.Key))))
 	got.Class, got.Scope = r.String(), r.String()
@@ -147,7 +148,7 @@ func Open(data []byte, id ID, trust *Trust) (*Envelope, error) {
 }
 
 func (e *Envelope) readRecord(record []byte) (err error) {
-	if e.Record, err = cache.DecodeRecord(e.Key, record); err != nil {
+	if e.Record, err = cache.DecodeRecord(e.Key, record, MaxOutputs); err != nil {
 		var forbidden *cache.RefusedError
 		if errors.As(err, &forbidden) {
 			return refuse(Forbidden, err)

@@ -17,6 +17,7 @@ const maxExported = 25
 var manyNames = map[string]string{
 	"adapters":             "the values of the wire, which are also the contract of an adapter",
 	"cache":                "the contract of a store, its values, and the store on disk",
+	"cache/remote":         "the seam of servers, the seam of the run, and the values of trust between them",
 	"adapters/adaptertest": "what the tests of 13 adapters share",
 	"internal/config":      "a type for each table of bento.toml and dish.toml",
 	"internal/key":         "what a run, a plan and why know of a task, and what is remembered of it",
