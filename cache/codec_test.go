@@ -75,7 +75,7 @@ func TestRecordRoundTrip(t *testing.T) {
 }
 
 // Bytes with a correct checksum decode to a record that can be encoded again, or are refused.
-func FuzzDecodeRecord(f *testing.F, maxRecord) {
+func FuzzDecodeRecord(f *testing.F) {
 	seed := &Record{Small: map[Digest][]byte{Sum([]byte("x")): []byte("x"), Sum(nil): {}}, Host: "h", Outputs: []Output{
 		{Path: "a", Kind: File, Digest: Digest{1}, Size: 3, Mode: 0o644},
 		{Path: "b", Kind: Link, Target: "a"},
