@@ -230,6 +230,9 @@ func (c *Client) failed(ctx context.Context, err error) error {
 	return fmt.Errorf("%s: %w", c.host, err)
 }
 
+// Forget is Authorizer.Forget, for a protocol that refuses credentials elsewhere than in a status.
+func (c *Client) Forget() bool { return c.auth.Forget() }
+
 // Close ends the idle connections.
 func (c *Client) Close() error {
 	if base, err := c.base(); err == nil {
