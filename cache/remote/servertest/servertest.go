@@ -1,0 +1,193 @@
+// Package servertest starts real servers of remote caches for tests, each on a free port of this machine and with a
+// new directory. scripts/toolchains installs them; a test is skipped where one is missing, as by adaptertest.Need.
+package servertest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/internal/proc"
+)
+
+// patience is how long a server may take to answer its first question, on a machine that does much else.
+const patience = 2 * time.Minute
+
+// attempts is how often a server is started whose port another program took first.
+const attempts = 5
+
+// Server is a server that answers until the test ends.
+type Server struct {
+	GRPC string // the address of the Remote Execution API, such as 127.0.0.1:8980
+	HTTP string // the address of Bazel's plain HTTP, "" for none
+	Dir  string // what it stores is in here
+
+	argv    func(*Server) []string
+	process *proc.Process
+	output  log
+}
+
+// Casd starts buildbox-casd: the Remote Execution API, without TLS. It announces no compressor.
+func Casd(t testing.TB, flags ...string) *Server {
+	t.Helper()
+	adaptertest.Need(t, "buildbox-casd")
+	return start(t, func(s *Server) []string {
+		return append(append([]string{tool(t, "buildbox-casd"), "--bind=" + s.GRPC, "--quota-high=1G"}, flags...), s.Dir)
+	})
+}
+
+// BazelRemote starts bazel-remote: the Remote Execution API and plain HTTP. It announces zstd. Flags such as
+// --htpasswd_file and --tls_cert_file set what it asks of clients.
+func BazelRemote(t testing.TB, flags ...string) *Server {
+	t.Helper()
+	adaptertest.Need(t, "bazel-remote")
+	return start(t, func(s *Server) []string {
+		if s.HTTP == "" {
+			s.HTTP = free(t)
+		}
+		return append([]string{tool(t, "bazel-remote"), "--dir", s.Dir, "--max_size", "1", "--grpc_address", s.GRPC, "--http_address", s.HTTP}, flags...)
+	})
+}
+
+func tool(t testing.TB, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// start starts a server on free ports. A port can be taken between the moment it was found free and the start: then
+// the server ends, and another one is started.
+func start(t testing.TB, argv func(*Server) []string) *Server {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{Dir: dir, argv: argv}
+	t.Cleanup(func() {
+		s.Stop()
+		if t.Failed() {
+			t.Logf("output of the server:\n%s", s.output.text())
+		}
+	})
+	for range attempts {
+		s.GRPC, s.HTTP = free(t), ""
+		if err = s.start(t); err == nil {
+			return s
+		}
+		s.Stop()
+	}
+	t.Fatalf("%v\n%s", err, s.output.text())
+	return nil
+}
+
+// Start starts a stopped server again, at the same addresses and with what it has stored.
+func (s *Server) Start(t testing.TB) {
+	t.Helper()
+	if err := s.start(t); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Stop kills the server and all its children, as a crash would.
+func (s *Server) Stop() {
+	if s.process == nil {
+		return
+	}
+	s.process.Kill()
+	s.process.Wait(context.Background())
+	s.process = nil
+}
+
+func (s *Server) start(t testing.TB) (err error) {
+	t.Helper()
+	s.process, err = proc.StartUnwatched(proc.Spec{Argv: s.argv(s), Dir: s.Dir, Env: os.Environ(), Stdout: &s.output, Stderr: &s.output})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+	defer cancel()
+	for _, q := range []struct{ address, text string }{
+		{s.GRPC, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"}, // with empty settings
+		{s.HTTP, "GET /status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"},
+	} {
+		for q.address != "" && !answers(ctx, q.address, q.text) {
+			select {
+			case <-s.process.Exited():
+				return fmt.Errorf("%s ended before it answered", s.argv(s)[0])
+			case <-ctx.Done():
+				return fmt.Errorf("%s does not answer at %s", s.argv(s)[0], q.address)
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}
+	return nil
+}
+
+// answers reports whether a server answers a question: with a byte, or by closing the connection, as one that wants TLS
+// does.
+func answers(ctx context.Context, address, question string) bool {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	end, _ := ctx.Deadline()
+	if err := conn.SetDeadline(end); err != nil {
+		return false
+	}
+	if _, err := conn.Write([]byte(question)); err != nil {
+		return false
+	}
+	_, _ = conn.Read(make([]byte, 1))
+	return ctx.Err() == nil
+}
+
+// free returns an address of this machine whose port nothing listens at.
+func free(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// log keeps the end of a server's output.
+type log struct {
+	mu   sync.Mutex
+	data bytes.Buffer
+}
+
+const maxLog = 64 << 10
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.data.Len()+len(p) > maxLog {
+		l.data.Reset()
+	}
+	return l.data.Write(p)
+}
+
+func (l *log) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.data.String()
+}
