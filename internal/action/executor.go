@@ -43,6 +43,8 @@ type Command struct {
 	Inputs iter.Seq[key.File]
 	// Outputs match the files in the workspace that the command makes; nil for none.
 	Outputs *tree.Set
+	// Limits are the files that the command may use; nil: all. Only an Executor that observes commands enforces them.
+	Limits *Limits
 	// Used is called in Wait by an Executor that observes what the command uses; nil: nobody wants to know.
 	Used func(*Used)
 }

@@ -34,7 +34,18 @@ type Used struct {
 	// Unseen are the reasons why more files of the workspace than Files may have been used, sorted; nil if
 	// Files is complete.
 	Unseen []string
+	// Denied are the files of the workspace that Limits denied, sorted by path; not all if they are very many.
+	Denied []UsedFile
 	// LacksRights says that a program of another owner did not get the rights of its owner, because it was
 	// observed.
 	LacksRights bool
+}
+
+// Limits say which files of the workspace a command may use. Directories, links and names are not limited.
+type Limits struct {
+	// Allows reports whether the file at an absolute path, whose directories are no links, may be read or, with
+	// change, made, changed or removed. It is called by one goroutine at a time.
+	Allows func(path string, change bool) bool
+	// OnlyChanges says that reading is limited in another way. Then nothing that a command reads is observed.
+	OnlyChanges bool
 }

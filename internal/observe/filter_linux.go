@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bentobuild/bento/internal/action"
 )
 
 // Offsets in struct seccomp_data. The lower half of an argument comes first on both machines.
@@ -24,8 +26,13 @@ const (
 const ioUringSetup = 425
 
 // filter returns the program that the kernel runs for every system call. It stops the calls of table, those
-// of conditions only if their flags are so, and calls of other interfaces that open or execute files.
-func filter() []unix.SockFilter {
+// of conditions only if their flags are so, and calls of other interfaces that open or execute files. With changes it
+// stops no call of table that only reads.
+func filter(changes bool) []unix.SockFilter {
+	table, conditions := table, conditions
+	if changes {
+		table, conditions = changing()
+	}
 	numbers := slices.DeleteFunc(slices.Sorted(maps.Keys(table)), func(nr uint32) bool { _, ok := conditions[nr]; return ok })
 	program := []unix.SockFilter{load(offsetArch)}
 	foreign := foreignBlock()
@@ -48,6 +55,21 @@ func filter() []unix.SockFilter {
 		program = append(program, jump(unix.BPF_JEQ, nr, uint8(len(numbers)-i), 0))
 	}
 	return append(program, ret(unix.SECCOMP_RET_ALLOW), ret(unix.SECCOMP_RET_USER_NOTIF))
+}
+
+// changing returns the calls of table that may change files, and their conditions.
+func changing() (map[uint32]call, map[uint32]condition) {
+	calls, only := make(map[uint32]call), make(map[uint32]condition)
+	for nr, c := range table {
+		changes := slices.ContainsFunc(c.operands, func(o operand) bool { return o.use&(action.Write|action.Remove) != 0 })
+		switch {
+		case c.special == opens:
+			calls[nr], only[nr] = c, condition{argument: uint32(c.flags), flag: unix.O_ACCMODE | unix.O_CREAT | unix.O_TRUNC}
+		case changes || c.special == opens2:
+			calls[nr] = c
+		}
+	}
+	return calls, only
 }
 
 // foreignBlock returns the instructions for programs of another interface, such as 32-bit ones: the first
@@ -77,8 +99,8 @@ func ret(what uint32) unix.SockFilter {
 const waitKillable = 1 << 5
 
 // install installs the filter on this thread and returns the descriptor of its listener.
-func install() (int, error) {
-	program := filter()
+func install(changes bool) (int, error) {
+	program := filter(changes)
 	fprog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	set := func(flags uintptr) (int, unix.Errno) {
 		fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&fprog)))

@@ -46,19 +46,20 @@ type answer struct {
 
 // listener notes the calls of one execution, in one goroutine.
 type listener struct {
-	fd    int
-	end   *os.File // closed to end the goroutine
-	done  sync.WaitGroup
-	notes *notes
-	paths *paths
-	seen  map[string]bool // uses of paths as the calls named them: most calls repeat an earlier one
-	key   []byte
-	buf   []byte
+	fd     int
+	end    *os.File // closed to end the goroutine
+	done   sync.WaitGroup
+	notes  *notes
+	paths  *paths
+	limits *action.Limits  // nil for none
+	seen   map[string]bool // uses of paths as the calls named them: most calls repeat an earlier one
+	key    []byte
+	buf    []byte
 }
 
-// listen notes the calls that fd delivers until the last process has ended.
-func listen(fd int, root string) *listener {
-	l := &listener{fd: fd, notes: newNotes(root), paths: newPaths(), seen: make(map[string]bool), buf: make([]byte, maxPath)}
+// listen notes the calls that fd delivers until the last process has ended. It denies those beyond limits.
+func listen(fd int, root string, limits *action.Limits) *listener {
+	l := &listener{fd: fd, notes: newNotes(root), paths: newPaths(), limits: limits, seen: make(map[string]bool), buf: make([]byte, maxPath)}
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fd), notifSetFlags, syncWakeUp) // Linux 6.6; it only saves time
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -67,6 +68,9 @@ func listen(fd int, root string) *listener {
 		return l
 	}
 	l.end = write
+	if limits != nil && limits.OnlyChanges {
+		l.notes.unseen["only what changes files was observed"] = true
+	}
 	l.done.Go(func() {
 		// The goroutine waits in system calls most of the time.
 		runtime.LockOSThread()
@@ -107,29 +111,32 @@ func (l *listener) serve(end int) {
 	}
 }
 
-// next notes one call, which continues afterwards.
+// next notes one call, which continues afterwards unless it is denied.
 func (l *listener) next() {
 	var n notification
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(l.fd), notifRecv, uintptr(unsafe.Pointer(&n))); errno != 0 {
 		return // the caller was killed
 	}
-	l.note(&n)
 	a := answer{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
+	if l.note(&n) {
+		a = answer{id: n.id, err: -int32(unix.EACCES)}
+	}
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(l.fd), notifSend, uintptr(unsafe.Pointer(&a))) // killed meanwhile
 }
 
-func (l *listener) note(n *notification) {
+// note notes a call, and reports whether it is denied.
+func (l *listener) note(n *notification) (denied bool) {
 	c, ok := table[uint32(n.nr)]
 	switch {
 	case n.arch != nativeArch || !ok:
 		l.notes.unseen["a program uses another interface of the kernel, such as a 32-bit one"] = true
-		return
+		return false
 	case c.special == leaves:
 		l.notes.unseen["a program changed its root directory or its mounts"] = true
-		return
+		return false
 	case c.special == clones:
 		l.noteClone(n)
-		return
+		return false
 	}
 	var found [2]found
 	for i, o := range c.operands {
@@ -145,8 +152,11 @@ func (l *listener) note(n *notification) {
 			u.makes = i == len(c.operands)-1
 		}
 		found[i] = l.operand(n, o, u)
+		if found[i].denied {
+			return true
+		}
 		if found[i].absent && u.Use&action.Remove != 0 {
-			return // the call fails
+			return false // the call fails
 		}
 	}
 	switch {
@@ -155,8 +165,9 @@ func (l *listener) note(n *notification) {
 	case c.special == renames && found[0].path != "" && found[1].path != "":
 		l.notes.rename(found[0].path, found[1].path, found[0].mode.IsDir())
 	case c.special == executes:
-		l.noteProgram(n, found[0], 0)
+		return l.noteProgram(n, found[0], 0)
 	}
+	return false
 }
 
 // usage says how a call uses a path.
@@ -234,8 +245,26 @@ func (l *listener) use(dir, name string, u usage) found {
 			l.forgetSeen()
 		}
 	}
+	if f.denied = l.denies(f, u.Use); f.denied {
+		delete(l.seen, string(l.key)) // the same call is denied again
+		return f
+	}
 	l.add(f, u.Use)
 	return f
+}
+
+// denies reports whether the limits deny a use of what was found, and notes that.
+func (l *listener) denies(f found, use action.Use) bool {
+	if l.limits == nil || f.path == "" || !within(l.notes.root, f.path) {
+		return false
+	}
+	change := use&(action.Write|action.Remove) != 0
+	reads := use&action.Read != 0 && !f.absent && f.mode&(fs.ModeDir|fs.ModeSymlink) == 0
+	if !(change && !l.limits.Allows(f.path, true) || !change && reads && !l.limits.Allows(f.path, false)) {
+		return false
+	}
+	l.notes.deny(f.path, use, f.absent)
+	return true
 }
 
 // add notes a use of what was found.

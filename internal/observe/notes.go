@@ -14,6 +14,7 @@ type notes struct {
 	root        string
 	files       map[string]*action.UsedFile
 	outside     map[string]bool
+	denied      map[string]*action.UsedFile
 	lacksRights bool
 	unseen      map[string]bool
 	was         map[string]identity // what lay at a path before a call that may change it
@@ -28,7 +29,7 @@ type identity struct {
 }
 
 func newNotes(root string) *notes {
-	return &notes{root: root, files: make(map[string]*action.UsedFile), outside: make(map[string]bool), unseen: make(map[string]bool), was: make(map[string]identity)}
+	return &notes{root: root, files: make(map[string]*action.UsedFile), outside: make(map[string]bool), denied: make(map[string]*action.UsedFile), unseen: make(map[string]bool), was: make(map[string]identity)}
 }
 
 // within reports whether path is root or in it.
@@ -77,6 +78,18 @@ func (n *notes) addOutside(path string) {
 	}
 }
 
+// maxDenied bounds the files that are named as denied.
+const maxDenied = 1000
+
+// deny notes a use of path that was denied.
+func (n *notes) deny(path string, use action.Use, absent bool) {
+	if f := n.denied[path]; f != nil {
+		f.Use |= use
+	} else if len(n.denied) < maxDenied {
+		n.denied[path] = &action.UsedFile{Path: path, Use: use, Absent: absent}
+	}
+}
+
 // rename notes that from got the name to, with everything in it that was noted as written.
 func (n *notes) rename(from, to string, dir bool) {
 	if !dir {
@@ -102,6 +115,11 @@ func (n *notes) used() *action.Used {
 	for _, f := range n.files {
 		u.Files = append(u.Files, *f)
 	}
-	slices.SortFunc(u.Files, func(a, b action.UsedFile) int { return cmp.Compare(a.Path, b.Path) })
+	for _, f := range n.denied {
+		u.Denied = append(u.Denied, *f)
+	}
+	for _, list := range [][]action.UsedFile{u.Files, u.Denied} {
+		slices.SortFunc(list, func(a, b action.UsedFile) int { return cmp.Compare(a.Path, b.Path) })
+	}
 	return u
 }

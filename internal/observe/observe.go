@@ -31,13 +31,13 @@ type Executor struct {
 }
 
 // Start implements action.Executor. If the system cannot observe the command, it runs all the same, and its
-// action.Used says why.
+// action.Used says why. A command with Limits does not run then.
 func (x *Executor) Start(ctx context.Context, c *action.Command) (action.Execution, error) {
 	began := time.Now()
 	var p *process
 	execution, err := action.StartProcess(ctx, c, func(s proc.Spec) (action.Process, error) {
 		var err error
-		p, err = x.start(s)
+		p, err = x.start(s, c.Limits)
 		return p, err
 	})
 	if err != nil {

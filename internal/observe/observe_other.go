@@ -5,6 +5,7 @@ package observe
 import (
 	"errors"
 
+	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/proc"
 )
 
@@ -12,7 +13,10 @@ import (
 func Offered() string { return "only Linux on amd64 and arm64 can show which files a program uses" }
 
 // start starts s without observing it.
-func (*Executor) start(s proc.Spec) (*process, error) {
+func (*Executor) start(s proc.Spec, limits *action.Limits) (*process, error) {
+	if limits != nil {
+		return nil, errors.New(Offered())
+	}
 	child, err := proc.Start(s)
 	return &process{Process: child, unseen: Offered()}, err
 }

@@ -51,6 +51,7 @@ type found struct {
 	mode   fs.FileMode
 	absent bool
 	lost   bool // its directory is missing, too
+	denied bool // the limits deny the call
 	identity
 }
 

@@ -19,29 +19,29 @@ const (
 	maxFirstLine    = 256
 )
 
-// noteProgram notes what the kernel itself reads when it executes a program.
-func (l *listener) noteProgram(n *notification, f found, depth int) {
-	if f.path == "" || f.absent || depth > maxInterpreters {
-		return
+// noteProgram notes what the kernel itself reads when it executes a program, and reports whether that is denied.
+func (l *listener) noteProgram(n *notification, f found, depth int) (denied bool) {
+	if f.path == "" || f.absent || f.denied || depth > maxInterpreters {
+		return f.denied
 	}
 	if noNewPrivileges() && hasRights(f) {
 		l.notes.unseen[f.path+" does not get the rights of its owner while it is observed"] = true
 		l.notes.lacksRights = true
 	}
 	if !within(l.notes.root, f.path) || !f.mode.IsRegular() {
-		return
+		return false
 	}
 	interpreter := firstLine(f.path)
 	if interpreter == "" {
-		return
+		return false
 	}
 	dir := "/"
 	if interpreter[0] != '/' {
 		if dir = l.dir(n, cwd); dir == "" {
-			return
+			return false
 		}
 	}
-	l.noteProgram(n, l.use(dir, interpreter, usage{Use: action.Read, executes: true}), depth+1)
+	return l.noteProgram(n, l.use(dir, interpreter, usage{Use: action.Read, executes: true}), depth+1)
 }
 
 // firstLine returns the interpreter of a script, "" for other files.

@@ -11,11 +11,13 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/proc"
 )
 
@@ -35,9 +37,16 @@ const (
 	failed     = 'e' // and the reason why the program was not executed
 )
 
-// start starts s and observes it, if the system can. The error is one of starting the program.
-func (x *Executor) start(s proc.Spec) (*process, error) {
+// onlyChanges follows the descriptor in the arguments of the helper if only calls that change files are stopped.
+const onlyChanges = "c"
+
+// start starts s and observes it, if the system can. The error is one of starting the program, or of limits that
+// the system cannot enforce.
+func (x *Executor) start(s proc.Spec, limits *action.Limits) (*process, error) {
 	if why := Offered(); why != "" {
+		if limits != nil {
+			return nil, errors.New(why)
+		}
 		child, err := proc.Start(s)
 		return &process{Process: child, unseen: why}, err
 	}
@@ -48,7 +57,11 @@ func (x *Executor) start(s proc.Spec) (*process, error) {
 	defer ours.Close()
 	with := s
 	// The socket comes last and leaves the descriptors of s unchanged.
-	with.Argv = slices.Concat([]string{x.Name, Command, strconv.Itoa(firstFile + len(s.Files)), s.Program}, s.Argv)
+	fd := strconv.Itoa(firstFile + len(s.Files))
+	if limits != nil && limits.OnlyChanges {
+		fd += onlyChanges
+	}
+	with.Argv = slices.Concat([]string{x.Name, Command, fd, s.Program}, s.Argv)
 	with.Program, with.Files = x.Self, append(slices.Clip(s.Files), theirs)
 	child, err := proc.Start(with)
 	theirs.Close()
@@ -56,7 +69,7 @@ func (x *Executor) start(s proc.Spec) (*process, error) {
 		return nil, err
 	}
 	p := &process{Process: child}
-	if err := p.entered(ours, x.Root); err != nil {
+	if err := p.entered(ours, x.Root, limits); err != nil {
 		child.Kill()
 		p.Wait(context.Background())
 		return nil, err
@@ -74,7 +87,7 @@ func socketPair() (ours, theirs *os.File, err error) {
 }
 
 // entered listens to the helper until it has executed the program.
-func (p *process) entered(socket *os.File, root string) error {
+func (p *process) entered(socket *os.File, root string, limits *action.Limits) error {
 	if err := socket.SetReadDeadline(time.Now().Add(enterTime)); err != nil {
 		return err
 	}
@@ -84,7 +97,9 @@ func (p *process) entered(socket *os.File, root string) error {
 		case err != nil:
 			return fmt.Errorf("observe: no report from the helper: %w", err)
 		case kind == observed && fd >= 0:
-			p.listener = listen(fd, root)
+			p.listener = listen(fd, root, limits)
+		case kind == unobserved && limits != nil:
+			return errors.New(text)
 		case kind == unobserved:
 			p.unseen = text
 		case kind == failed:
@@ -132,7 +147,8 @@ func Enter(args []string) error {
 	if len(args) < 3 {
 		return errors.New("observe: no program is named")
 	}
-	socket, err := strconv.Atoi(args[0])
+	number, changes := strings.CutSuffix(args[0], onlyChanges)
+	socket, err := strconv.Atoi(number)
 	if err != nil || socket < firstFile {
 		return fmt.Errorf("observe: %q is no descriptor to report to", args[0])
 	}
@@ -141,7 +157,7 @@ func Enter(args []string) error {
 	runtime.LockOSThread()
 	program, argv, environment := args[1], args[2:], os.Environ()
 	path := cmp.Or(program, argv[0])
-	if fd, err := install(); err != nil {
+	if fd, err := install(changes); err != nil {
 		send(socket, unobserved, err.Error(), nil)
 	} else {
 		send(socket, observed, "", unix.UnixRights(fd))
