@@ -3,6 +3,9 @@ package remote
 import (
 	"context"
 	"errors"
+	"io"
+	"sync"
+	"time"
 
 	"github.com/bentobuild/bento/cache"
 )
@@ -12,29 +15,178 @@ type Options struct {
 	Place
 	Trust  Trust
 	Signer *Signer // nil: results are sent without a signature
+	Limits
+}
+
+// Limits end what a server does not continue. There is no limit of the whole: a large blob may take hours. Zero is
+// no limit.
+type Limits struct {
+	Answer time.Duration // until an answer begins
+	Idle   time.Duration // between two parts of an answer, or of what is sent
 }
 
 // OverBackend returns a store whose server is b, which it closes.
-func OverBackend(b Backend, o Options) Store { return &overBackend{Backend: b, o: o} }
+func OverBackend(b Backend, o Options) Store {
+	return &overBackend{server: b, o: o, sums: make(map[cache.Digest]Digest)}
+}
 
 type overBackend struct {
-	Backend
-	o Options
+	server Backend
+	o      Options
+
+	mu   sync.Mutex
+	sums map[cache.Digest]Digest // digests on the wire of blobs that were hashed both ways
+}
+
+const (
+	inFlight = 64      // questions to the server at the same time
+	maxSums  = 1 << 15 // remembered digests; 4 MiB
+)
+
+// Close implements Store.
+func (s *overBackend) Close() error { return s.server.Close() }
+
+// remember notes that a blob has both digests. The caller has hashed it both ways.
+func (s *overBackend) remember(d cache.Digest, wire Digest) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.sums) >= maxSums {
+		clear(s.sums)
+	}
+	s.sums[d] = wire
+}
+
+func (s *overBackend) remembered(d cache.Digest) (wire Digest, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	wire, ok = s.sums[d]
+	return wire, ok
 }
 
 // Find implements Store.
 func (s *overBackend) Find(ctx context.Context, keys []cache.Key, answer func(Answer)) {
-	for _, key := range keys {
-		answer(Answer{Key: key, Err: ErrMiss})
+	next := make(chan cache.Key)
+	answers := make(chan Answer)
+	var group sync.WaitGroup
+	for range min(inFlight, len(keys)) {
+		group.Go(func() {
+			for key := range next {
+				found, err := s.find(ctx, key)
+				answers <- Answer{Key: key, Found: found, Err: err}
+			}
+		})
 	}
+	group.Go(func() {
+		defer close(next)
+		for _, key := range keys {
+			next <- key
+		}
+	})
+	for range keys {
+		answer(<-answers)
+	}
+	group.Wait()
 }
 
-// Fetch implements Store.
-func (s *overBackend) Fetch(ctx context.Context, f *Found, disk *cache.Disk) error { return ErrMiss }
-
-// Send implements Store.
-func (s *overBackend) Send(ctx context.Context, disk *cache.Disk, results []Outgoing, done func(Sent)) {
-	for _, r := range results {
-		done(Sent{Key: r.Key, Err: errors.ErrUnsupported})
+// find asks for the result of key in all scopes at the same time, and returns that of the first scope that has one. Of
+// errors, a fault counts more than a refusal, and that more than a miss.
+func (s *overBackend) find(ctx context.Context, key cache.Key) (*Found, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	defer group.Wait()
+	defer cancel()
+	replies := make([]chan Answer, len(s.o.Read))
+	for i, scope := range s.o.Read {
+		replies[i] = make(chan Answer, 1)
+		group.Go(func() {
+			found, err := s.findIn(ctx, ID{Key: key, Class: s.o.Class, Scope: scope})
+			replies[i] <- Answer{Found: found, Err: err}
+		})
 	}
+	first, rank := ErrMiss, 0
+	for _, c := range replies {
+		a := <-c
+		if a.Err == nil {
+			return a.Found, nil
+		}
+		if r := rankOf(a.Err); r > rank {
+			first, rank = a.Err, r
+		}
+	}
+	return nil, first
+}
+
+func rankOf(err error) int {
+	var refused *RefusedError
+	switch {
+	case errors.As(err, &refused):
+		return 1
+	case errors.Is(err, ErrMiss):
+		return 0
+	}
+	return 2
+}
+
+// findIn asks for one result.
+func (s *overBackend) findIn(ctx context.Context, id ID) (*Found, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	data, err := s.ask(ctx, id.Action())
+	if err != nil {
+		return nil, err
+	}
+	sealed, at, err := envelopeOf(data)
+	if err != nil {
+		return nil, err
+	}
+	if sealed == nil {
+		if sealed, err = s.readAll(ctx, at); err != nil {
+			return nil, err
+		}
+	}
+	e, err := Open(sealed, id, &s.o.Trust)
+	if err != nil {
+		return nil, err
+	}
+	return foundOf(e)
+}
+
+func foundOf(e *Envelope) (*Found, error) {
+	blobs, err := Blobs(e.Record)
+	if err != nil || len(e.Wire) != len(blobs) {
+		return nil, refuse(Damaged, err)
+	}
+	f := &Found{ID: e.ID, Envelope: e}
+	for _, b := range blobs {
+		f.Size += b.Size
+	}
+	return f, nil
+}
+
+func (s *overBackend) ask(ctx context.Context, action Digest) ([]byte, error) {
+	ctx, w := Watch(ctx, s.o.Limits)
+	defer w.Stop()
+	data, err := s.server.Result(ctx, action)
+	return data, w.Err(err)
+}
+
+// readAll returns a blob of at most MaxEnvelope bytes.
+func (s *overBackend) readAll(ctx context.Context, d Digest) (data []byte, err error) {
+	ctx, w := Watch(ctx, s.o.Limits)
+	defer w.Stop()
+	err = s.server.Fetch(ctx, []Want{{Digest: d}}, func(_ Want, r io.Reader) error {
+		if r == nil {
+			return ErrMiss
+		}
+		data, err = io.ReadAll(io.LimitReader(w.Reader(r), d.Size+1)) // it grows with what arrives
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, w.Err(err)
+	case Sum(data) != d:
+		return nil, refuse(Damaged, nil)
+	}
+	return data, nil
 }

@@ -46,7 +46,7 @@ var fewImporters = map[string]string{
 	"docs":                    "the text of the pages, which only a package in their directory can embed",
 	"internal/archtest":       "nothing but tests",
 	"cache/remote/servertest": "servers of other projects, which the tests of every backend start",
-	"cache/remote":            "the seam of remote caches, which their servers implement",
+	"cache/remote/remotetest": "the kit of the tests of every server",
 	"internal/observe":        "an executor beside the local one, which run does not know",
 	"internal/companion":      "the extensions of an invocation, apart from the commands that use them",
 	"plugin/ainb/bus":         "topics and inboxes alone: no process, no message",
