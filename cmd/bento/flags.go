@@ -23,9 +23,12 @@ type flags struct {
 	keepGoing                 bool
 	observe                   string
 	skipInstall, forceInstall bool
+
+	set *pflag.FlagSet // the flags of the command line
 }
 
 func (f *flags) add(set *pflag.FlagSet) {
+	f.set = set
 	set.StringVarP(&f.dir, "workspace", "C", "", "start looking for the workspace in `DIR`")
 	set.BoolVar(&f.json, "json", false, "print one JSON document")
 	set.BoolVar(&f.noCache, "no-cache", false, "look nothing up in the cache; results are still stored")

@@ -93,6 +93,9 @@ func (s *session) run(ctx context.Context, sel selection) error {
 	if err := s.checkFiles(); err != nil {
 		return err
 	}
+	if !s.flags.set.Changed("output") {
+		s.few = sel.few()
+	}
 	t, err := s.newReporting(ctx)
 	if err != nil {
 		return err
@@ -176,7 +179,7 @@ func (s *session) lines() *terminal.Lines {
 		out = s.err
 	}
 	return &terminal.Lines{
-		Out: out, Err: s.err, Mode: terminal.Mode(s.flags.output), Style: s.style, Verbose: s.flags.verbose,
+		Out: out, Err: s.err, Mode: terminal.Mode(s.flags.output), Style: s.style, Verbose: s.flags.verbose, Few: s.few,
 		GitHub: s.github(), News: s.host().Keep != nil, OutTerminal: s.terminal && !s.flags.json, ErrTerminal: s.columns != nil,
 	}
 }

@@ -39,6 +39,24 @@ func (sel *selection) all() bool {
 		!slices.ContainsFunc(sel.Tasks, func(task string) bool { return strings.Contains(task, ":") })
 }
 
+// few returns the number of requested tasks up to which a run shows what they print as it comes: a user who names a task
+// wants to see it. A name without a dish stands for a task of every dish, so it has to be the only one.
+func (sel *selection) few() int {
+	names := slices.Concat(sel.Tasks, sel.Targets, sel.Dishes)
+	many := func(name string) bool { return strings.ContainsAny(name, "*?[{") || strings.HasPrefix(name, "tag:") }
+	whole := func(task string) bool { return strings.Contains(task, ":") }
+	switch {
+	case len(sel.Tasks) == 0 || sel.since+sel.shard != "" || sel.affected || len(sel.filters)+len(sel.Bentos)+len(sel.Exclude) > 0 || slices.ContainsFunc(names, many):
+		return 0
+	case len(sel.Targets)+len(sel.Dishes) > 0 || !slices.ContainsFunc(sel.Tasks, func(task string) bool { return !whole(task) }):
+		return mostShown
+	}
+	return 1
+}
+
+// mostShown is the number of tasks whose output a reader can follow side by side.
+const mostShown = 3
+
 // addSelection adds the flags of a selection to a command.
 func addSelection(cmd *cobra.Command, sel *selection) {
 	set := cmd.Flags()

@@ -45,6 +45,8 @@ type session struct {
 	// warns says that the command warns of keys that have no effect, strict that a failed plugin that the workspace
 	// needs fails it.
 	warns, strict bool
+	// few is the number of requested tasks up to which a run shows what they print as it comes.
+	few int
 	// outcome is the exit code of a command that ended without an error.
 	outcome int
 	// spans are the measured times for --profile.

@@ -61,11 +61,11 @@ func (doc *Diagnosis) Add(c Check) {
 func (c *Check) shown(style Style) string {
 	if c.Problem != nil {
 		p := *c.Problem
-		p.File = style.shown(p.File)
+		p.File = style.Shown(p.File)
 		return p.String()
 	}
 	if rest, ok := strings.CutSuffix(c.Detail, "("+c.Place+")"); ok && c.Place != "" {
-		return rest + "(" + style.shown(c.Place) + ")"
+		return rest + "(" + style.Shown(c.Place) + ")"
 	}
 	return c.Detail
 }

@@ -49,6 +49,25 @@ func WriteFindings(w io.Writer, style Style, list []diagnostics.Diagnostic, fron
 	}
 }
 
+// WritePlaces writes where findings are, a line a file: only the worst ones if there are many.
+func WritePlaces(w io.Writer, style Style, list []diagnostics.Diagnostic, front string) {
+	var text strings.Builder
+	file, last := "", ""
+	for _, d := range worstOf(distinct(list)) {
+		at := strings.TrimPrefix(d.Where(), d.File)
+		switch {
+		case d.File != file:
+			fmt.Fprintf(&text, "\n%s%s%s", front, style.place(d.File), at)
+		case at != last && at != "":
+			text.WriteString(", " + at[len(":"):])
+		}
+		file, last = d.File, at
+	}
+	if text.Len() > 0 {
+		fmt.Fprintln(w, text.String()[len("\n"):])
+	}
+}
+
 // Warnings returns the errors and warnings among the findings of a successful task, each once.
 func Warnings(list []diagnostics.Diagnostic) []diagnostics.Diagnostic {
 	return slices.DeleteFunc(distinct(list), func(d diagnostics.Diagnostic) bool {
@@ -85,8 +104,8 @@ func worstOf(list []diagnostics.Diagnostic) []diagnostics.Diagnostic {
 	return diagnostics.Sorted(worst[:maxShownFindings])
 }
 
-// shown returns a path as the user sees it.
-func (s Style) shown(file string) string {
+// Shown returns a path as the user sees it.
+func (s Style) Shown(file string) string {
 	if s.Places == nil {
 		return file
 	}
@@ -94,7 +113,7 @@ func (s Style) shown(file string) string {
 }
 
 // place is shown on one line.
-func (s Style) place(file string) string { return PrintableLine(s.shown(file)) }
+func (s Style) place(file string) string { return PrintableLine(s.Shown(file)) }
 
 func (s Style) writeFinding(w io.Writer, front string, d diagnostics.Diagnostic) {
 	at := ""

@@ -28,7 +28,7 @@ func WriteToolchains(w io.Writer, style Style, doc Toolchains) {
 			line += " " + PrintableLine(r.Found)
 		}
 		if r.Wanted != "" {
-			line += style.Dim(fmt.Sprintf("  wants %s (%s)", PrintableLine(r.Wanted), PrintableLine(style.shown(r.Where))))
+			line += style.Dim(fmt.Sprintf("  wants %s (%s)", PrintableLine(r.Wanted), PrintableLine(style.Shown(r.Where))))
 		}
 		fmt.Fprintln(w, strings.TrimRight(line, " "))
 		if r.Status != "ok" && r.Hint != "" {

@@ -73,11 +73,11 @@ func (l *Lines) speaks(ev run.Event) bool {
 	case run.InstallLog:
 		return false
 	case run.TaskOutput:
-		return l.streams(ev.Task)
+		return l.streams(ev.Task) && !l.isRaw(ev.Task)
 	case run.TaskStarted:
 		return ev.Terminal
 	case run.TaskFinished:
-		return ev.Result.Outcome != run.CacheHit || l.Mode != Grouped
+		return ev.Result.Outcome != run.CacheHit || l.Mode != Grouped || l.Verbose
 	}
 	return true
 }

@@ -21,7 +21,7 @@ type Mode string
 
 // The modes of --output.
 const (
-	Grouped Mode = "grouped" // the default: one line for each task, the whole output of failures
+	Grouped Mode = "grouped" // the default: one line for each task, the output of failures
 	Stream  Mode = "stream"  // every line as it comes, its task in front
 	Quiet   Mode = "quiet"   // failures only
 	Full    Mode = "full"    // the whole output of every task when it ends, cache hits included
@@ -48,12 +48,16 @@ type Lines struct {
 	News bool
 	// Brief leaves out hits and the totals: it is for the run of one server during other runs.
 	Brief bool
+	// Few shows the output of the requested tasks as it comes, if the run has at most Few of them.
+	Few int
 
 	width   int          // of the longest task id
-	hits    bytes.Buffer // lines about hits, which come in bursts, until something else comes
+	hits    []*plan.Task // those that writeHits has not written yet
 	partial map[source]*bytes.Buffer
 	failed  []*run.Result
 	unbegun unbegun
+	few     int                  // the number of requested tasks whose output is shown as it comes
+	raw     [2]io.WriteCloser    // stdout, stderr: the output of the only one of them
 	printed map[string]cache.Key // of News, by task
 	open    [2]bool              // stdout, stderr: the last forwarded output ended within a line
 }
@@ -77,22 +81,16 @@ type Reporter interface {
 func (l *Lines) Open(store cache.Store) { l.Store = store }
 
 // Live reports whether the reporter needs run.TaskOutput events.
-func (l *Lines) Live() bool { return l.Mode == Stream }
+func (l *Lines) Live() bool { return l.Mode == Stream || l.Few > 0 }
 
 // Report renders one event.
 func (l *Lines) Report(ev run.Event) {
-	if end, ok := ev.(run.TaskFinished); !ok || end.Result.Outcome != run.CacheHit || l.Mode != Grouped {
-		l.writeHits()
-	}
 	if l.speaks(ev) {
 		l.endLines()
 	}
 	switch ev := ev.(type) {
 	case run.Started:
-		l.failed = nil
-		for _, t := range ev.Plan.Tasks {
-			l.width = max(l.width, min(len(t.ID()), 40))
-		}
+		l.begin(ev.Plan)
 	case run.InstallStarted:
 		l.status("install", l.Style.Dim, ev.Install.Dish, ev.Install.Command+" ("+ev.Install.Reason+")")
 	case run.InstallLog:
@@ -100,11 +98,17 @@ func (l *Lines) Report(ev run.Event) {
 	case run.InstallFinished:
 		l.installed(ev.Install)
 	case run.TaskStarted:
+		if ev.Terminal || ev.Task.Persistent { // it may last
+			l.writeHits()
+		}
 		if ev.Terminal {
 			l.status("terminal", l.Style.Dim, ev.Task.ID(), "has it until it ends")
 		}
 	case run.TaskOutput:
-		if l.streams(ev.Task) {
+		switch {
+		case l.isRaw(ev.Task):
+			l.rawOutput(ev)
+		case l.streams(ev.Task):
 			l.output(ev)
 		}
 	case run.TaskFinished:
@@ -112,14 +116,29 @@ func (l *Lines) Report(ev run.Event) {
 	case run.Warned:
 		report.WriteProblems(l.Err, l.Style, ev.Diagnostics)
 	case run.Finished:
+		l.writeHits()
 		l.writeUnbegun()
 		l.summary(ev.Report)
 	}
 }
 
-// streams reports whether the output of a task is shown at once: a server has no end to wait for.
+// begin prepares the report of a run.
+func (l *Lines) begin(p *plan.Plan) {
+	l.failed, l.few = nil, 0
+	for _, t := range p.Tasks {
+		l.width = max(l.width, min(len(t.ID()), 40))
+		if t.Requested {
+			l.few++
+		}
+	}
+	if l.few > l.Few {
+		l.few = 0
+	}
+}
+
+// streams reports whether the output of a task is shown at once. A server has no end to wait for.
 func (l *Lines) streams(t *plan.Task) bool {
-	return l.Mode == Stream || t.Persistent && l.Mode != Quiet
+	return l.Mode == Stream || t.Persistent && l.Mode != Quiet || t.Requested && l.few > 0
 }
 
 // Restart prints that a server starts again, and the reason.
@@ -163,26 +182,8 @@ func (l *Lines) line(word string, paint func(string) string, id, rest string) st
 	return strings.TrimRight(line, " ") + "\n"
 }
 
-// mostHits is the maximal size in bytes of the waiting lines about hits.
-const mostHits = 16 << 10
-
-// hit keeps a line about a hit for writeHits.
-func (l *Lines) hit(id string) {
-	l.hits.WriteString(l.line("hit", l.Style.Dim, id, ""))
-	if l.hits.Len() >= mostHits {
-		l.writeHits()
-	}
-}
-
-func (l *Lines) writeHits() {
-	if l.hits.Len() > 0 {
-		l.endLines()
-		l.hits.WriteTo(l.Out) //nolint:errcheck // there is no other stream for the error
-	}
-}
-
 func (l *Lines) finished(r *run.Result) {
-	l.flush(r.Task.ID())
+	l.flush(r.Task)
 	switch {
 	case r.Stopped:
 		l.stopped(r)
@@ -192,8 +193,8 @@ func (l *Lines) finished(r *run.Result) {
 	}
 	switch r.Outcome {
 	case run.CacheHit:
-		if l.Mode == Grouped {
-			l.hit(r.Task.ID())
+		if l.Mode == Grouped && !l.Verbose {
+			l.hits = append(l.hits, r.Task)
 			return
 		}
 		l.quietStatus("hit", l.Style.Dim, r, "")
@@ -245,9 +246,8 @@ func (l *Lines) quietStatus(word string, paint func(string) string, r *run.Resul
 		l.status(word, paint, r.Task.ID(), rest)
 	}
 	if l.Mode == Stream && r.Outcome == run.CacheHit {
-		id := r.Task.ID()
-		l.lacks(id, r.ReplayLog(l.Store, func(s action.Stream, p []byte) { l.output(run.TaskOutput{Task: r.Task, Stream: s, Data: p}) }))
-		l.flush(id)
+		l.lacks(r.Task.ID(), r.ReplayLog(l.Store, func(s action.Stream, p []byte) { l.output(run.TaskOutput{Task: r.Task, Stream: s, Data: p}) }))
+		l.flush(r.Task)
 	}
 }
 
@@ -319,7 +319,11 @@ func (l *Lines) prefixed(out *bytes.Buffer, at source, prefix string, line []byt
 }
 
 // flush writes the incomplete lines of a task.
-func (l *Lines) flush(id string) {
+func (l *Lines) flush(t *plan.Task) {
+	if l.isRaw(t) {
+		l.endRaw()
+	}
+	id := t.ID()
 	for _, s := range []action.Stream{action.Stdout, action.Stderr} {
 		at := source{id, s}
 		if buf := l.partial[at]; buf != nil && buf.Len() > 0 {

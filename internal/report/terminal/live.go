@@ -119,7 +119,9 @@ func (l *Live) note(ev run.Event) {
 		l.rows[ev.Task] = r
 		l.running = append(l.running, r)
 	case run.TaskOutput:
-		l.rows[ev.Task].note(ev.Data)
+		if !l.streams(ev.Task) { // it stands above the block
+			l.rows[ev.Task].note(ev.Data)
+		}
 	case run.TaskFinished:
 		l.finished(ev.Result)
 	}

@@ -5,29 +5,34 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
 )
 
-// failure writes the error of a failed task, its output unless that was shown before, and its findings.
+// failure writes the error of a failed task, its output unless that was shown before, and the findings that the shown
+// output lacks.
 func (l *Lines) failure(r *run.Result) {
 	fmt.Fprintf(l.Err, "bento: %s %s: %s\n", r.Task.ID(), l.Style.Red("failed"), report.Indent(report.Printable(r.Message)))
 	if r.Failure != nil {
 		report.WriteFailure(l.Err, r.Failure)
 	}
+	findings := r.Diagnostics
+	var told []diagnostics.Diagnostic
 	switch {
-	case l.Mode == Full, l.streams(r.Task), l.Mode == Quiet && len(r.Diagnostics) > 0:
-	case len(r.Diagnostics) > 0:
-		l.groupEnd(r)
-	default:
+	case l.Mode == Quiet && len(findings) > 0:
+	case len(findings) > 0:
+		told, findings = l.groupEnd(r)
+	case l.Mode != Full && !l.streams(r.Task):
 		l.group(r, 0)
 	}
 	more := ""
 	if r.LogPath != "" {
 		more = "; the log has them all"
 	}
-	report.WriteFindings(l.Err, l.Style, r.Diagnostics, "bento:   ", more)
+	report.WriteFindings(l.Err, l.Style, findings, "bento:   ", more)
+	report.WritePlaces(l.Err, l.Style, told, "bento:   at ")
 	if r.LogPath != "" {
 		fmt.Fprintf(l.Err, "bento:   log: %s\n", report.Printable(r.LogPath))
 	}
@@ -45,18 +50,24 @@ func (l *Lines) group(r *run.Result, from int) {
 	l.replay(r, from)
 }
 
-// groupEnd replays the end of a log. The findings are shown, too.
-func (l *Lines) groupEnd(r *run.Result) {
+// groupEnd replays the end of a log, unless it was shown before. It divides the findings: the output tells
+// a reader all but the place of told.
+func (l *Lines) groupEnd(r *run.Result) (told, untold []diagnostics.Diagnostic) {
 	var m mark
 	if err := r.ReplayLog(l.Store, m.note); err != nil {
 		l.lacks(r.Task.ID(), err)
-		return
+		return nil, r.Diagnostics
 	}
 	from, before := m.start()
-	if from > 0 {
-		fmt.Fprintf(l.Err, "bento:   the last lines; the log has %s more before them\n", report.Count(before, "line"))
+	if l.Mode != Full && !l.streams(r.Task) {
+		if from > 0 {
+			fmt.Fprintf(l.Err, "bento:   the last lines; the log has %s more before them\n", report.Count(before, "line"))
+		}
+		l.group(r, from)
 	}
-	l.group(r, from)
+	var end bytes.Buffer
+	_ = l.replayFrom(r, from, func(_ action.Stream, p []byte) { end.Write(p) }) // what is missing has no findings
+	return divide(r.Diagnostics, end.String(), l.Style)
 }
 
 // The bounds of groupEnd.
@@ -109,11 +120,7 @@ func (m *mark) start() (from, before int) {
 func (l *Lines) replay(r *run.Result, from int) {
 	end := byte('\n')
 	out, errs := l.shown(action.Stdout), l.shown(action.Stderr)
-	err := r.ReplayLog(l.Store, func(s action.Stream, p []byte) {
-		skip := min(from, len(p))
-		if from, p = from-skip, p[skip:]; len(p) == 0 {
-			return
-		}
+	err := l.replayFrom(r, from, func(s action.Stream, p []byte) {
 		end = p[len(p)-1]
 		w := out
 		if s == action.Stderr {
@@ -127,6 +134,16 @@ func (l *Lines) replay(r *run.Result, from int) {
 		fmt.Fprintln(l.Out)
 	}
 	l.lacks(r.Task.ID(), err)
+}
+
+// replayFrom calls emit with the pieces of the log of a task from a byte on; none is empty.
+func (l *Lines) replayFrom(r *run.Result, from int, emit func(action.Stream, []byte)) error {
+	return r.ReplayLog(l.Store, func(s action.Stream, p []byte) {
+		skip := min(from, len(p))
+		if from, p = from-skip, p[skip:]; len(p) > 0 {
+			emit(s, p)
+		}
+	})
 }
 
 // maxShown is the maximal size in bytes of the part of a log that Log shows.
