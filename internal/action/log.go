@@ -194,37 +194,38 @@ func (l *Log) note(s Stream, n int) {
 	l.segments = append(l.segments, segment{Stream: s, Size: uint64(n)})
 }
 
-// Store puts the log into the cache. An empty log is no blob.
+// Store puts the log into the cache, and returns the digest and the size of its blob. An empty log is no blob.
 func (l *Log) Store(s cache.Store) (d cache.Digest, size int64, err error) {
 	if l.file == nil || len(l.segments) == 0 {
 		return cache.Digest{}, 0, nil
 	}
 	var w pack.Writer
+	printed := int64(0)
 	w.Raw([]byte(logMagic))
 	w.Uint(uint64(len(l.segments)))
 	for _, seg := range l.segments {
 		w.Byte(byte(seg.Stream))
 		w.Uint(seg.Size)
-		size += int64(seg.Size)
+		printed += int64(seg.Size)
 	}
 	open := func() (io.Reader, error) {
 		_, err := l.file.Seek(0, io.SeekStart)
-		return io.MultiReader(bytes.NewReader(w.Payload()), io.LimitReader(l.file, size)), err
+		return io.MultiReader(bytes.NewReader(w.Payload()), io.LimitReader(l.file, printed)), err
 	}
 	r, err := open()
 	if err != nil {
 		return d, 0, err
 	}
-	if size <= smallLog {
-		all := bytes.NewBuffer(make([]byte, 0, int(size)+len(w.Payload())+bytes.MinRead))
+	if printed <= smallLog {
+		all := bytes.NewBuffer(make([]byte, 0, int(printed)+len(w.Payload())+bytes.MinRead))
 		if _, err := all.ReadFrom(r); err != nil {
 			return d, 0, err
 		}
 		d = cache.Sum(all.Bytes())
-		return d, size, s.Add(d, all)
+		return d, int64(all.Len()), s.Add(d, bytes.NewReader(all.Bytes()))
 	}
 	h := blake3.New()
-	if _, err := io.Copy(h, r); err != nil {
+	if size, err = io.Copy(h, r); err != nil {
 		return d, 0, err
 	}
 	h.Sum(d[:0])
