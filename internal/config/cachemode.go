@@ -13,36 +13,35 @@ type tierAccess struct {
 	Read, Write bool
 }
 
-// cacheMode is the permission for the cache. The default allows everything.
-type cacheMode struct {
+// CacheMode is the permission for the tiers of the cache.
+type CacheMode struct {
 	Local, Remote tierAccess
 }
 
-// fullCacheMode allows everything.
-func fullCacheMode() cacheMode {
-	all := tierAccess{Read: true, Write: true}
-	return cacheMode{Local: all, Remote: all}
+// defaultCacheMode returns the permission without a configured one. Results go to the remote cache only where somebody
+// has chosen that.
+func defaultCacheMode() CacheMode {
+	return CacheMode{Local: tierAccess{Read: true, Write: true}, Remote: tierAccess{Read: true}}
 }
 
-// Parse reads "local:rw,remote:r", the form of the key and of the flag. A tier without a name or
-// without rights is not used.
-func parseCacheMode(s string) (cacheMode, error) {
-	var m cacheMode
+// Under returns m, changed by a text such as "local:rw,remote:r", the form of the key and of the flag. A tier without
+// rights is not used. One that the text does not name keeps its permission.
+func (m CacheMode) Under(text string) (CacheMode, error) {
 	seen := make(map[string]bool)
-	for part := range strings.SplitSeq(s, ",") {
+	for part := range strings.SplitSeq(text, ",") {
 		tier, rights, _ := strings.Cut(strings.TrimSpace(part), ":")
 		access, ok := parseAccess(rights)
 		switch {
 		case !ok:
-			return cacheMode{}, fmt.Errorf("%q: rights %q, expected r, w, rw or nothing", s, rights)
+			return CacheMode{}, fmt.Errorf("%q: rights %q, expected r, w, rw or nothing", text, rights)
 		case seen[tier]:
-			return cacheMode{}, fmt.Errorf("%q: tier %q is given twice", s, tier)
+			return CacheMode{}, fmt.Errorf("%q: tier %q is given twice", text, tier)
 		case tier == "local":
 			m.Local = access
 		case tier == "remote":
 			m.Remote = access
 		default:
-			return cacheMode{}, fmt.Errorf("%q: tier %q, expected local or remote", s, tier)
+			return CacheMode{}, fmt.Errorf("%q: tier %q, expected local or remote", text, tier)
 		}
 		seen[tier] = true
 	}
@@ -64,19 +63,21 @@ func parseAccess(rights string) (tierAccess, bool) {
 	}
 }
 
-// Shape returns the schema.
-func (*cacheMode) Shape() tomlfile.Schema { return tomlfile.Schema{"type": "string"} }
+// modeText is a text that CacheMode.Under accepts.
+type modeText string
 
-// UnmarshalTOML reads the string that Parse reads.
-func (m *cacheMode) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
+// Shape returns the schema.
+func (*modeText) Shape() tomlfile.Schema { return tomlfile.Schema{"type": "string"} }
+
+// UnmarshalTOML reads and checks the text.
+func (m *modeText) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	s, ok := v.Text()
 	if !ok {
 		return []diagnostics.Diagnostic{v.Expected(`a string such as "local:rw,remote:r"`)}
 	}
-	mode, err := parseCacheMode(s)
-	if err != nil {
+	if _, err := defaultCacheMode().Under(s); err != nil {
 		return []diagnostics.Diagnostic{v.Pos().Error(diagnostics.RuleInvalid, "%s: %v", v.Path(), err)}
 	}
-	*m = mode
+	*m = modeText(s)
 	return nil
 }

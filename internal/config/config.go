@@ -91,7 +91,7 @@ func (s *sources) workspace() (*Workspace, []diagnostics.Diagnostic) {
 		Root:     s.root,
 		Discover: !s.hasBentos,
 		Defaults: defaults{FailFast: true},
-		Cache:    cache{Mode: fullCacheMode()},
+		Cache:    defaultCache(),
 	}
 	f, problems := s.parse(dish.WorkspaceFile)
 	if f != nil {

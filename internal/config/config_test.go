@@ -55,7 +55,7 @@ func TestLoadDefaults(t *testing.T) {
 			}
 			want := &Workspace{
 				Root: root, Discover: true, Defaults: defaults{FailFast: true},
-				Cache: cache{Mode: fullCacheMode()},
+				Cache: defaultCache(),
 			}
 			if diff := cmp.Diff(want, w); diff != "" {
 				t.Error(diff)
@@ -117,7 +117,7 @@ write = ["~"]
 		Defaults: defaults{Parallelism: 1, InheritEnv: true, PassEnv: []string{"AWS_*", "EDITOR"}},
 		Cache: cache{
 			Dir: filepath.Join(root, ".bento/cache"), MaxSize: 10e9, MaxAge: 30 * 24 * time.Hour,
-			Mode: cacheMode{Local: tierAccess{Read: true, Write: true}, Remote: tierAccess{Read: true}},
+			Mode: CacheMode{Local: tierAccess{Read: true, Write: true}, Remote: tierAccess{Read: true}}, Remote: defaultRemote(),
 		},
 		Toolchain: dish.Toolchain{
 			Pins:       map[string]dish.Pin{"go": {Version: "1.22", Pos: at(18, 6)}, "rust": {Version: "stable", Pos: at(19, 8)}},

@@ -29,7 +29,7 @@ func LoadOwn(own string) (*Workspace, []diagnostics.Diagnostic) {
 		data, err := read(nil, own)
 		s.content[own] = content{data, err}
 	}
-	w := &Workspace{Cache: cache{Mode: fullCacheMode()}}
+	w := &Workspace{Cache: defaultCache()}
 	return w, diagnostics.Sorted(w.readOwn(s))
 }
 
@@ -67,6 +67,7 @@ func (w *Workspace) readOwn(s *sources) []diagnostics.Diagnostic {
 
 func (w *Workspace) ownCache(t cacheTable) []diagnostics.Diagnostic {
 	t.over(&w.Cache)
+	w.Cache.Remote.OwnURL = t.Remote.At.Value
 	w.Cache.Own = bounds{MaxSize: max(0, int64(t.MaxSize)), MaxAge: max(0, time.Duration(t.MaxAge))}
 	if !t.Dir.Given {
 		return nil

@@ -76,7 +76,7 @@ func parserErrors(kind, text string) []diagnostics.Diagnostic {
 	if f == nil {
 		return problems
 	}
-	w := &Workspace{Root: "/", Cache: cache{Mode: fullCacheMode()}}
+	w := &Workspace{Root: "/", Cache: defaultCache()}
 	switch kind {
 	case "workspace":
 		problems = append(problems, w.fill(f)...)

@@ -52,6 +52,9 @@ type taskTable struct {
 	Observe          choice[observeWords]    `toml:"observe" doc:"which executions bento observes, on Linux: what they read and do not declare becomes part of their keys. auto, always or never; by default as in defaults.observe"`
 	SideEffects      bool                    `toml:"side_effects" default:"false" doc:"the task never runs a second time for diagnostics"`
 	Cache            *bool                   `toml:"cache" default:"true" doc:"false: the task always runs and is never stored"`
+	RemoteCache      *bool                   `toml:"remote_cache" default:"true" doc:"false: the result stays on this machine, and is not looked for in the remote cache"`
+	RemoteLog        *bool                   `toml:"remote_log" default:"true" doc:"false: the remote cache gets the result without its output, which a hit elsewhere then cannot show"`
+	Race             *bool                   `toml:"race" default:"true" doc:"false: the task is not started while the remote cache is asked for its result or sends it. It does not run to be ended half-way; it waits longer for a slow cache"`
 	Lifecycle        tomlfile.At[bool]       `toml:"lifecycle" doc:"of build, check, lint and test: whether bento ci and bento run NAME run it, or only its id does"`
 	Language         tomlfile.At[string]     `toml:"language" doc:"of a directory with several languages: the dish that has the task. Without it, the first dish with a recipe of that name has it, else the first"`
 }
@@ -124,6 +127,7 @@ func (t *taskTable) task(dir, name string, pos diagnostics.Pos) (dish.TaskSettin
 		Timeout: time.Duration(t.Timeout), Grace: time.Duration(t.Grace), Mutex: t.Mutex,
 		Retry: t.Retry.times, RetryOn: t.Retry.on, Memory: int64(t.Memory), Weight: min(max(t.Weight.Value, 0), maxWeight),
 		Persistent: t.Persistent, Interactive: t.Interactive.Value, CI: t.CI, Incremental: t.Incremental, Observe: dish.Observe(t.Observe.At.Value), SideEffects: t.SideEffects, Cache: t.Cache,
+		AtHome: isFalse(t.RemoteCache), LogAtHome: isFalse(t.RemoteLog), Unraced: isFalse(t.Race),
 	}
 	task.Tool, task.Input, task.Uses = textOf(t.Tool), t.Input.text, t.Input.uses
 	task.Parser = textOf(t.Parser)
@@ -161,6 +165,8 @@ func (t *taskTable) task(dir, name string, pos diagnostics.Pos) (dish.TaskSettin
 	}
 	return task, problems
 }
+
+func isFalse(b *bool) bool { return b != nil && !*b }
 
 // setLifecycle sets Lifecycle. It reports the key for a task that does not have the name of a lifecycle task.
 func setLifecycle(t *dish.TaskSettings, v tomlfile.At[bool]) []diagnostics.Diagnostic {

@@ -18,14 +18,9 @@ type unservedKey struct {
 
 // unservedKeys returns these keys, each with its replacement.
 func unservedKeys() []unservedKey {
-	const sharing = "the cache is a directory: share $BENTO_CACHE_DIR, for example with the cache of your CI service"
 	return []unservedKey{
 		{dish.WorkspaceFile, "cache.gha", "save $BENTO_CACHE_DIR with actions/cache"},
-		{dish.WorkspaceFile, "cache.remote", sharing},
-		{dish.WorkspaceFile, "cache.remote_region", sharing},
-		{dish.WorkspaceFile, "cache.remote_endpoint", sharing},
-		{dish.WorkspaceFile, "cache.remote_token_env", sharing},
-		{dish.WorkspaceFile, "cache.remote_write_through", sharing},
+		{dish.WorkspaceFile, "cache.remote_write_through", "bento cache push sends results of earlier runs"},
 		{dish.WorkspaceFile, "telemetry", "bento sends nothing to anyone"},
 		{dish.WorkspaceFile, "execution", "tasks run on this machine; write the container into the task's run"},
 		{dish.WorkspaceFile, "environments", "name env_files, or set env, in [tasks.NAME] of dish.toml"},

@@ -18,8 +18,8 @@ type cache struct {
 	MaxSize int64         // bytes, 0 when not given
 	MaxAge  time.Duration // 0 when not given
 	Own     bounds        // from the user's own file alone
-	Remote  string        // URL, "" when not given
-	Mode    cacheMode
+	Remote  Remote
+	Mode    CacheMode
 }
 
 // bounds are the limits of a cache.
@@ -94,14 +94,23 @@ type cacheTable struct {
 	Dir     tomlfile.At[string] `toml:"dir" doc:"the directory, below .bento/; any other place is ignored with a warning. In your own configuration an absolute path, or one that starts with ~/"`
 	MaxSize size                `toml:"max_size" default:"20GiB" doc:"a larger cache evicts whole results, least recently used first. A run checks the bound after each task, and evicts its own results last. A cache of more than 2,000 files shrinks to 95 % of the bound"`
 	MaxAge  duration            `toml:"max_age" doc:"results that were not used for this time are evicted"`
-	Mode    *cacheMode          `toml:"mode" default:"local:rw" doc:"local:r stores nothing, local:w takes nothing. remote is a part for later"`
+	Mode    modeText            `toml:"mode" default:"local:rw,remote:r" doc:"local:r stores nothing, local:w takes nothing; so does remote:r, remote:w and remote:rw for the remote cache, if there is one. A tier that is not named keeps its default; one without rights, as remote:, is not used. Flag --cache"`
 	Local   *bool               `toml:"local" default:"true" doc:"false: bento takes nothing from the cache and stores nothing"`
-	Remote  string              `toml:"remote"`
+
+	Remote                 remoteURL          `toml:"remote" doc:"the remote cache: grpc://HOST or grpcs://HOST (Remote Execution API), http://HOST or https://HOST (the layout of Bazel), turborepo+https://HOST?team=T, s3://BUCKET/PREFIX or file:///DIR. $BENTO_REMOTE goes before it. See docs/remote-cache.md"`
+	RemoteTrust            choice[trustWords] `toml:"remote_trust" default:"signed" doc:"signed: only results with a signature of remote_keys are used; server: any result that the server has"`
+	RemoteKeys             []publicKey        `toml:"remote_keys" doc:"public keys, as \"ci:BASE64\" or { key = \"ci:BASE64\", not_after = 2027-01-01 }"`
+	RemoteTokenEnv         envPattern         `toml:"remote_token_env" default:"BENTO_CACHE_TOKEN" doc:"the variable with the token for the server. Credentials go only to a host that $BENTO_REMOTE or your own configuration names, too"`
+	RemoteHeaders          map[string]string  `toml:"remote_headers" doc:"headers of each request. A value \"$NAME\" is that of the variable, and a credential"`
+	RemoteCredentialHelper string             `toml:"remote_credential_helper" doc:"a program that returns the headers of a request, by the protocol of Bazel's credential helpers"`
+	RemoteTLS              remoteTLSTable     `toml:"remote_tls" doc:"files for connections with TLS"`
+	RemoteRegion           string             `toml:"remote_region" doc:"the region of a bucket. By default that of the environment, else us-east-1"`
+	RemoteEndpoint         string             `toml:"remote_endpoint" doc:"the URL of the service of a bucket that is not AWS"`
+	RemoteScope            string             `toml:"remote_scope" doc:"trunk, or for example pr-7: results of this scope are read, then those of trunk, and written to this scope. By default trunk, and pr-N in the job of a pull request"`
+	RemoteClass            string             `toml:"remote_class" doc:"a name for machines that share results, in place of the operating system's release and the C library"`
+	RemoteWait             duration           `toml:"remote_wait" doc:"how long the end of a run waits for uploads. Default: 2s and at most a twentieth of the run; 60s where $CI is set. What is left is sent later"`
 
 	GHA                toggle `toml:"gha"`
-	RemoteRegion       string `toml:"remote_region"`
-	RemoteEndpoint     string `toml:"remote_endpoint"`
-	RemoteTokenEnv     string `toml:"remote_token_env"`
 	RemoteWriteThrough bool   `toml:"remote_write_through"`
 }
 
@@ -209,12 +218,10 @@ func (t *cacheTable) over(c *cache) {
 	if t.MaxAge > 0 {
 		c.MaxAge = time.Duration(t.MaxAge)
 	}
-	if t.Remote != "" {
-		c.Remote = t.Remote
+	if mode, err := c.Mode.Under(string(t.Mode)); t.Mode != "" && err == nil {
+		c.Mode = mode
 	}
-	if t.Mode != nil {
-		c.Mode = *t.Mode
-	}
+	t.overRemote(&c.Remote)
 	if t.Local != nil && !*t.Local {
 		c.Mode.Local = tierAccess{}
 	}

@@ -51,6 +51,9 @@ type TaskSettings struct {
 	Observe     Observe
 	SideEffects bool  // never run a second time for diagnostics
 	Cache       *bool // nil: inherited
+	AtHome      bool  // the result is neither sent to the remote cache nor looked for there
+	LogAtHome   bool  // its output is not sent there
+	Unraced     bool  // it is not started while the remote cache may have its result
 	// Lifecycle says whether a task with a lifecycle name is one; nil: bento decides.
 	Lifecycle *bool
 	Language  Text // the adapter whose dish of the directory has the task, empty when not given

@@ -119,6 +119,7 @@ func setFlags(t *Task, c *dish.TaskSettings) {
 	t.Ready, t.Incremental = c.Ready, c.Incremental
 	t.Interactive, t.Observe = c.Interactive, c.Observe
 	t.SideEffects = t.SideEffects || c.SideEffects
+	t.AtHome, t.LogAtHome, t.Unraced = c.AtHome, c.LogAtHome, c.Unraced
 }
 
 // giveDishOutputs assigns the outputs of the dish to one task: build, or the only task.

@@ -134,6 +134,9 @@ type Task struct {
 	// Observe says which executions are observed; "" is the setting of the workspace.
 	Observe     dish.Observe
 	SideEffects bool
+	AtHome      bool // the result is neither sent to the remote cache nor looked for there
+	LogAtHome   bool // its output is not sent there
+	Unraced     bool // it is not started while the remote cache may have its result
 	Hook        *adapters.Hook
 	Parser      *ToolUse // parses its output in place of the parser of Hook; nil for none
 
