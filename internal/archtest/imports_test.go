@@ -151,6 +151,7 @@ var table = []row{
 		"internal/pack", "internal/plan", "internal/proc", "internal/record", "internal/state", "internal/tree"}},
 
 	// 10
+	{"internal/tier", []string{"cache", "cache/remote", "diagnostics", "internal/run", "internal/state"}}, // the remote cache beside a run
 	// Documents contain dishes and keys.
 	{"internal/report", []string{"internal/run", "internal/action", "internal/key", "internal/plan", "internal/tree", "internal/report/page",
 		"diagnostics", "adapters", "cache", "internal/dish"}},

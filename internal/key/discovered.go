@@ -251,6 +251,29 @@ func (e *Evaluator) pathSets(weak cache.Key) [][]Discovered {
 	return slices.DeleteFunc(sets, func(set []Discovered) bool { return !valid(set) })
 }
 
+// Others returns the keys, without that of ev itself, under which a result for ev may be found elsewhere: with the
+// discovered inputs of other executions.
+func (ev *Evaluation) Others() []cache.Key { return ev.others }
+
+// PathSetsKey returns the key of the path sets for ev, which may be found elsewhere, too.
+func (ev *Evaluation) PathSetsKey() cache.Key { return pathSetsKey(ev.weakKey()) }
+
+// PathSets returns the path sets for ev that the store has.
+func (f Files) PathSets(ev *Evaluation) [][]Discovered { return f.e.pathSets(ev.weakKey()) }
+
+// AddPathSets adds path sets for ev, which the store had before others replaced them, to those that it has now.
+func (f Files) AddPathSets(ev *Evaluation, before [][]Discovered) error {
+	sets := f.e.pathSets(ev.weakKey())
+	missing := slices.DeleteFunc(slices.Clone(before), func(set []Discovered) bool {
+		return slices.ContainsFunc(sets, func(s []Discovered) bool { return slices.Equal(s, set) })
+	})
+	if len(missing) == 0 {
+		return nil
+	}
+	sets = append(missing, sets...)
+	return f.storePathSets(ev.weakKey(), sets[:min(len(sets), maxPathSets)])
+}
+
 // StorePathSet adds the discovered inputs of ev to the path sets of its weak key. Its result was stored.
 func (f Files) StorePathSet(ev *Evaluation) error {
 	if len(ev.Discovered) == 0 {
@@ -261,13 +284,16 @@ func (f Files) StorePathSet(ev *Evaluation) error {
 		return nil
 	}
 	sets = slices.DeleteFunc(sets, func(set []Discovered) bool { return slices.Equal(set, ev.Discovered) })
-	sets = append([][]Discovered{ev.Discovered}, sets[:min(len(sets), maxPathSets-1)]...)
+	return f.storePathSets(ev.weak, append([][]Discovered{ev.Discovered}, sets[:min(len(sets), maxPathSets-1)]...))
+}
+
+func (f Files) storePathSets(weak cache.Key, sets [][]Discovered) error {
 	blob := cache.Hash(encodePathSets(sets))
 	record := &cache.Record{Created: time.Now(), Log: blob.Sum(), LogSize: int64(blob.Len())}
 	if err := record.With(f.e.o.Store).Add(record.Log, blob); err != nil {
 		return err
 	}
-	return f.e.o.Store.Record(pathSetsKey(ev.weak), record)
+	return f.e.o.Store.Record(pathSetsKey(weak), record)
 }
 
 // lookupSets looks up the results of executions with the weak key of ev whose discovered inputs were others. ev
@@ -285,6 +311,7 @@ func (e *Evaluator) lookupSets(ctx context.Context, ev *Evaluation) (hit, known 
 		}
 		record, err := e.recorded(&other)
 		if err != nil {
+			ev.others = append(ev.others, other.Key)
 			continue
 		}
 		*ev = other

@@ -78,6 +78,7 @@ type Evaluation struct {
 	sources      []*sourceSet    // of the linked dishes
 	inputsDigest cache.Digest
 	weak         cache.Key    // the key without Discovered; zero if there are none
+	others       []cache.Key  // of results that the store lacks, see Others
 	held         fileSet      // what Discovered held when the key was made
 	heldEntries  []tree.Entry // by index of Discovered
 	locks        []lockPart

@@ -70,22 +70,25 @@ func (e *engine) storeResult(ctx context.Context, x *execution) {
 			return
 		}
 	}
-	store := func() { e.add(x, ev) }
+	store := func() { e.add(ctx, x, ev) }
 	if !e.postpone(t, store) {
 		store()
 	}
 }
 
 // add adds the result to the batch, which stores it under the key of ev.
-func (e *engine) add(x *execution, ev *key.Evaluation) {
+func (e *engine) add(ctx context.Context, x *execution, ev *key.Evaluation) {
 	t, n := x.ev.Task, e.node(x.ev.Task)
 	n.storing = x.kept
+	send, withdraw := e.announce(ctx, x, ev)
 	e.batch.Add(x.kept, ev, func() {
 		n.storing = nil
+		send()
 		x.result.Stored, x.result.Key = true, ev.Key
 		ev.Stored()
 		e.keys.History().Change(t.Place(), func(last *key.LastRun) { last.Key, last.Unstored = ev.Key, false })
 	}, func() {
+		withdraw()
 		n.storing = nil
 		n.invalidate()
 	})

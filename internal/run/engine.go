@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/dish"
@@ -57,7 +58,12 @@ type engine struct {
 	opts            Options
 	nodes           []*node // by plan.Task.Index
 	queue           *readyQueue
-	free            []*node // have no pending dependencies, and are not in the queue yet
+	free            []*node             // have no pending dependencies, and are not in the queue yet
+	waiting         []*node             // wait for an answer from elsewhere before they come into the queue
+	asked           map[cache.Key]*node // what is asked elsewhere, and for which task
+	unanswered      int                 // the number of keys that are asked for and have no answer yet
+	wake            time.Time           // when the first of waiting does not wait any more; zero for never
+	lostUntil       time.Time           // see noteLost
 	recorder        *record.Recorder
 	batch           *record.Batch // results that are to be stored
 	restorer        *outputs.Restorer
@@ -121,8 +127,9 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	if err := e.evaluate(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	e.fetchAll(ctx)
-	if err := e.refuse(e.keys.Preflight(ctx)); err != nil {
+	e.ask(ctx, e.nodes)
+	defer e.dropAll()
+	if err := e.preflight(ctx); err != nil {
 		return nil, err
 	}
 	if err := e.confirm(ctx); err != nil {
@@ -192,10 +199,11 @@ func (e *engine) loop(ctx context.Context) {
 	}
 	for {
 		busy := e.startReady(ctx)
-		if e.running == 0 {
+		if e.running+len(e.waiting) == 0 {
 			return
 		}
 		e.env.report(waiting{})
+		ready, wake, interrupt := e.answers(ctx)
 		e.files.ReadBeside()
 		select {
 		case apply := <-e.done:
@@ -205,6 +213,10 @@ func (e *engine) loop(ctx context.Context) {
 			apply()
 		case id := <-e.opts.Cancel:
 			e.cancelTask(id)
+		case <-ready:
+			e.heard(ctx)
+		case <-wake:
+		case <-interrupt:
 		case <-busy:
 		}
 		if e.batch.Due() {
@@ -227,18 +239,6 @@ func (e *engine) startReady(ctx context.Context) (again <-chan time.Time) {
 			return nil
 		}
 		e.begin(ctx, t)
-	}
-}
-
-// enqueue moves the free tasks into the queue. Tasks that need no worker end here.
-func (e *engine) enqueue(ctx context.Context) {
-	e.fetchFree(ctx)
-	for len(e.free) > 0 {
-		n := e.free[0]
-		e.free = e.free[1:]
-		if n.phase == ready && (e.stopped(ctx) != "" || e.keys.Outdated(n.ev) || !e.endIfInPlace(n)) {
-			e.queue.Add(n.task)
-		}
 	}
 }
 
@@ -282,6 +282,7 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 	n.to(begun)
 	if ev := e.keys.Renew(ctx, t); ev != n.ev {
 		e.keep(ev)
+		e.ask(ctx, []*node{n})
 	}
 	switch ev := n.ev; {
 	case e.endIfInPlace(n):
@@ -293,11 +294,16 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 	case ev.Err != nil:
 		e.end(failure(ev))
 	default:
-		if e.keys.Load(ctx, ev, false); ev.Status != key.Hit {
-			e.freshen(ctx, n)
-		}
-		e.restoreOrExecute(ctx, n)
+		e.carryOut(ctx, n)
 	}
+}
+
+// carryOut restores or executes a task, whose evaluation is that of now.
+func (e *engine) carryOut(ctx context.Context, n *node) {
+	if e.keys.Load(ctx, n.ev, false); n.ev.Status != key.Hit {
+		e.freshen(ctx, n)
+	}
+	e.restoreOrExecute(ctx, n)
 }
 
 // endIfInPlace ends the task of a hit whose outputs are in place, and reports whether it is one.
@@ -381,7 +387,7 @@ func (e *engine) end(r *Result) {
 	e.clash(r)
 	served := n.phase == serving
 	n.to(done)
-	n.result = r
+	n.result, r.Remote = r, r.Outcome == CacheHit && n.far != nil && n.far.got
 	if r.Outcome.Executed() {
 		r.Install = e.installFor(r.Task)
 	}

@@ -38,9 +38,8 @@ type Env struct {
 	Executor   action.Executor       // of commands; nil: processes of this machine
 	Observer   action.Executor       // of the commands that are observed; nil: none is
 	Reporter   Reporter
-	// Fetch asks for the results of keys that Store lacks, and returns those whose results Store has now, with
-	// all their blobs. The run waits for it. It may be nil: then no result arrives.
-	Fetch func(ctx context.Context, keys []cache.Key) (arrived []cache.Key)
+	// Remote has results that Store lacks, and gets those that a run stores. It may be nil.
+	Remote Remote
 	// Executing is called before the execution of a task or an install. The files of hold must stay
 	// open until all its processes have ended, even if this process is killed. Executing may be nil.
 	Executing func(hold []*os.File)

@@ -136,6 +136,7 @@ type Result struct {
 	Flaky    bool      // failed at first, then succeeded
 	Stopped  bool      // a server that ran until bento ended it
 	Stored   bool      // the result went into the cache
+	Remote   bool      // the result of a CacheHit has come from the remote cache in this run
 	Install  *Install  // the install of this run that it waited for; nil for none
 	// Started is the time when its command or its restore was started; zero if nothing was done.
 	Started  time.Time

@@ -51,6 +51,9 @@ type execution struct {
 // missing install, "" for none.
 func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string) {
 	t := ev.Task
+	if e.overtaken(ctx, e.node(t)) {
+		return
+	}
 	e.env.warnAll(unmatched(e.plan, e.tree, t))
 	e.ageCompiled(ev)
 	unsure = cmp.Or(unsure, ev.InTheWay, ev.Aged, e.unsureDependency(t))
@@ -88,7 +91,9 @@ func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string)
 			if e.serversUnneeded && t.Persistent && !t.Requested && x.result.Reason == ReasonChanged {
 				x.result.Outcome, x.result.Reason, x.result.Message = Built, "", "ended: nothing needs it any more"
 			}
-			e.executed(ctx, x)
+			if !e.overtake(ctx, x) {
+				e.executed(ctx, x)
+			}
 		}
 	})
 }

@@ -136,7 +136,8 @@ type bench struct {
 	root  string
 	env   adapters.Environ
 	stop  context.CancelFunc // called at the first output of a task; nil for none
-	fetch func(context.Context, []cache.Key) []cache.Key
+	late  *late              // the remote cache; nil for none
+	local bool               // commands are processes of this machine
 }
 
 func newBench(t *testing.T) *bench {
@@ -153,8 +154,13 @@ func newBench(t *testing.T) *bench {
 }
 
 func (b *bench) Report(e run.Event) {
-	if _, printed := e.(run.TaskOutput); printed && b.stop != nil {
+	_, printed := e.(run.TaskOutput)
+	if printed && b.stop != nil {
 		b.stop()
+	}
+	if printed && b.late != nil && b.late.printed != nil {
+		close(b.late.printed)
+		b.late.printed = nil
 	}
 }
 
@@ -182,7 +188,13 @@ func (b *bench) run(task string) (results map[string]*run.Result, log string) {
 	}
 	env := &run.Env{
 		Root: b.root, Tree: ws.Tree, Environ: b.env, Program: "test", Reporter: b, State: ws.State, Store: ws.Store, Snapshot: ws.Snapshot, History: ws.History,
-		Toolchains: key.OpenToolchains(ws.State, state.OpenShared("")), Executor: afar{b.root}, Parse: parse.Parse, Fetch: b.fetch,
+		Toolchains: key.OpenToolchains(ws.State, state.OpenShared("")), Executor: afar{b.root}, Parse: parse.Parse,
+	}
+	if b.local {
+		env.Executor = nil
+	}
+	if b.late != nil {
+		env.Remote = b.late.tier(ws)
 	}
 	report, err := run.Run(ctx, env, p, run.Options{Workers: 2, Output: true})
 	if err != nil {

@@ -2,30 +2,184 @@ package run
 
 import (
 	"context"
+	"time"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 )
 
-// Evaluations look up results in the store, one by one, because that is quick. Results that may be in a slower place
-// are fetched here, those of many tasks at once. A fetched result is in the store before anything reads it, so a hit
-// from elsewhere is like any other.
+// Evaluations look up results in the store, one by one, because that is quick. Results that the store lacks are asked
+// for in the remote cache, as soon as their keys are known, beside the run: answers are events of its loop. A result
+// that arrives is in the store before anything reads it, so a hit from elsewhere is like any other. A task waits a
+// little for its answer, then it is executed; if its result arrives before it ends, it is ended and restored.
 
-// fetchAll asks for the results of all misses. Where results arrive, the keys of dependents may be known now,
-// so it asks again until no more arrive.
-func (e *engine) fetchAll(ctx context.Context) {
-	for e.fetch(ctx, e.nodes) {
-		for _, n := range e.nodes {
-			if e.keys.Outdated(n.ev) {
-				e.keep(e.keys.Evaluate(ctx, n.task))
+// questions are what is asked elsewhere for one task.
+type questions struct {
+	keys  []cache.Key
+	open  int       // the number of keys without an answer
+	since time.Time // when the first was asked for
+	until time.Time // the task does not wait longer
+	late  bool      // it has waited in vain
+	here  bool      // a result has arrived since the task has begun
+	got   bool      // its result has arrived
+	// sets is the key of its path sets, which were had when they were asked for.
+	sets cache.Key
+	had  [][]key.Discovered
+}
+
+// quick is the usual duration of tasks for which nothing is asked elsewhere.
+const quick = 50 * time.Millisecond
+
+// asks reports whether the result of a task may be asked for elsewhere.
+func (e *engine) asks(n *node) bool {
+	t := n.task
+	if n.phase >= executing || n.ev == nil || !n.ev.IsMissing() || t.Held || t.AtHome || t.Persistent || t.Interactive {
+		return false
+	}
+	usual := e.keys.History().Of(t).Duration
+	return usual == 0 || usual >= quick || t.Unraced
+}
+
+// finds reports whether results are looked for elsewhere.
+func (e *engine) finds() bool { return e.env.Remote != nil && e.env.Remote.Reads() }
+
+// ask asks elsewhere for the results of the misses among nodes, each key once.
+func (e *engine) ask(ctx context.Context, nodes []*node) {
+	if !e.finds() {
+		return
+	}
+	var keys []cache.Key
+	for _, n := range nodes {
+		if !e.asks(n) {
+			continue
+		}
+		list := append([]cache.Key{n.ev.Key}, n.ev.Others()...)
+		if e.mayDiscover(n) && n.far == nil {
+			list = append(list, n.ev.PathSetsKey())
+		}
+		for _, k := range list {
+			if e.asked[k] == nil {
+				e.askFor(n, k)
+				keys = append(keys, k)
 			}
 		}
 	}
+	if len(keys) == 0 {
+		return
+	}
+	e.env.Remote.Ask(ctx, keys)
 }
 
-// fetchFree asks for the results of the misses among the free tasks, whose keys may be known only now.
-func (e *engine) fetchFree(ctx context.Context) {
-	if e.env.Fetch == nil || len(e.free) == 0 || e.stopped(ctx) != "" {
+// askFor notes that a key is asked for.
+func (e *engine) askFor(n *node, k cache.Key) {
+	if e.asked == nil {
+		e.asked = make(map[cache.Key]*node)
+	}
+	if n.far == nil {
+		n.far = &questions{since: time.Now()}
+	}
+	e.asked[k] = n
+	e.unanswered++
+	n.far.open++
+	n.far.keys = append(n.far.keys, k)
+	if k == n.ev.PathSetsKey() {
+		n.far.sets, n.far.had = k, e.files.PathSets(n.ev)
+	}
+}
+
+// mayDiscover reports whether executions of a task elsewhere may have discovered inputs.
+func (e *engine) mayDiscover(n *node) bool {
+	how := n.task.Observe
+	if how == "" {
+		how = e.opts.Observe
+	}
+	return (how == dish.ObserveAlways || how == dish.ObserveAuto) && n.task.Tool == nil
+}
+
+// heard handles the answers that have come.
+func (e *engine) heard(ctx context.Context) {
+	var hits []*node
+	for _, a := range e.env.Remote.Answers() {
+		n := e.asked[a.Key]
+		q := n.far
+		switch {
+		case a.Found:
+			q.until = time.Now().Add(max(time.Until(e.patience(n)), min(a.Took/waitShare, maxMore)))
+			continue
+		case a.Here && e.arrived(ctx, n, a.Key):
+			hits = append(hits, n)
+		}
+		q.open--
+		e.unanswered--
+	}
+	e.warnRemote()
+	e.spread(ctx, hits)
+}
+
+// arrived handles a result that has arrived, and reports whether a task is a hit by it that has not begun.
+func (e *engine) arrived(ctx context.Context, n *node, k cache.Key) bool {
+	q := n.far
+	if k == q.sets {
+		if err := e.files.AddPathSets(n.ev, q.had); err != nil {
+			e.env.warn("cache_unwritable", "results cannot be stored: "+err.Error(), "")
+		}
+	}
+	switch n.phase {
+	case pending, ready:
+		e.keep(e.keys.Evaluate(ctx, n.task))
+		q.got = n.ev.Status == key.Hit
+		if !q.got {
+			e.ask(ctx, []*node{n}) // the path sets have further keys
+		}
+		return q.got
+	case begun, inInstall:
+		q.here = q.here || k != q.sets
+	case executing:
+		if q.here || k == q.sets || n.cancel == nil {
+			return false
+		}
+		q.here = true
+		n.cancel() // see overtake
+	}
+	return false
+}
+
+// spread evaluates the tasks that wait for hits which have just arrived, and asks for their results.
+func (e *engine) spread(ctx context.Context, hits []*node) {
+	var misses []*node
+	for len(hits) > 0 {
+		n := hits[0]
+		hits = hits[1:]
+		for _, i := range e.plan.Graph.After(n.task.Index) {
+			next := e.nodes[i]
+			if next.phase > ready || !e.knowsOutputs(next) || !e.keys.Outdated(next.ev) {
+				continue
+			}
+			e.keep(e.keys.Evaluate(ctx, next.task))
+			if next.ev.Status == key.Hit {
+				hits = append(hits, next)
+			} else {
+				misses = append(misses, next)
+			}
+		}
+	}
+	e.ask(ctx, misses)
+}
+
+// knowsOutputs reports whether the outputs of all dependencies of a task are known.
+func (e *engine) knowsOutputs(n *node) bool {
+	for _, d := range n.task.Deps {
+		if on := e.node(d.Task); on.phase != done && (on.ev == nil || on.ev.Status != key.Hit) {
+			return false
+		}
+	}
+	return true
+}
+
+// askFree asks for the results of the misses among the free tasks, whose keys may be known only now.
+func (e *engine) askFree(ctx context.Context) {
+	if !e.finds() || len(e.free) == 0 || e.stopped(ctx) != "" {
 		return
 	}
 	for _, n := range e.free {
@@ -33,31 +187,133 @@ func (e *engine) fetchFree(ctx context.Context) {
 			e.keep(e.keys.Renew(ctx, n.task))
 		}
 	}
-	e.fetch(ctx, e.free)
+	e.ask(ctx, e.free)
 }
 
-// fetch asks for the results of the misses among nodes, each key once, and evaluates again the tasks whose
-// results have arrived. It reports whether one has.
-func (e *engine) fetch(ctx context.Context, nodes []*node) (arrived bool) {
-	if e.env.Fetch == nil {
-		return false
-	}
-	missing := make(map[cache.Key]*node)
-	var keys []cache.Key
-	for _, n := range nodes {
-		if n.phase <= ready && n.ev != nil && n.ev.IsMissing() && n.fetched != n.ev.Key {
-			n.fetched, missing[n.ev.Key] = n.ev.Key, n
-			keys = append(keys, n.ev.Key)
+// settle waits for all answers: they decide whether something is executed at all.
+func (e *engine) settle(ctx context.Context) {
+	for e.unanswered > 0 && ctx.Err() == nil {
+		select {
+		case <-e.env.Remote.Ready():
+			e.heard(ctx)
+		case <-ctx.Done():
 		}
 	}
-	if len(keys) == 0 {
+}
+
+// waits reports whether a task that could start waits for an answer.
+func (e *engine) waits(n *node, now time.Time) bool {
+	q := n.far
+	if q == nil || q.open == 0 || n.ev == nil || n.ev.Status == key.Hit || n.phase != ready {
 		return false
 	}
-	for _, k := range e.env.Fetch(ctx, keys) {
-		if n := missing[k]; n != nil {
-			e.keep(e.keys.Evaluate(ctx, n.task))
-			arrived = arrived || n.ev.Status == key.Hit
-		}
+	if n.task.Unraced || len(n.task.Rewrites) > 0 {
+		return true
 	}
-	return arrived
+	if q.until.IsZero() {
+		q.until = e.patience(n)
+	}
+	if now.Before(q.until) {
+		if e.wake.IsZero() || q.until.Before(e.wake) {
+			e.wake = q.until
+		}
+		return true
+	}
+	if !q.late {
+		q.late = true
+		e.noteLost(q, now)
+	}
+	return false
+}
+
+// waitShare is the part of its usual duration that a task waits for an answer at most. Once its result was found, the
+// duration where it was made counts, up to maxMore.
+const (
+	waitShare = 4
+	maxMore   = 2 * time.Second
+)
+
+// patience returns until when a task waits for an answer.
+func (e *engine) patience(n *node) time.Time {
+	wait := e.env.Remote.Patience()
+	if usual := e.keys.History().Of(n.task).Duration; usual > 0 {
+		wait = min(wait, usual/waitShare)
+	}
+	return n.far.since.Add(wait)
+}
+
+// noteLost notes the time in which a worker was idle because a task has waited in vain.
+func (e *engine) noteLost(q *questions, now time.Time) {
+	from := q.since
+	if e.lostUntil.After(from) {
+		from = e.lostUntil
+	}
+	if e.running < max(1, e.opts.Workers) && now.After(from) {
+		e.env.Remote.Lost(now.Sub(from))
+	}
+	e.lostUntil = now
+}
+
+// answers returns the channels by which the loop is woken because of answers, and for tasks that wait for one: at the
+// end of their patience, and if nothing else runs by an interrupt.
+func (e *engine) answers(ctx context.Context) (ready <-chan struct{}, wake <-chan time.Time, interrupt <-chan struct{}) {
+	if e.unanswered > 0 {
+		ready = e.env.Remote.Ready()
+	}
+	if !e.wake.IsZero() {
+		wake = time.After(time.Until(e.wake))
+	}
+	if e.running == 0 {
+		interrupt = ctx.Done()
+	}
+	return ready, wake, interrupt
+}
+
+// overtake makes a hit of a task that was executed, if its result has arrived from elsewhere meanwhile, and reports
+// whether it did. What the command has left is replaced by the outputs of that result.
+func (e *engine) overtake(ctx context.Context, x *execution) bool {
+	t := x.ev.Task
+	n := e.node(t)
+	q := n.far
+	if q == nil {
+		return false
+	}
+	e.env.Remote.Drop(q.keys...)
+	if !q.here || x.result.Outcome == Built || ctx.Err() != nil {
+		return false
+	}
+	q.here, q.got = false, true
+	e.keys.Observe(context.WithoutCancel(ctx), key.Written{Executed: t})
+	if left := x.kept.Left(); len(left) > 0 {
+		e.keys.History().Leave(t.Place(), left)
+	}
+	n.to(begun)
+	e.keep(e.keys.Evaluate(ctx, t))
+	e.carryOut(ctx, n)
+	return true
+}
+
+// overtaken restores a task that is about to be executed if its result has arrived since it has begun, and reports
+// whether it did.
+func (e *engine) overtaken(ctx context.Context, n *node) bool {
+	if n.far == nil || !n.far.here {
+		return false
+	}
+	n.far.here = false
+	e.keep(e.keys.Evaluate(ctx, n.task))
+	if n.ev.Status != key.Hit {
+		return false
+	}
+	n.far.got = true
+	e.carryOut(ctx, n)
+	return true
+}
+
+// dropAll ends all questions, of a run that has not come to its end.
+func (e *engine) dropAll() {
+	if e.unanswered > 0 {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		e.env.Remote.Finish(ctx, 0)
+	}
 }

@@ -18,7 +18,7 @@ type node struct {
 	ev     *key.Evaluation // the last one; nil before the first
 	result *Result         // of a task that is done
 
-	fetched cache.Key          // the last key whose result was asked for, see fetch
+	far     *questions         // what was asked elsewhere for it, nil for nothing
 	inPlace bool               // the outputs of ev, a hit, were in place before anything ran
 	cancel  context.CancelFunc // while it is executed
 	unsure  string             // why its outputs may not match its key, "" if they do
@@ -53,6 +53,7 @@ const (
 //	inInstall → ready       the install that another task started has ended
 //	restoring  → begun       it could not be restored, and will be executed
 //	executing  → serving
+//	executing  → begun       its result has arrived from elsewhere before it ended
 //	any        → done        it has its result; from pending and ready: skipped, canceled, or in place
 func (p phase) leadsTo(next phase) bool {
 	switch p {
@@ -65,7 +66,7 @@ func (p phase) leadsTo(next phase) bool {
 	case inInstall:
 		return next == begun || next == ready || next == done
 	case executing:
-		return next == serving || next == done
+		return next == serving || next == begun || next == done
 	case serving:
 		return next == done
 	}

@@ -8,6 +8,17 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
+// preflight returns the error of a run that cannot succeed. A result that arrives may need no tool, so it waits for the
+// answers first.
+func (e *engine) preflight(ctx context.Context) error {
+	found := e.keys.Preflight(ctx)
+	if len(found.Problems) > 0 && e.unanswered > 0 {
+		e.settle(ctx)
+		found = e.keys.Preflight(ctx)
+	}
+	return e.refuse(found)
+}
+
 // refuse returns the errors among problems that keep the run from starting. With --keep-going only
 // the tasks with errors fail, and the others run.
 func (e *engine) refuse(found key.Preflight) error {
@@ -26,14 +37,23 @@ func (e *engine) refuse(found key.Preflight) error {
 	return nil
 }
 
-// confirm asks about the tasks with a question that may be executed, and returns an error if the user does not want
-// them.
-func (e *engine) confirm(ctx context.Context) error {
-	var list []*plan.Task
+// questioned returns the tasks with a question that may be executed.
+func (e *engine) questioned() (list []*plan.Task) {
 	for _, n := range e.nodes {
 		if n.task.Question() != "" && !n.task.Held && (n.ev == nil || n.ev.Status != key.Hit) {
 			list = append(list, n.task)
 		}
+	}
+	return list
+}
+
+// confirm asks about the tasks with a question that may be executed, and returns an error if the user does not want
+// them.
+func (e *engine) confirm(ctx context.Context) error {
+	list := e.questioned()
+	if len(list) > 0 && !e.opts.Yes && e.unanswered > 0 {
+		e.settle(ctx)
+		list = e.questioned()
 	}
 	switch {
 	case len(list) == 0 || e.opts.Yes:

@@ -21,6 +21,7 @@ type Report struct {
 	Evaluated   time.Duration // the time from Started until all hits were known
 	Duration    time.Duration
 	Interrupted bool
+	Remote      RemoteUse
 }
 
 // finish saves the state and makes the report.
@@ -45,6 +46,7 @@ func (e *engine) finish(ctx context.Context) *Report {
 	saving.Wait()
 	e.unstage()
 	e.recorder.Journal.Close()
+	e.finishRemote(ctx, r)
 	r.Duration, r.Interrupted = time.Since(e.start), ctx.Err() != nil || e.stop == ReasonInterrupted
 	e.env.SumUp()
 	r.Warnings = e.env.warnings.All()
