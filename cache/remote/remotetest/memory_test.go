@@ -9,3 +9,14 @@ import (
 func TestMemory(t *testing.T) {
 	Run(t, func(*testing.T) remote.Backend { return NewMemory() })
 }
+
+func TestMemoryAsStore(t *testing.T) {
+	var server *Memory
+	last := ""
+	RunStore(t, func(t *testing.T, o remote.Options) remote.Store {
+		if t.Name() != last {
+			server, last = NewMemory(), t.Name()
+		}
+		return remote.OverBackend(server, o)
+	})
+}

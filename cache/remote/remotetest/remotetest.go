@@ -164,8 +164,8 @@ func testMiss(t *testing.T, b remote.Backend) {
 	}
 }
 
-// Result returns an ActionResult that names a blob as an output and contains mark. It is one that servers accept which look at it.
-func Result(blob remote.Digest, mark []byte) []byte {
+// ActionResult returns an ActionResult that names a blob as an output and contains mark. It is one that servers accept which look at it.
+func ActionResult(blob remote.Digest, mark []byte) []byte {
 	field := func(b []byte, n protowire.Number, value []byte) []byte {
 		return protowire.AppendBytes(protowire.AppendTag(b, n, protowire.BytesType), value)
 	}
@@ -186,7 +186,7 @@ func testResults(t *testing.T, b remote.Backend) {
 	action := remote.Sum(Noise(100))
 	for _, size := range []int{100, 64 << 10, 1 << 20, 10} { // each replaces the one before
 		mark := Noise(size)
-		if err := b.PutResult(ctx, action, Result(blob, mark)); err != nil {
+		if err := b.PutResult(ctx, action, ActionResult(blob, mark)); err != nil {
 			t.Fatalf("put a result of %d bytes: %v", size, err)
 		}
 		got, err := b.Result(ctx, action)
@@ -358,7 +358,7 @@ func testCancelled(t *testing.T, b remote.Backend) {
 	if _, err := b.Result(ctx, d); err == nil || errors.Is(err, remote.ErrMiss) {
 		t.Errorf("result: %v, want the end of the context", err)
 	}
-	if err := b.PutResult(ctx, d, Result(d, nil)); err == nil {
+	if err := b.PutResult(ctx, d, ActionResult(d, nil)); err == nil {
 		t.Error("a result was put after the end")
 	}
 	if _, err := b.Missing(ctx, []remote.Digest{remote.Sum(Noise(9))}); err == nil {
@@ -383,7 +383,7 @@ func testManyAtOnce(t *testing.T, b remote.Backend) {
 					return
 				}
 				action, mark := remote.Sum(Noise(10)), Noise(100)
-				if err := b.PutResult(ctx, action, Result(own, mark)); err != nil {
+				if err := b.PutResult(ctx, action, ActionResult(own, mark)); err != nil {
 					t.Errorf("put: %v", err)
 					return
 				}
