@@ -29,7 +29,7 @@ type Trust struct {
 type PublicKey struct {
 	Name     string
 	Key      ed25519.PublicKey
-	NotAfter time.Time // the last moment at which it is trusted; zero for no end
+	NotAfter time.Time // from then on it is not trusted; zero for no end
 }
 
 // Signer signs results.
@@ -181,8 +181,8 @@ func (t *Trust) check(message []byte, list []signature) (by string, err error) {
 			switch {
 			case !ed25519.Verify(k.Key, message, s.sum):
 				err = refuse(BadSignature, fmt.Errorf("key %q", k.Name))
-			case !k.NotAfter.IsZero() && t.now().After(k.NotAfter):
-				err = refuse(ExpiredKey, fmt.Errorf("key %q, not after %s", k.Name, k.NotAfter.Format(time.DateOnly)))
+			case !k.NotAfter.IsZero() && !t.now().Before(k.NotAfter):
+				err = refuse(ExpiredKey, fmt.Errorf("key %q, until %s", k.Name, k.NotAfter.Format(time.RFC3339)))
 			default:
 				return k.Name, nil
 			}
