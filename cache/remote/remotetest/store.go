@@ -422,7 +422,7 @@ func testServerTrust(t *testing.T, s *shop) {
 		t.Fatal(err)
 	}
 	same(t, r, got, disk, there)
-	missed(t, s.store(t, nil), key, remote.Unsigned) // for one who wants signatures
+	missed(t, s.store(t, nil), key, remote.Unsigned) // where signatures are required
 }
 
 func testOtherMachine(t *testing.T, s *shop) {
