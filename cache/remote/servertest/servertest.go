@@ -32,6 +32,7 @@ type Server struct {
 
 	argv    func(*Server) []string
 	process *proc.Process
+	waiting sync.WaitGroup // for its end; it reads the output
 	output  log
 }
 
@@ -109,7 +110,7 @@ func (s *Server) Stop() {
 		return
 	}
 	s.process.Kill()
-	s.process.Wait(context.Background())
+	s.waiting.Wait()
 	s.process = nil
 }
 
@@ -119,6 +120,8 @@ func (s *Server) start(t testing.TB) (err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p := s.process
+	s.waiting.Go(func() { p.Wait(context.Background()) })
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
 	defer cancel()
 	for _, q := range []struct{ address, text string }{
@@ -175,7 +178,7 @@ type log struct {
 	data bytes.Buffer
 }
 
-const maxLog = 64 << 10
+const maxLog = 4 << 10
 
 func (l *log) Write(p []byte) (int, error) {
 	l.mu.Lock()
