@@ -83,10 +83,11 @@ var table = []row{
 	// 4
 	{"cache/cachetest", []string{"cache"}},
 	{"cache/outputs", []string{"cache", "internal/rawfile"}}, // workspace and store, both ways
-	{"cache/remote", []string{"cache", "diagnostics", "internal/owndir", "internal/owner", "internal/pack", "internal/rawfile"}}, // results beyond this machine
-	{"cache/remote/transport", []string{"cache/remote", "internal/proc"}},                                                        // connections, shared by the servers; a credential helper is a process
-	{"cache/remote/*", []string{"cache", "cache/remote", "cache/remote/transport", "internal/owndir", "internal/rawfile"}},       // its servers, which only kit opens
-	{"cache/remote/servertest", []string{"adapters/adaptertest", "internal/proc"}},                                               // real servers, for tests
+	{"cache/remote", []string{"cache", "diagnostics", "internal/owndir", "internal/owner", "internal/pack", "internal/rawfile"}},                   // results beyond this machine
+	{"cache/remote/transport", []string{"cache/remote", "internal/proc"}},                                                                          // connections, shared by the servers; a credential helper is a process
+	{"cache/remote/objects", []string{"cache/remote", "cache/remote/transport"}},                                                                   // what servers with requests for one object share
+	{"cache/remote/*", []string{"cache", "cache/remote", "cache/remote/transport", "cache/remote/objects", "internal/owndir", "internal/rawfile"}}, // its servers, which only kit opens
+	{"cache/remote/servertest", []string{"adapters/adaptertest", "internal/proc"}},                                                                 // real servers, for tests
 	{"internal/tree/*", []string{"internal/state", "internal/stat", "internal/owndir", "internal/rawfile"}},
 	// The only package that starts processes for adapters: one table has all questions.
 	{"internal/probe", []string{"adapters", "adapters/snapshot", "internal/bounds", "internal/stat", "internal/proc", "internal/tomlfile", "internal/pattern"}},

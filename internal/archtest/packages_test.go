@@ -48,6 +48,8 @@ var fewImporters = map[string]string{
 	"cache/remote/servertest": "servers of other projects, which the tests of every backend start",
 	"cache/remote/remotetest": "the kit of the tests of every server",
 	"internal/tier":           "the remote cache beside a run, which the run knows as an interface",
+	"cache/remote/web":        "a server of remote caches, which only the door opens",
+	"cache/remote/objects":    "what a web server and a bucket share",
 	"internal/observe":        "an executor beside the local one, which run does not know",
 	"internal/companion":      "the extensions of an invocation, apart from the commands that use them",
 	"plugin/ainb/bus":         "topics and inboxes alone: no process, no message",

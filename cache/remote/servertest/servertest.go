@@ -116,7 +116,7 @@ func (s *Server) Stop() {
 
 func (s *Server) start(t testing.TB) (err error) {
 	t.Helper()
-	s.process, err = proc.StartUnwatched(proc.Spec{Argv: s.argv(s), Dir: s.Dir, Env: os.Environ(), Stdout: &s.output, Stderr: &s.output})
+	s.process, err = proc.Start(proc.Spec{Argv: s.argv(s), Dir: s.Dir, Env: os.Environ(), Stdout: &s.output, Stderr: &s.output})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -133,11 +133,10 @@ func (a *Authorizer) ask(ctx context.Context) (*proof, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, complaint := &capped{max: helperOutput}, &capped{max: 4 << 10}
-	res, err := proc.Run(ctx, proc.Spec{
+	out, complaint, res, err := proc.Output(ctx, proc.Spec{
 		Argv: append(append([]string(nil), a.helper.Helper...), "get"), Dir: a.helper.Dir, Env: a.helper.Env,
-		Stdin: bytes.NewReader(question), Stdout: out, Stderr: complaint, Timeout: helperTime, Grace: time.Second,
-	})
+		Stdin: bytes.NewReader(question), Timeout: helperTime, Grace: time.Second,
+	}, helperOutput)
 	switch {
 	case err != nil:
 		return nil, err
@@ -146,11 +145,9 @@ func (a *Authorizer) ask(ctx context.Context) (*proof, error) {
 	case res.Canceled:
 		return nil, context.Cause(ctx)
 	case res.ExitCode != 0:
-		return nil, fmt.Errorf("exited with status %d: %s", res.ExitCode, firstLine(complaint.data.Bytes()))
-	case out.over:
-		return nil, fmt.Errorf("printed more than %d bytes", helperOutput)
+		return nil, fmt.Errorf("exited with status %d: %s", res.ExitCode, firstLine(complaint))
 	}
-	return parseProof(out.data.Bytes(), time.Now())
+	return parseProof(out, time.Now())
 }
 
 // parseProof reads the answer of a credential helper.
@@ -177,20 +174,4 @@ func parseProof(data []byte, now time.Time) (*proof, error) {
 		p.expires = at.Add(-helperEarly)
 	}
 	return p, nil
-}
-
-// capped keeps at most max bytes.
-type capped struct {
-	data bytes.Buffer
-	max  int
-	over bool
-}
-
-func (c *capped) Write(p []byte) (int, error) {
-	room := c.max - c.data.Len()
-	if len(p) > room {
-		c.over = true
-	}
-	c.data.Write(p[:min(room, len(p))])
-	return len(p), nil
 }

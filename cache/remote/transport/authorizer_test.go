@@ -87,7 +87,7 @@ func TestHelperFaults(t *testing.T) {
 	for script, want := range map[string]string{
 		"echo nothing":                     "no JSON",
 		"echo oh >&2; exit 3":              "exited with status 3: oh",
-		"yes | head -c 100000":             "more than 65536 bytes",
+		"yes | head -c 100000":             "printed more than 65536 bytes",
 		`echo '{"expires": "tomorrow"}'`:   "expires at",
 		`echo '{"headers": {"Host": []}}'`: "describes the connection",
 	} {
