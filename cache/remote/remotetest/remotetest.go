@@ -234,8 +234,8 @@ func testBlobs(t *testing.T, b remote.Backend) {
 func testManySmall(t *testing.T, b remote.Backend) {
 	ctx := bounded(t)
 	blobs := make(Contents)
-	for range 600 {
-		blobs.Add(Noise(20 << 10)) // 12 MiB: more than one message
+	for range 300 {
+		blobs.Add(Noise(20 << 10)) // 6 MiB: more than one message
 	}
 	if sent, err := blobs.Send(ctx, b); err != nil || len(sent) != len(blobs) {
 		t.Fatalf("sent %d of %d: %v", len(sent), len(blobs), err)

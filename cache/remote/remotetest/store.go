@@ -284,7 +284,7 @@ func testLargeOutput(t *testing.T, s *shop) {
 }
 
 func testManyResults(t *testing.T, s *shop) {
-	const many = 300
+	const many = 100
 	here, there := NewDisk(t), NewDisk(t)
 	out := make([]remote.Outgoing, many)
 	keys := make([]cache.Key, 0, 2*many)
