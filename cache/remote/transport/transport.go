@@ -55,6 +55,8 @@ type Client struct {
 	header http.Header
 	auth   *Authorizer
 	base   func() (*http.Client, error)
+
+	connections connections
 }
 
 // New checks the options and returns a client, which reads and opens nothing before its first request. The error names
@@ -64,7 +66,7 @@ func New(o Options) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{host: o.Address.Host, header: o.Header.Clone(), auth: o.Authorizer()}
-	c.base = sync.OnceValues(o.client)
+	c.base = sync.OnceValues(func() (*http.Client, error) { return o.client(&c.connections) })
 	return c, nil
 }
 
@@ -120,7 +122,7 @@ func Loopback(host string) bool {
 }
 
 // client returns the client below a Client. A body arrives as the server sent it: net/http does not decompress.
-func (o *Options) client() (*http.Client, error) {
+func (o *Options) client(open *connections) (*http.Client, error) {
 	config, err := o.TLS()
 	if err != nil {
 		return nil, err
@@ -128,10 +130,10 @@ func (o *Options) client() (*http.Client, error) {
 	connect := cmp.Or(o.Connect, defaultConnect)
 	dial := net.Dialer{Timeout: connect, FallbackDelay: connect / 4, KeepAlive: 15 * time.Second}
 	t := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: dial.DialContext,
+		Proxy: http.ProxyFromEnvironment, DialContext: open.dialing(dial.DialContext),
 		TLSClientConfig: config, TLSHandshakeTimeout: 2 * connect,
-		ForceAttemptHTTP2: true, HTTP2: &http.HTTP2Config{SendPingTimeout: silence, PingTimeout: silence},
-		MaxIdleConns: Parallel, MaxIdleConnsPerHost: Parallel, IdleConnTimeout: 30 * time.Second,
+		ForceAttemptHTTP2: true,
+		MaxIdleConns:      Parallel, MaxIdleConnsPerHost: Parallel, IdleConnTimeout: 30 * time.Second,
 		MaxResponseHeaderBytes: maxHeader, DisableCompression: true, ExpectContinueTimeout: time.Second,
 		WriteBufferSize: 32 << 10, ReadBufferSize: 32 << 10,
 	}
@@ -139,6 +141,8 @@ func (o *Options) client() (*http.Client, error) {
 		t.Protocols = new(http.Protocols)
 		t.Protocols.SetHTTP2(true)
 		t.Protocols.SetUnencryptedHTTP2(true)
+	} else {
+		t.HTTP2 = &http.HTTP2Config{SendPingTimeout: silence, PingTimeout: silence} // not with gRPC: see EndSilent
 	}
 	return &http.Client{Transport: t, CheckRedirect: o.redirect}, nil
 }

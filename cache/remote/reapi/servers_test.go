@@ -1,0 +1,64 @@
+package reapi
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"net/url"
+	"testing"
+
+	"github.com/bentobuild/bento/cache/remote"
+	"github.com/bentobuild/bento/cache/remote/remotetest"
+	"github.com/bentobuild/bento/cache/remote/servertest"
+	"github.com/bentobuild/bento/cache/remote/transport"
+)
+
+// servers are the real servers that the tests start.
+var servers = map[string]func(testing.TB, ...string) *servertest.Server{
+	"buildbox-casd": servertest.Casd,
+	"bazel-remote":  servertest.BazelRemote,
+}
+
+// client returns a client of a server without TLS.
+func client(t testing.TB, address string, set ...func(*Options)) *Client {
+	t.Helper()
+	u, err := url.Parse("grpc://" + address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Transport: transport.Options{Address: u}, First: patience, Idle: patience}
+	o.Transport.Connect = patience
+	for _, f := range set {
+		f(&o)
+	}
+	c, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// noise returns n bytes that cannot be compressed, the same for a seed.
+func noise(seed uint64, n int) []byte {
+	data := make([]byte, n)
+	var key [32]byte
+	key[0], key[1] = byte(seed), byte(seed>>8)
+	rand.NewChaCha8(key).Read(data)
+	return data
+}
+
+func lines(n int) []byte {
+	return bytes.Repeat([]byte("a line of a log, as long as they often are\n"), n/43+1)[:n]
+}
+
+// TestRealServers runs the kit of backends with real servers.
+func TestRealServers(t *testing.T) {
+	t.Parallel()
+	for name, start := range servers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address := start(t).GRPC
+			remotetest.Run(t, func(t *testing.T) remote.Backend { return client(t, address) })
+		})
+	}
+}
