@@ -45,7 +45,6 @@ var fewImporters = map[string]string{
 	"adapters/python/uv":      "an adapter beside pip",
 	"docs":                    "the text of the pages, which only a package in their directory can embed",
 	"internal/archtest":       "nothing but tests",
-	"cache/remote/servertest": "servers of other projects, which the tests of every backend start",
 	"cache/remote/share":      "a server of results beside the others: a directory",
 	"cache/remote/remotetest": "the kit of the tests of every server",
 	"internal/tier":           "the remote cache beside a run, which the run knows as an interface",
