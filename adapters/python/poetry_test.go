@@ -106,7 +106,7 @@ func TestPoetryWithoutLock(t *testing.T) {
 		}
 		got := ""
 		for _, w := range ans.Warnings {
-			if w.Rule == snapshot.RuleUntested {
+			if w.Rule == adapters.RuleUntested {
 				continue
 			}
 			_, what, _ := strings.Cut(w.Message, "does not read ")

@@ -32,6 +32,9 @@ func cacheCommand(s *session) *cobra.Command {
 			Annotations: traits{Reads: true}.annotations(),
 			RunE:        func(cmd *cobra.Command, _ []string) error { return s.cacheStats(cmd.Context()) },
 		},
+		statusCommand(s),
+		pushCommand(s),
+		keygenCommand(s),
 		pruneCommand(s),
 		clearCommand(s),
 		&cobra.Command{

@@ -21,7 +21,7 @@ type flags struct {
 	jobs                      string
 	maxLoad                   float64
 	keepGoing                 bool
-	observe                   string
+	observe, cache            string
 	skipInstall, forceInstall bool
 
 	set *pflag.FlagSet // the flags of the command line
@@ -41,6 +41,7 @@ func (f *flags) add(set *pflag.FlagSet) {
 	set.StringVarP(&f.jobs, "jobs", "j", "", "run `N` tasks at once, or N% of the CPUs (default: defaults.parallelism, else one a CPU)")
 	set.Float64Var(&f.maxLoad, "max-load", 0, "start no task beside others while the load average is `L` or more")
 	set.StringVar(&f.observe, "observe", "", "which executions to observe: auto, always or never (default: defaults.observe)")
+	set.StringVar(&f.cache, "cache", "", "what to do with the local and the remote cache: `MODE` such as local:r,remote:rw (default: cache.mode)")
 	set.BoolVar(&f.keepGoing, "keep-going", false, "after a failure go on with what does not depend on it")
 	set.BoolVar(&f.skipInstall, "skip-install", false, "install no dependencies")
 	set.BoolVar(&f.forceInstall, "force-install", false, "install dependencies even when they are up to date")
@@ -51,7 +52,7 @@ var everywhere = []string{"workspace", "json", "verbose", "color"}
 
 // ofWatch are further flags that matter to commands that run tasks, ofRuns those that matter if the command ends.
 var (
-	ofWatch = []string{"no-cache", "output", "events", "jobs", "max-load", "observe", "keep-going", "skip-install", "force-install"}
+	ofWatch = []string{"no-cache", "output", "events", "jobs", "max-load", "observe", "cache", "keep-going", "skip-install", "force-install"}
 	ofRuns  = append([]string{"report-file", "profile"}, ofWatch...)
 )
 

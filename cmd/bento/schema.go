@@ -47,6 +47,9 @@ func documents() []published {
 		{name: "tool.verify", title: "the checks of installed packages", value: verifiedTools{}},
 		{name: "tool.package", title: "the written package of a tool", value: packedTool{}},
 		{name: "cache.stats", title: "the results and bytes of the cache", value: report.CacheStats{}},
+		{name: "cache.status", title: "the remote cache of the workspace", value: report.CacheStatus{}},
+		{name: "cache.push", title: "the results that were sent to the remote cache", value: report.CachePushed{}},
+		{name: "cache.keygen", title: "a pair of keys of the remote cache", value: report.CacheKeys{}},
 		{name: "cache.prune", title: "the results that were evicted from the cache", also: []string{"cache.clear"}, value: report.CacheRemoved{}},
 		{name: "cache.fsck", title: "the damage found in the cache", value: report.CacheCheck{}},
 	}, ownDocuments(), extensionDocuments(), topicDocuments())
@@ -82,7 +85,6 @@ func ownDocuments() []published {
 		{name: "owners", title: "the owners of paths by CODEOWNERS", value: report.Owners{}},
 		{name: "tasks", title: "the tasks of a workspace", value: report.TaskList{}},
 		{name: "findings", title: "the findings of the tools in the last run", value: report.Findings{}},
-		{name: "runs", title: "the last runs, the newest first", value: report.Runs{}},
 		{name: "logs", title: "the last log of a task", value: lastLog{}},
 		{name: "box.add", title: "a new or changed bento", value: addedBox{}},
 		{name: "box.list", title: "the bentos of a workspace", value: report.BentoList{}},

@@ -28,6 +28,7 @@ import (
 	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tier"
 	"github.com/bentobuild/bento/internal/tree"
 	"github.com/bentobuild/bento/internal/workspace"
 	"github.com/bentobuild/bento/plugin/adapter"
@@ -87,6 +88,9 @@ func (s *session) check(cmd *cobra.Command) error {
 		if !slices.Contains(set.known, set.value) {
 			return usageError(fmt.Sprintf("--%s %q is not known", flag, set.value), diagnostics.Suggest(set.value, set.known))
 		}
+	}
+	if _, err := (config.CacheMode{}).Under(s.flags.cache); cmd.Flags().Changed("cache") && s.flags.cache != "" && err != nil {
+		return usageError("--cache "+err.Error(), "write local: or remote: and r, w, rw or nothing, such as local:rw,remote:r")
 	}
 	if err := noneEmpty(cmd.Flags()); err != nil {
 		return err
@@ -161,10 +165,15 @@ type opened struct {
 	*workspace.Workspace
 	env *run.Env
 	dir string // the current directory of the user, relative to the root
+
+	remote *tier.Tier // nil for none
 }
 
 // close ends the plugins, and prints pending summaries.
 func (w *opened) close() {
+	if w.remote != nil {
+		w.remote.Close()
+	}
 	w.Close()
 	w.env.SumUp()
 }
@@ -190,7 +199,28 @@ func (s *session) openRun(ctx context.Context, t *reporting, all bool) (*opened,
 	if err != nil {
 		return nil, err
 	}
-	return s.openAt(ctx, place{root: root, cwd: cwd, all: all, configured: s.companionsOf(ctx, t)}, t)
+	w, err := s.openAt(ctx, place{root: root, cwd: cwd, all: all, configured: s.companionsOf(ctx, t)}, t)
+	if err == nil {
+		s.openRemote(w)
+	}
+	return w, err
+}
+
+// openRemote connects runs with the remote cache, if one is configured. It opens nothing.
+func (s *session) openRemote(w *opened) {
+	r, problems := kit.FindRemote(s.host(), w.Config, w.Mode)
+	w.Problems = append(w.Problems, problems...)
+	if r == nil {
+		return
+	}
+	if w.remote = r.Tier(w.Workspace); w.remote != nil {
+		w.env.Remote = w.remote
+	}
+	for _, why := range []string{r.Why.Read, r.Why.Write} {
+		if why != "" && (s.flags.cache != "" || s.flags.verbose) {
+			s.warn("remote_unused", "the remote cache is not used for all that cache.mode says: "+why, "bento cache status says what it is used for")
+		}
+	}
 }
 
 // place has the directories of a workspace and of the user.
@@ -206,7 +236,7 @@ type place struct {
 func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (*opened, error) {
 	env := &run.Env{Root: at.root, Environ: s.environ, Program: workspace.Program(), Reporter: reporter, Executing: guard, Moves: &s.moves, Color: s.taskColor(), Parse: parse.Parse}
 	ws, err := s.host().Open(ctx, workspace.Options{
-		Root: at.root, Exclude: at.exclude, All: at.all, Warn: s.warn, Damaged: env.WarnDamage, Configured: at.configured,
+		Root: at.root, Exclude: at.exclude, All: at.all, Cache: s.flags.cache, Warn: s.warn, Damaged: env.WarnDamage, Configured: at.configured,
 		First: s.heap.expectFirstLook,
 	})
 	if err != nil {

@@ -3,18 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"regexp"
 	"time"
 
-	"github.com/bentobuild/bento/internal/action"
-	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/screen"
-	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/watch"
 )
 
@@ -64,34 +59,14 @@ func (w *watching) press(typed []byte) {
 	}
 }
 
-// showLast prints the log of the last task, or of the server that has started last.
+// showLast prints the log of the last task.
 func (w *watching) showLast() {
-	switch ended, serving := w.loop.Latest(); {
-	case ended != nil:
-		w.s.lines().Log(ended)
-	case serving != nil:
-		w.showServing(serving)
-	default:
+	r := w.loop.Latest()
+	if r == nil {
 		fmt.Fprintln(w.s.err, "bento: no task has ended yet")
+		return
 	}
-}
-
-// showServing prints the end of the log of a running server.
-func (w *watching) showServing(t *plan.Task) {
-	root, _, err := w.s.root()
-	if err != nil {
-		return // bento watch has found it
-	}
-	dir, name := state.Open(root), action.LogDir+"/"+action.LogName(t.Dish.Name, t.Name, t.Place())
-	var end []byte
-	if f, err := dir.OpenFile(name); err == nil { // else it has printed nothing yet
-		if fi, err := f.Stat(); err == nil {
-			_, _ = f.Seek(max(0, fi.Size()-terminal.MaxShown), io.SeekStart)
-			end, _ = io.ReadAll(io.LimitReader(f, terminal.MaxShown))
-		}
-		f.Close()
-	}
-	w.s.lines().LogEnd(t.ID(), dir.Shown(name), end)
+	w.s.lines().Log(r)
 }
 
 // openKeys reads keys until the returned function is called.

@@ -134,6 +134,9 @@ func (k *publicKey) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.Dia
 		problems = append(problems, v.Pos().Error(diagnostics.RuleInvalid, "%s is no public key, expected %s", v.Path(), want).
 			WithHint("bento cache keygen NAME prints one"))
 	}
+	if len(problems) > 0 {
+		k.Key.Value = "" // so that no later check reports it again
+	}
 	return problems
 }
 
@@ -181,6 +184,9 @@ func (t *cacheTable) overRemote(r *Remote) {
 		r.Keys = nil
 	}
 	for _, k := range t.RemoteKeys {
+		if k.Key.Value == "" {
+			continue
+		}
 		r.Keys = append(r.Keys, PublicKey{Text: k.Key.Value, NotAfter: int64(k.NotAfter), Pos: k.Key.Pos})
 	}
 	if t.RemoteHeaders != nil {

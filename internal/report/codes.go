@@ -28,13 +28,15 @@ var (
 	ofPackages string
 	//go:embed extensions.txt
 	ofExtensions string
+	//go:embed remote.txt
+	ofRemote string
 )
 
 // Codes returns every entry, by code.
 func Codes() []Code {
 	var list []Code
 	var part *string // the part that the next line may continue
-	for line := range strings.Lines(ofBento + ofManifests + ofPlugins + ofPackages + ofExtensions) {
+	for line := range strings.Lines(ofBento + ofManifests + ofPlugins + ofPackages + ofExtensions + ofRemote) {
 		text := strings.TrimSpace(line)
 		switch {
 		case text == "":

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -48,6 +49,7 @@ type runTask struct {
 	Attempts   int     `json:"attempts"`
 	Flaky      bool    `json:"flaky,omitempty"`
 	Stored     bool    `json:"stored,omitempty"`
+	Remote     bool    `json:"remote,omitempty"`  // a hit whose result has come from the remote cache in this run
 	Stopped    bool    `json:"stopped,omitempty"` // a server that ran until bento ended it
 	Log        string  `json:"log,omitempty"`
 	Output     string  `json:"output_excerpt,omitempty"` // the end of it, of failures
@@ -78,6 +80,45 @@ type runSummary struct {
 	Installs        int   `json:"installs"`
 	InstallFailures int   `json:"install_failures"`
 	DurationMS      int64 `json:"duration_ms"`
+
+	Remote *remoteSummary `json:"remote,omitempty"` // absent if nothing was asked or sent
+}
+
+// remoteSummary is what the remote cache was used for.
+type remoteSummary struct {
+	Hits         int    `json:"hits"`          // tasks
+	FetchedBytes int64  `json:"fetched_bytes"` // of results that have arrived
+	Sent         int    `json:"sent"`          // results
+	SentBytes    int64  `json:"sent_bytes"`
+	Left         int    `json:"left"`          // results that are sent later
+	Off          string `json:"off,omitempty"` // why it was not used to the end
+}
+
+func remoteSummaryOf(r *run.Report) *remoteSummary {
+	u := r.Remote
+	if !u.Used {
+		return nil
+	}
+	return &remoteSummary{Hits: u.Hits, FetchedBytes: u.FetchedBytes, Sent: u.Sent, SentBytes: u.SentBytes, Left: u.Left, Off: u.Off}
+}
+
+// RemoteLine returns a line about the remote cache for people, "" if nothing was asked or sent.
+func RemoteLine(r *run.Report) string {
+	u := r.Remote
+	if !u.Used {
+		return ""
+	}
+	line := "remote: " + Count(u.Hits, "hit")
+	if u.Sent > 0 {
+		line += fmt.Sprintf(", %d sent (%s)", u.Sent, ByteSize(u.SentBytes))
+	}
+	if u.Left > 0 {
+		line += fmt.Sprintf(", %d left for later", u.Left)
+	}
+	if u.Off != "" {
+		line += ", not used to the end"
+	}
+	return line
 }
 
 // NewRun makes the document of a run. End adds the fields that are known only at the end.
@@ -115,6 +156,7 @@ func NewRun(r *run.Report) *Run {
 
 // End sets the duration of the run, whether it was interrupted, and its warnings.
 func (doc *Run) End(r *run.Report) {
+	doc.Summary.Remote = remoteSummaryOf(r)
 	doc.Summary.DurationMS, doc.Interrupted, doc.Warnings = r.Duration.Milliseconds(), r.Interrupted, r.Warnings
 }
 
@@ -129,7 +171,7 @@ func newInstalled(i *run.Install) *installed {
 func summarize(r *run.Report) runSummary {
 	s := runSummary{
 		Dishes: len(shown(r.Plan)), Tasks: len(r.Results), Hits: r.Count(run.CacheHit), Built: r.Count(run.Built), Failed: r.Count(run.Failed),
-		Skipped: r.Count(run.Skipped), Installs: len(r.Installs),
+		Skipped: r.Count(run.Skipped), Installs: len(r.Installs), Remote: remoteSummaryOf(r),
 	}
 	for _, res := range r.Results {
 		if res.Flaky {
@@ -160,7 +202,7 @@ func newRunTask(r *run.Result) runTask {
 func newTaskRow(r *run.Result) runTask {
 	row := runTask{
 		Name: r.Task.Name, Run: r.Task.Command(), DurationMS: r.Duration.Milliseconds(), Attempts: r.Attempts,
-		Flaky: r.Flaky, Stored: r.Stored, Stopped: r.Stopped, Log: r.LogPath, Diagnostics: r.Diagnostics,
+		Flaky: r.Flaky, Stored: r.Stored, Remote: r.Remote, Stopped: r.Stopped, Log: r.LogPath, Diagnostics: r.Diagnostics,
 		Outcome: outcome{Kind: string(r.Outcome), Signal: r.Signal, Reason: r.Reason, Message: r.Message},
 	}
 	if r.Key != (cache.Key{}) {

@@ -44,11 +44,11 @@ func (b *breaker) begin() {
 		return
 	}
 	b.begun, b.off = true, make(chan struct{})
-	data, err := b.state.Load(offFile, offVersion)
-	if err != nil || len(data) != 8 {
+	at, off := OffSince(b.state)
+	if !off {
 		return
 	}
-	since := time.Since(time.Unix(0, int64(binary.LittleEndian.Uint64(data))))
+	since := time.Since(at)
 	b.probing = since >= offTime || since < -time.Minute // else the clock was set back
 	if !b.probing {
 		b.isNowOff = true
@@ -61,6 +61,21 @@ func (b *breaker) renew() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.begun, b.faults, b.lost, b.isNowOff, b.probing, b.healthy = false, 0, 0, false, false, false
+}
+
+// forget forgets that the server was given up.
+func (b *breaker) forget() {
+	_ = b.state.Remove(offFile)
+	b.renew()
+}
+
+// OffSince returns when the server of a workspace was given up, if it has not answered since.
+func OffSince(d *state.Dir) (since time.Time, off bool) {
+	data, err := d.Load(offFile, offVersion)
+	if err != nil || len(data) != 8 {
+		return time.Time{}, false
+	}
+	return time.Unix(0, int64(binary.LittleEndian.Uint64(data))), true
 }
 
 // isOff reports whether the server is not asked.

@@ -230,6 +230,19 @@ func sizeOf(outputs []cache.Output) (n int64) {
 	return n
 }
 
+// Push sends what earlier bentos have left, until all is sent or ctx ends, even if the server was given up a moment ago.
+func (t *Tier) Push(ctx context.Context) run.RemoteCounts {
+	t.breaker.forget()
+	t.Resume(ctx)
+	t.mu.Lock()
+	done := t.out.done
+	t.mu.Unlock()
+	if done != nil {
+		<-done
+	}
+	return t.Finish(ctx, 0)
+}
+
 // Finish implements run.Remote.
 func (t *Tier) Finish(ctx context.Context, ran time.Duration) run.RemoteCounts {
 	if t.questions != nil {

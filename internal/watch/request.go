@@ -1,9 +1,9 @@
 package watch
 
 import (
+	"cmp"
 	"maps"
 
-	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run"
 )
 
@@ -77,27 +77,14 @@ func (w *Loop) noteLatest(results []*run.Result) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if latest != nil {
-		w.latest, w.serving = latest, nil
-	}
+	w.latest = cmp.Or(latest, w.latest)
 }
 
-// noteServing keeps a server that has started.
-func (w *Loop) noteServing(t *plan.Task) {
+// Latest returns the last failed task of the last run, else the task that ended last, nil before a task has ended.
+func (w *Loop) Latest() *run.Result {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.serving = t
-}
-
-// Latest returns the last failed task of the last run, else what happened last: a task has ended, or a server has
-// started, which it returns as serving. Both are nil before that.
-func (w *Loop) Latest() (ended *run.Result, serving *plan.Task) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.serving != nil && (w.latest == nil || w.latest.Outcome != run.Failed) {
-		return nil, w.serving
-	}
-	return w.latest, nil
+	return w.latest
 }
 
 // State counts the watched tasks while the loop waits.

@@ -85,10 +85,18 @@ func WaitingForPrune(lock string) (code, message, hint string) {
 	return "waiting", "another bento prunes the cache; waiting for it", "a process has the lock " + lock
 }
 
+// modeOf returns what may be done with the cache.
+func modeOf(cfg *config.Workspace, o *Options) config.CacheMode {
+	if m, err := cfg.Cache.Mode.Under(o.Cache); o.Cache != "" && err == nil {
+		return m
+	}
+	return cfg.Cache.Mode
+}
+
 // storeFor returns the cache. It returns an empty one if the keys may lack files that git tracks. An unusable cache is
 // a warning: then every task runs and no result is stored.
-func (h *Host) storeFor(files *tree.Tree, cfg *config.Workspace, o *Options) cache.Store {
-	mode := cfg.Cache.Mode.Local
+func (h *Host) storeFor(files *tree.Tree, cfg *config.Workspace, all config.CacheMode, o *Options) cache.Store {
+	mode := all.Local
 	if files.Unsure() || !mode.Read && !mode.Write {
 		return cache.Nothing{}
 	}

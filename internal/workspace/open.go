@@ -31,6 +31,7 @@ import (
 type Options struct {
 	Root    string      // absolute, without links
 	Exclude []dish.Glob // in addition to what bento.toml excludes; nil for nothing
+	Cache   string      // the permission for the cache, over that of the configuration; "" for no change
 	All     bool        // the caller needs all dishes
 	// Configured receives the configuration as soon as it is read, before discovery. It must not block. It may be
 	// nil.
@@ -51,6 +52,7 @@ type Workspace struct {
 	State    *state.Dir
 	Snapshot *snapshot.Snapshot // the source of the answers of adapters
 	Store    cache.Store
+	Mode     config.CacheMode // what is done with Store, and with a remote cache
 	Plugins  *adapter.Set
 	History  *key.History             // of the tasks, as it was read before the search for dishes
 	Problems []diagnostics.Diagnostic // of the user's files, sorted
@@ -119,7 +121,8 @@ func (h *Host) Open(ctx context.Context, o Options) (*Workspace, error) {
 		return nil, err
 	}
 	w.Problems = diagnostics.Sorted(w.Problems)
-	w.Store = h.storeFor(find.Tree, find.Config, &o)
+	w.Mode = modeOf(find.Config, &o)
+	w.Store = h.storeFor(find.Tree, find.Config, w.Mode, &o)
 	return w, nil
 }
 

@@ -79,7 +79,7 @@ func jobsOf(r *run.Report) []job {
 			"outcome": string(res.Outcome), "exit_code": res.ExitCode, "key": res.Key.String(), "critical": slices.Contains(critical, run.Step{Result: res}),
 		}}
 		if res.Outcome == run.CacheHit {
-			j.kind = "restore"
+			j.kind, j.args["remote"] = "restore", res.Remote
 		}
 		jobs = append(jobs, j)
 	}

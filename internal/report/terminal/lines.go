@@ -369,6 +369,9 @@ func (l *Lines) summary(r *run.Report) {
 		return
 	}
 	fmt.Fprintf(l.Out, "%s  %s: %s  %s\n", word, report.Count(len(r.Results), "task"), totals(r), report.Seconds(r.Duration))
+	if line := report.RemoteLine(r); line != "" {
+		fmt.Fprintln(l.Out, line)
+	}
 }
 
 // totals counts the outcomes of the tasks of a run. A server that bento ended is not counted as skipped.

@@ -1,10 +1,8 @@
-package snapshot
+package adapters
 
 import (
 	"strings"
 	"testing"
-
-	"github.com/bentobuild/bento/adapters"
 )
 
 func TestUnmapped(t *testing.T) {
@@ -38,7 +36,7 @@ func TestUnmapped(t *testing.T) {
 			t.Errorf("%s: %q, want %q", names, all, want)
 		}
 	}
-	have := []adapters.Task{{Name: "lint"}}
+	have := []Task{{Name: "lint"}}
 	if got := (Scripts{"lint": {}}).Unmapped([]Script{{Name: "lint:css", Line: 1}}, nil, nil); len(got) > 0 {
 		t.Errorf("the workspace wants no lint: %+v", got)
 	}

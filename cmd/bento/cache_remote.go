@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/cache/remote"
+	"github.com/bentobuild/bento/internal/kit"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/tier"
+)
+
+func keygenCommand(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "keygen NAME", Short: "Make a pair of keys for results of the remote cache",
+		Long:    "Make a pair of keys, which sign and verify results of the remote cache. The public one\nbelongs into remote_keys of bento.toml, the private one into a secret of the CI service,\nas $BENTO_REMOTE_SIGN_KEY. It is not stored.",
+		Example: "  bento cache keygen ci\n  bento cache keygen ci --json", Args: cobra.ExactArgs(1),
+		Annotations: traits{Reads: true}.annotations(),
+		RunE: func(_ *cobra.Command, args []string) error {
+			public, private, err := remote.GenerateKey(args[0])
+			if err != nil {
+				return usageError(err.Error(), "use letters, digits, -, _, . and @, such as ci")
+			}
+			return show(s, report.NewCacheKeys(public.String(), private), report.WriteCacheKeys)
+		},
+	}
+}
+
+func pushCommand(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "push", Short: "Send the results that wait to the remote cache",
+		Long:    "Send the results that earlier runs have left, because the server was slow or did not\nanswer. It waits until all are sent; Ctrl-C leaves the rest for later.",
+		Example: "  bento cache push", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.cachePush(cmd.Context()) },
+	}
+}
+
+// remoteOf returns the remote cache of the workspace. It is an error if there is none.
+func (s *session) remoteOf(w *opened) (*kit.Remote, error) {
+	r, problems := kit.FindRemote(s.host(), w.Config, w.Mode)
+	s.writeProblems(problems)
+	if r == nil {
+		return nil, notFound("no_remote_cache", "no remote cache is configured", "set [cache] remote in bento.toml, or $BENTO_REMOTE")
+	}
+	return r, nil
+}
+
+// cachePush sends what waits.
+func (s *session) cachePush(ctx context.Context) error {
+	w, err := s.open(ctx, s.lines())
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	r, err := s.remoteOf(w)
+	if err != nil {
+		return err
+	}
+	t := r.Tier(w.Workspace)
+	if t == nil || !t.Writes() {
+		return notFound("remote_unused", "nothing can be sent: "+orUnwanted(r.Why.Write), "bento cache status shows what the remote cache is used for")
+	}
+	defer t.Close()
+	left := t.Push(ctx)
+	s.writeProblems(t.Problems())
+	if left.Left > 0 && ctx.Err() == nil {
+		s.outcome = exitFault
+	}
+	return show(s, report.NewCachePushed(left), report.WriteCachePushed)
+}
+
+func orUnwanted(why string) string {
+	if why == "" {
+		return "cache.mode does not allow it; add --cache remote:rw"
+	}
+	return why
+}
+
+func statusCommand(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "Show what the remote cache is used for", Example: "  bento cache status", Args: cobra.NoArgs,
+		Long:        "Show the remote cache of the workspace: the server, what is read and written, whose\nresults are used, and how many results wait to be sent. It asks the server nothing.",
+		Annotations: traits{Reads: true, Flags: []string{"cache"}}.annotations(),
+		RunE:        func(cmd *cobra.Command, _ []string) error { return s.cacheStatus(cmd.Context()) },
+	}
+}
+
+func (s *session) cacheStatus(ctx context.Context) error {
+	w, err := s.open(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	r, err := s.remoteOf(w)
+	if err != nil {
+		return err
+	}
+	doc := report.CacheStatus{
+		Schema: report.Schema("cache.status"), Remote: r.String(), Known: r.Known, Reads: r.Read, WhyNotRead: r.Why.Read, Writes: r.Write, WhyNotWrite: r.Why.Write,
+		Trust: r.Trust(), Keys: []report.CacheKey{}, Signer: r.Signer(), Class: r.Class(), ReadScopes: r.Scopes.Read, WriteScope: r.Scopes.Write, Waiting: tier.Waiting(w.State),
+	}
+	for _, k := range r.Keys() {
+		row := report.CacheKey{Name: k.Name, Key: k.String()}
+		if !k.NotAfter.IsZero() {
+			end := k.NotAfter.UTC()
+			row.NotAfter, row.Expired = &end, time.Now().After(k.NotAfter)
+		}
+		doc.Keys = append(doc.Keys, row)
+	}
+	if since, off := tier.OffSince(w.State); off {
+		end := since.UTC()
+		doc.OffSince = &end
+	}
+	return show(s, doc, report.WriteCacheStatus)
+}
