@@ -55,28 +55,30 @@ func encodeResult(e *Envelope, sealed []byte) encoded {
 	out := encoded{action: action(e.ID)}
 	out.blobs = append(out.blobs, out.action, command())
 	wire := e.wires()
-	var b []byte
-	if flat := appendFlat(nil, e.Record, wire); len(e.Record.Outputs) <= maxFlat && len(flat) <= maxFlatSize {
-		b = flat
-	} else {
-		b = out.appendTrees(nil, e.Record, wire)
+	var list listing
+	list.add(e.Record, wire)
+	if len(e.Record.Outputs) > maxFlat || list.size() > maxFlatSize {
+		list = listing{}
+		out.blobs = append(out.blobs, list.addTrees(e.Record, wire)...)
 	}
-	if hasEmptyDir(e.Record) {
+	if len(list.dirs) > 0 {
 		out.blobs = append(out.blobs, emptyTree())
-	}
-	if r := e.Record; r.Log != (cache.Digest{}) {
-		b = appendDigest(b, 6, wire(r.Log)) // stdout_digest = 6
 	}
 	url, value := inlineURL, sealed
 	if len(sealed) > maxInline {
 		out.blobs = append(out.blobs, sealed)
-		b = appendFile(b, 2, envelopePath, Sum(sealed), 0o644)
+		list.files = appendFile(list.files, 2, envelopePath, Sum(sealed), 0o644)
 		url, value = digestURL, encodeDigest(Sum(sealed))
 	}
 	for _, data := range e.Record.Small {
 		out.blobs = append(out.blobs, data)
 	}
-	out.result = appendBytes(b, 9, metadata(e, url, value)) // execution_metadata = 9
+	b := slices.Concat(list.files, list.dirs)
+	if r := e.Record; r.Log != (cache.Digest{}) {
+		b = appendDigest(b, 6, wire(r.Log)) // stdout_digest = 6
+	}
+	b = appendBytes(b, 9, metadata(e, url, value)) // execution_metadata = 9
+	out.result = append(b, list.links...)
 	return out
 }
 
@@ -104,21 +106,25 @@ func (e *Envelope) wires() func(cache.Digest) Digest {
 	}
 }
 
-// appendFlat adds output_files = 2, output_directories = 3 and output_symlinks = 12 of an ActionResult.
-func appendFlat(b []byte, r *cache.Record, wire func(cache.Digest) Digest) []byte {
+// listing are the outputs of an ActionResult: output_files = 2, output_directories = 3, output_symlinks = 12.
+type listing struct{ files, dirs, links []byte }
+
+func (l *listing) size() int { return len(l.files) + len(l.dirs) + len(l.links) }
+
+// add lists the outputs of r one by one.
+func (l *listing) add(r *cache.Record, wire func(cache.Digest) Digest) {
 	parents := parentsOf(r)
 	for i := range r.Outputs {
 		o := &r.Outputs[i]
 		switch {
 		case o.Kind == cache.File:
-			b = appendFile(b, 2, o.Path, wire(o.Digest), uint64(o.Mode))
+			l.files = appendFile(l.files, 2, o.Path, wire(o.Digest), uint64(o.Mode))
 		case o.Kind == cache.Link:
-			b = appendBytes(b, 12, appendText(appendText(nil, 1, o.Path), 2, o.Target))
+			l.links = appendBytes(l.links, 12, appendText(appendText(nil, 1, o.Path), 2, o.Target))
 		case !parents[o.Path]:
-			b = appendBytes(b, 3, outputDirectory(o.Path, Sum(emptyTree())))
+			l.dirs = appendBytes(l.dirs, 3, outputDirectory(o.Path, Sum(emptyTree())))
 		}
 	}
-	return b
 }
 
 // appendFile adds an OutputFile: path = 1, digest = 2, is_executable = 4, node_properties = 7.
@@ -154,15 +160,6 @@ func parentsOf(r *cache.Record) map[string]bool {
 	return parents
 }
 
-func hasEmptyDir(r *cache.Record) bool {
-	for i := range r.Outputs {
-		if r.Outputs[i].Kind == cache.Dir {
-			return true
-		}
-	}
-	return false
-}
-
 // directory is a directory of outputs while its message is built.
 type directory struct {
 	files, links []*cache.Output // sorted by name
@@ -170,9 +167,9 @@ type directory struct {
 	at           map[string]*directory
 }
 
-// appendTrees adds one OutputDirectory for each directory at the top of the workspace that has outputs, and lists outputs at
-// the top themselves.
-func (out *encoded) appendTrees(b []byte, r *cache.Record, wire func(cache.Digest) Digest) []byte {
+// addTrees lists the directories at the top of the workspace that have outputs, and the outputs at the top themselves. It
+// returns the Trees of the directories.
+func (l *listing) addTrees(r *cache.Record, wire func(cache.Digest) Digest) (trees [][]byte) {
 	top := &directory{}
 	for i := range r.Outputs {
 		top.add(r.Outputs[i].Path, &r.Outputs[i])
@@ -181,7 +178,7 @@ func (out *encoded) appendTrees(b []byte, r *cache.Record, wire func(cache.Diges
 	for _, o := range append(top.files, top.links...) {
 		here.Outputs = append(here.Outputs, *o)
 	}
-	b = appendFlat(b, &here, wire)
+	l.add(&here, wire)
 	for _, name := range top.dirs {
 		var children [][]byte
 		root := top.at[name].message(wire, &children)
@@ -193,10 +190,10 @@ func (out *encoded) appendTrees(b []byte, r *cache.Record, wire func(cache.Diges
 				tree = appendBytes(tree, 2, child)
 			}
 		}
-		out.blobs = append(out.blobs, tree)
-		b = appendBytes(b, 3, outputDirectory(name, Sum(tree)))
+		trees = append(trees, tree)
+		l.dirs = appendBytes(l.dirs, 3, outputDirectory(name, Sum(tree)))
 	}
-	return b
+	return trees
 }
 
 func (d *directory) add(rest string, o *cache.Output) {

@@ -97,7 +97,7 @@ func (g *getter) take(ctx context.Context, d cache.Digest, want Want, r *watched
 	var err error
 	if want.Size >= stageSize {
 		err = g.takeLarge(ctx, d, want, r)
-	} else if err = g.disk.Add(d, r); err == nil {
+	} else if err = g.disk.Add(d, io.LimitReader(r, want.Size+1)); err == nil {
 		g.s.remember(d, want.Digest)
 	}
 	if r.err != nil {
@@ -127,7 +127,7 @@ func (g *getter) takeLarge(ctx context.Context, d cache.Digest, want Want, r *wa
 		if want.From > 0 {
 			return ErrMiss // another process writes it, which has kept it since
 		}
-		return g.disk.Add(d, r)
+		return g.disk.Add(d, io.LimitReader(r, want.Size+1))
 	}
 	if err := part.Cut(want.From); err != nil {
 		part.Drop()
