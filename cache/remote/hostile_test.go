@@ -164,7 +164,7 @@ func TestFlippedBits(t *testing.T) {
 	t.Logf("%d of 2000 differed outside of the envelope", accepted)
 }
 
-// A result under another key, class or scope is a miss, whoever signed it.
+// A result under another key, class or scope is a miss, even if it has a trusted signature.
 func TestReplay(t *testing.T) {
 	w := newWorld(t, remotetest.Noise(6000))
 	var result []byte
