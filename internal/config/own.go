@@ -67,7 +67,7 @@ func (w *Workspace) readOwn(s *sources) []diagnostics.Diagnostic {
 
 func (w *Workspace) ownCache(t cacheTable) []diagnostics.Diagnostic {
 	t.over(&w.Cache)
-	w.Cache.Remote.OwnURL = t.Remote.At.Value
+	w.Cache.Remote.OwnURL, w.Cache.Remote.OwnEndpoint = t.Remote.At.Value, t.RemoteEndpoint
 	w.Cache.Own = bounds{MaxSize: max(0, int64(t.MaxSize)), MaxAge: max(0, time.Duration(t.MaxAge))}
 	if !t.Dir.Given {
 		return nil

@@ -18,8 +18,10 @@ type Remote struct {
 	URL    string          // "" for none
 	Pos    diagnostics.Pos // of the URL
 	OwnURL string          // of the user's own file, "" if it has none
-	Trust  string          // TrustSigned or TrustServer
-	Keys   []PublicKey
+	// OwnEndpoint is Endpoint of the user's own file: a bucket that the user has named is not known at a service of the repository.
+	OwnEndpoint string
+	Trust       string // TrustSigned or TrustServer
+	Keys        []PublicKey
 	// TokenEnv is the variable with the token.
 	TokenEnv         string
 	Headers          map[string]string

@@ -79,7 +79,7 @@ func FindRemote(h *workspace.Host, cfg *config.Workspace, mode config.CacheMode)
 		return nil, problem(err)
 	}
 	if named != "" {
-		own, err := endpoint(named, set.Endpoint)
+		own, err := endpoint(named, set.OwnEndpoint)
 		r.Known = err == nil && r.Endpoint.Known(own)
 	}
 	if r.Scopes, err = place.ScopesOf(set.Scope, h.Environ.Get); err != nil {
