@@ -17,6 +17,7 @@ import (
 	"github.com/bentobuild/bento/internal/git"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/kit"
+	"github.com/bentobuild/bento/internal/observe"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/sandbox"
@@ -273,6 +274,11 @@ func (doc *diagnosis) checkCallable(s *session, w *opened) {
 
 func (doc *diagnosis) checkSandbox() {
 	offer := sandbox.Offered()
+	if why := cmp.Or(offer.LacksRules(false), observe.Offered()); why != "" {
+		doc.add("task sandbox", "warn", why, `bento refuses sandbox = "inputs" and --sandbox here`)
+	} else {
+		doc.add("task sandbox", "ok", "sandbox = \"inputs\" and --sandbox are available", "")
+	}
 	if lacks := offer.Lacks(); len(lacks) > 0 {
 		doc.add("sandbox", "warn", strings.Join(lacks, "; "), "[plugins] sandbox cannot confine plugins fully here")
 		return

@@ -22,6 +22,7 @@ const (
 	exitTask        = 1   // a task or an install failed
 	exitInput       = 2   // the user's input is wrong; nothing was run
 	exitFault       = 3   // bento, a plugin or the machine failed
+	exitUnrun       = 126 // a helper could not execute a task's program, as of a shell
 	exitInterrupted = 130 // Ctrl-C
 )
 

@@ -21,7 +21,7 @@ type flags struct {
 	jobs                      string
 	maxLoad                   float64
 	keepGoing                 bool
-	observe, cache            string
+	observe, sandbox, cache   string
 	skipInstall, forceInstall bool
 
 	set *pflag.FlagSet // the flags of the command line
@@ -42,6 +42,8 @@ func (f *flags) add(set *pflag.FlagSet) {
 	set.Float64Var(&f.maxLoad, "max-load", 0, "start no task beside others while the load average is `L` or more")
 	set.StringVar(&f.observe, "observe", "", "which executions to observe: auto, always or never (default: defaults.observe)")
 	set.StringVar(&f.cache, "cache", "", "what to do with the local and the remote cache: `MODE` such as local:r,remote:rw (default: cache.mode)")
+	set.StringVar(&f.sandbox, "sandbox", "", "what tasks can use of the workspace: inputs (the flag alone) or none (default: defaults.sandbox)")
+	set.Lookup("sandbox").NoOptDefVal = "inputs"
 	set.BoolVar(&f.keepGoing, "keep-going", false, "after a failure go on with what does not depend on it")
 	set.BoolVar(&f.skipInstall, "skip-install", false, "install no dependencies")
 	set.BoolVar(&f.forceInstall, "force-install", false, "install dependencies even when they are up to date")
@@ -52,7 +54,7 @@ var everywhere = []string{"workspace", "json", "verbose", "color"}
 
 // ofWatch are further flags that matter to commands that run tasks, ofRuns those that matter if the command ends.
 var (
-	ofWatch = []string{"no-cache", "output", "events", "jobs", "max-load", "observe", "cache", "keep-going", "skip-install", "force-install"}
+	ofWatch = []string{"no-cache", "output", "events", "jobs", "max-load", "observe", "sandbox", "cache", "keep-going", "skip-install", "force-install"}
 	ofRuns  = append([]string{"report-file", "profile"}, ofWatch...)
 )
 

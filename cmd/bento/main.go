@@ -40,6 +40,10 @@ func bento() int {
 		_ = observe.Enter(os.Args[2:]) // likewise
 		return exitFault
 	}
+	if len(os.Args) > 1 && os.Args[1] == sandbox.RulesCommand {
+		fmt.Fprintln(os.Stderr, "bento:", sandbox.EnterRules(os.Args[2:])) // it returns only on failure
+		return exitUnrun
+	}
 	args, keyed := os.Args[1:], false
 	if len(args) > 0 && args[0] == keyedCommand {
 		args, keyed = args[1:], true

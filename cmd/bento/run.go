@@ -121,6 +121,7 @@ func (s *session) run(ctx context.Context, sel selection) error {
 		Workers: s.workers(w.Config), KeepGoing: s.flags.keepGoing || !w.Config.Defaults.FailFast,
 		Force: s.flags.noCache || sel.force, SkipInstall: s.flags.skipInstall, ForceInstall: s.flags.forceInstall, Output: t.output, Busy: s.busy(), Memory: machineMemory,
 		Yes: sel.yes, Confirm: s.confirmTasks(),
+		Sandbox: s.sandboxOf(w.Config),
 		Observe: cmp.Or(dish.Observe(s.flags.observe), w.Config.Defaults.Observe), Stdio: s.stdio(), Saving: func(r *run.Report) { doc = draft(w, r) },
 	})
 	if err != nil {

@@ -31,6 +31,10 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == guardCommand {
 		os.Exit(bento()) // started by a test that runs commands in its own process
 	}
+	if len(os.Args) > 1 && os.Args[1] == sandbox.RulesCommand {
+		fmt.Fprintln(os.Stderr, "bento:", sandbox.EnterRules(os.Args[2:]))
+		os.Exit(exitUnrun)
+	}
 	if len(os.Args) > 1 && os.Args[1] == observe.Command {
 		os.Exit(bento()) // likewise
 	}

@@ -83,7 +83,8 @@ func (s *session) check(cmd *cobra.Command) error {
 		known []string
 	}{
 		"output": {s.flags.output, terminal.Modes()}, "observe": {cmp.Or(s.flags.observe, "auto"), []string{"auto", "always", "never"}},
-		"color": {s.flags.color, []string{"auto", "always", "never"}},
+		"sandbox": {cmp.Or(s.flags.sandbox, "none"), []string{"inputs", "none"}},
+		"color":   {s.flags.color, []string{"auto", "always", "never"}},
 	} {
 		if !slices.Contains(set.known, set.value) {
 			return usageError(fmt.Sprintf("--%s %q is not known", flag, set.value), diagnostics.Suggest(set.value, set.known))
@@ -248,6 +249,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 	})
 	if self, err := executable(); err == nil {
 		env.Observer = &observe.Executor{Root: at.root, Self: self, Name: os.Args[0]}
+		env.Sandbox = sandboxOf(env.Observer, self)
 	}
 	env.Tree, env.State, env.Store, env.Inherit, env.Snapshot = ws.Tree, ws.State, ws.Store, ws.Config.Defaults.InheritEnv, ws.Snapshot
 	env.Installs = run.SettingsOfInstalls(ws.Config.Defaults.PassEnv, ws.Dishes)

@@ -125,6 +125,7 @@ func (w *watching) run(ctx context.Context, ws *opened, p *plan.Plan, o run.Opti
 	w.reporting.logsFrom(ws)
 	o.Workers, o.KeepGoing, o.Busy, o.Memory, o.Output = s.workers(ws.Config), true, s.busy(), machineMemory, w.reporting.output
 	o.Force = o.Force || (s.flags.noCache || w.sel.force) && !w.again
+	o.Sandbox = s.sandboxOf(ws.Config)
 	o.SkipInstall, o.ForceInstall = s.flags.skipInstall, s.flags.forceInstall && !w.again
 	w.again = true
 	r, err := run.Run(ctx, ws.env, p, o)

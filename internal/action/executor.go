@@ -57,6 +57,16 @@ func (e *OutputError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *OutputError) Unwrap() error { return e.Err }
 
+// StrayError is the error of a command that has left files that it may not make.
+type StrayError struct{ Files int }
+
+func (e *StrayError) Error() string {
+	if e.Files == 1 {
+		return "it has left a file that is none of its outputs"
+	}
+	return fmt.Sprintf("it has left %d files that are none of its outputs", e.Files)
+}
+
 // Local executes commands as processes of this machine, in the workspace itself.
 type Local struct{}
 

@@ -41,11 +41,11 @@ type Used struct {
 	LacksRights bool
 }
 
-// Limits say which files of the workspace a command may use. Directories, links and names are not limited.
+// Limits say which files of the workspace a command may use. To read links and names is not limited.
 type Limits struct {
 	// Allows reports whether the file at an absolute path, whose directories are no links, may be read or, with
-	// change, made, changed or removed. It is called by one goroutine at a time.
-	Allows func(path string, change bool) bool
+	// change, made, changed or removed; dir says that it is a directory. It is called by one goroutine at a time.
+	Allows func(path string, change, dir bool) bool
 	// OnlyChanges says that reading is limited in another way. Then nothing that a command reads is observed.
 	OnlyChanges bool
 }

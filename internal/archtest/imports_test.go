@@ -148,7 +148,8 @@ var table = []row{
 		"internal/pack", "internal/plan", "internal/sandbox", "internal/semver", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/adapter/answer", "plugin/host"}},
 
 	// 9
-	{"internal/observe", []string{"internal/action", "internal/proc"}}, // an executor that sees what commands use
+	{"internal/observe", []string{"internal/action", "internal/proc"}},                                                        // an executor that sees what commands use
+	{"internal/confine", []string{"internal/action", "internal/key", "internal/proc", "internal/record", "internal/sandbox"}}, // an executor that keeps commands from what they do not declare
 	// run finds the critical path, in a graph of tasks and installs that no plan has.
 	{"internal/run", []string{"adapters", "cache", "cache/outputs", "diagnostics", "internal/dish", "internal/action", "internal/clone", "internal/dag", "internal/key", "internal/parallel",
 		"internal/pack", "internal/plan", "internal/proc", "internal/record", "internal/state", "internal/tree"}},

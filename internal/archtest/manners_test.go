@@ -39,6 +39,7 @@ func TestPackageComments(t *testing.T) {
 var threads = map[string]string{
 	"internal/proc/terminal_linux.go":              "unlocks it again",
 	"internal/sandbox/enter_linux.go":              "becomes another program",
+	"internal/sandbox/rules_linux.go":              "becomes another program",
 	"internal/observe/start_linux.go":              "becomes another program",
 	"internal/observe/listen_linux.go":             "unlocks it again",
 	"cache/cachetest/faults_linux.go":              "unlocks it again; in tests",

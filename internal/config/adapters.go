@@ -25,6 +25,7 @@ type Adapter struct {
 	PassEnv     []string // variables that tasks see
 	Toolchain   AdapterToolchain
 	Install     AdapterInstall
+	Sandbox     dish.Sandbox // of its tasks, "" when not given
 	Tasks       []AdapterTask
 	Hooks       []AdapterHook
 }
@@ -83,6 +84,7 @@ type adapterTable struct {
 	PassEnv          []envPattern                   `toml:"pass_env" doc:"variables that tasks see and that are not part of the key, as NAME or PREFIX_*"`
 	Toolchain        adapterToolchainTable          `toml:"toolchain" doc:"how a run finds out the version of the tool"`
 	Install          adapterInstallTable            `toml:"install" doc:"how dependencies are installed"`
+	Sandbox          choice[confineWords]           `toml:"sandbox" doc:"of the tasks of its dishes, as in defaults.sandbox"`
 	Tasks            tomlfile.Map[adapterTaskTable] `toml:"tasks" doc:"the recipe with this name"`
 	Hooks            tomlfile.Map[adapterHookTable] `toml:"hooks" doc:"how the findings of the task with this name are obtained"`
 }
@@ -288,7 +290,8 @@ func adapterIn(f *tomlfile.File) (Adapter, []diagnostics.Diagnostic) {
 func (t *adapterTable) adapter(id string, pos diagnostics.Pos) (Adapter, []diagnostics.Diagnostic) {
 	a := Adapter{
 		ID: id, Pos: pos, DisplayName: t.DisplayName.Value, Files: globsOf(t.FingerprintFiles), Derived: globsOf(t.DerivedPaths),
-		Nested: t.Nested, Env: envNames(t.Env), PassEnv: envNames(t.PassEnv),
+		Sandbox: dish.Sandbox(t.Sandbox.At.Value),
+		Nested:  t.Nested, Env: envNames(t.Env), PassEnv: envNames(t.PassEnv),
 		Install: AdapterInstall{Command: t.Install.Command.Value, Files: textsOf(t.Install.Files), Made: textsOf(t.Install.Made)},
 	}
 	if !t.DisplayName.Given {

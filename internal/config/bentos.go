@@ -11,8 +11,9 @@ import (
 
 // bentoTable is the schema of bentos/<name>.toml.
 type bentoTable struct {
-	Name   tomlfile.At[string] `toml:"name" doc:"the name of the bento, as in bento build NAME"`
-	Dishes *[]dishPath         `toml:"dishes" doc:"paths of directories or globs of them, relative to the workspace"`
+	Name    tomlfile.At[string]  `toml:"name" doc:"the name of the bento, as in bento build NAME"`
+	Dishes  *[]dishPath          `toml:"dishes" doc:"paths of directories or globs of them, relative to the workspace"`
+	Sandbox choice[confineWords] `toml:"sandbox" doc:"of the tasks of its dishes, as in defaults.sandbox"`
 }
 
 // dishPath is a directory, or a glob of directories, relative to the workspace.
@@ -73,7 +74,7 @@ func (w *Workspace) addBento(f *tomlfile.File) []diagnostics.Diagnostic {
 		return problems
 	}
 	problems = append(problems, checkName("bento", raw.Name.Value, raw.Name.Pos)...)
-	bento := Bento{Name: raw.Name.Value, Pos: raw.Name.Pos}
+	bento := Bento{Name: raw.Name.Value, Pos: raw.Name.Pos, Sandbox: dish.Sandbox(raw.Sandbox.At.Value)}
 	if i := slices.IndexFunc(w.Bentos, func(b Bento) bool { return b.Name == bento.Name }); i >= 0 {
 		d := bento.Pos.Error(RuleDuplicate, "two bentos are named %q, the other at %s", bento.Name, w.Bentos[i].Pos)
 		return append(problems, d)

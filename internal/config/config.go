@@ -67,6 +67,7 @@ type defaults struct {
 	FailFast    bool
 	InheritEnv  bool         // env = "inherit"
 	Observe     dish.Observe // "": never
+	Sandbox     dish.Sandbox // "": none
 	PassEnv     []string     // NAME or PREFIX_*
 }
 
@@ -75,6 +76,8 @@ type Bento struct {
 	Name   string
 	Pos    diagnostics.Pos
 	Dishes []dish.Glob // paths of directories, or globs of them, relative to the root
+	// Sandbox is that of the tasks of its dishes, "" when not given.
+	Sandbox dish.Sandbox
 }
 
 // Load reads the configuration of the workspace at root, an absolute path free of links. It never

@@ -50,6 +50,9 @@ type taskTable struct {
 	CI               bool                    `toml:"ci" default:"false" doc:"bento ci runs the task, besides build, check, lint and test"`
 	Incremental      bool                    `toml:"incremental" default:"false" doc:"the task finds the outputs of its last run"`
 	Observe          choice[observeWords]    `toml:"observe" doc:"which executions bento observes, on Linux: what they read and do not declare becomes part of their keys. auto, always or never; by default as in defaults.observe"`
+	Sandbox          choice[confineWords]    `toml:"sandbox" doc:"inputs: the task can read only its inputs of the workspace, and write only its outputs; it has no network. On Linux; see docs/sandbox.md. By default as in its bento, its adapter and defaults.sandbox"`
+	Network          bool                    `toml:"network" default:"false" doc:"the sandbox of the task allows the network, also that of the machine itself"`
+	HostInputs       []hostPath              `toml:"host_inputs" doc:"files outside of the workspace that the task reads: their content is part of the key. Absolute paths, or paths with ~/ in front: [\"~/.npmrc\"]"`
 	SideEffects      bool                    `toml:"side_effects" default:"false" doc:"the task never runs a second time for diagnostics"`
 	Cache            *bool                   `toml:"cache" default:"true" doc:"false: the task always runs and is never stored"`
 	RemoteCache      *bool                   `toml:"remote_cache" default:"true" doc:"false: the result stays on this machine, and is not looked for in the remote cache"`
@@ -126,7 +129,8 @@ func (t *taskTable) task(dir, name string, pos diagnostics.Pos) (dish.TaskSettin
 		Env: t.Env.Names, SetEnv: t.Env.Set, PassEnv: envNames(t.PassEnv),
 		Timeout: time.Duration(t.Timeout), Grace: time.Duration(t.Grace), Mutex: t.Mutex,
 		Retry: t.Retry.times, RetryOn: t.Retry.on, Memory: int64(t.Memory), Weight: min(max(t.Weight.Value, 0), maxWeight),
-		Persistent: t.Persistent, Interactive: t.Interactive.Value, CI: t.CI, Incremental: t.Incremental, Observe: dish.Observe(t.Observe.At.Value), SideEffects: t.SideEffects, Cache: t.Cache,
+		Persistent: t.Persistent, Interactive: t.Interactive.Value, CI: t.CI, Incremental: t.Incremental, Observe: dish.Observe(t.Observe.At.Value),
+		Sandbox: dish.Sandbox(t.Sandbox.At.Value), Network: t.Network, HostInputs: hostPaths(t.HostInputs), SideEffects: t.SideEffects, Cache: t.Cache,
 		AtHome: isFalse(t.RemoteCache), LogAtHome: isFalse(t.RemoteLog), Unraced: isFalse(t.Race),
 	}
 	task.Tool, task.Input, task.Uses = textOf(t.Tool), t.Input.text, t.Input.uses

@@ -49,11 +49,14 @@ type TaskSettings struct {
 	CI          bool
 	Incremental bool // outputs of the last run are kept
 	Observe     Observe
-	SideEffects bool  // never run a second time for diagnostics
-	Cache       *bool // nil: inherited
-	AtHome      bool  // the result is neither sent to the remote cache nor looked for there
-	LogAtHome   bool  // its output is not sent there
-	Unraced     bool  // it is not started while the remote cache may have its result
+	Sandbox     Sandbox
+	Network     bool     // the sandbox allows sockets
+	HostInputs  []string // files outside of the workspace that are ingredients, absolute or with "~/" in front
+	SideEffects bool     // never run a second time for diagnostics
+	Cache       *bool    // nil: inherited
+	AtHome      bool     // the result is neither sent to the remote cache nor looked for there
+	LogAtHome   bool     // its output is not sent there
+	Unraced     bool     // it is not started while the remote cache may have its result
 	// Lifecycle says whether a task with a lifecycle name is one; nil: bento decides.
 	Lifecycle *bool
 	Language  Text // the adapter whose dish of the directory has the task, empty when not given
@@ -102,4 +105,14 @@ const (
 	ObserveAuto   Observe = "auto"
 	ObserveAlways Observe = "always"
 	ObserveNever  Observe = "never"
+)
+
+// Sandbox says which tasks can use only what they declare. The zero value is the setting around: of the bento, the
+// adapter or the workspace.
+type Sandbox string
+
+// The values of sandbox.
+const (
+	SandboxInputs Sandbox = "inputs"
+	SandboxNone   Sandbox = "none"
 )

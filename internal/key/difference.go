@@ -12,7 +12,7 @@ import (
 
 // Change is one difference between two keys.
 type Change struct {
-	Kind string `json:"kind"` // "input", "discovered", "lock", "env", "text", "task", "output", "tool"
+	Kind string `json:"kind"` // "input", "discovered", "host", "lock", "env", "text", "task", "output", "tool"
 	Name string `json:"name"` // a path, a variable, an ingredient, a task
 	// Dish is the path of the dish whose sources hold the input; "" for inputs of the
 	// task itself.
@@ -33,6 +33,8 @@ func (c Change) String() string {
 		what = "task " + c.Name
 	case "discovered":
 		what += ", which it also reads,"
+	case "host":
+		what += ", a file outside of the workspace,"
 	case "output":
 		what = "outputs of " + c.Name
 	case "tool":
@@ -169,6 +171,9 @@ func (d *differ) ingredient(dish string, in ingredient, before, after string, ha
 		d.sources(in.Name, before, after)
 	case KindEnv:
 		c := Change{Kind: "env", Name: in.Name, How: how}
+		if name, ok := strings.CutPrefix(in.Name, hostPrefix); ok {
+			c.Kind, c.Name = "host", name
+		}
 		if !sameSecret(before, after) {
 			d.unsure = append(d.unsure, c)
 			return

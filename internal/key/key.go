@@ -65,7 +65,7 @@ func (e *Evaluator) describe(b *builder, t *plan.Task) error {
 	}
 	addEnvFiles(b, t)
 	e.addEnv(b, t)
-	return nil
+	return e.addHost(b, t)
 }
 
 // addEnvFiles adds the order of the .env files, of which a later one goes before an earlier one. Their

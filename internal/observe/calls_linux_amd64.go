@@ -37,3 +37,5 @@ func withLegacy(calls map[uint32]call) map[uint32]call {
 	})
 	return calls
 }
+
+func makesDir(nr int32) bool { return nr == unix.SYS_MKDIR || nr == unix.SYS_MKDIRAT }

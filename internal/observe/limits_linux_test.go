@@ -29,7 +29,7 @@ func limited(t *testing.T, root string, onlyChanges bool, argv ...string) (strin
 	c := &action.Command{
 		Spec: proc.Spec{Argv: argv, Dir: root, Env: os.Environ(), Stdout: &out, Stderr: &out},
 		Used: func(u *action.Used) { used = u },
-		Limits: &action.Limits{OnlyChanges: onlyChanges, Allows: func(path string, change bool) bool {
+		Limits: &action.Limits{OnlyChanges: onlyChanges, Allows: func(path string, change, _ bool) bool {
 			name := strings.TrimPrefix(path, root)
 			return strings.Contains(name, "out") || !change && strings.Contains(name, "in")
 		}},
@@ -92,7 +92,7 @@ func TestLimitsOnALesserKernel(t *testing.T) {
 	needObserver(t)
 	self, root := os.Args[0], tree(t)
 	if slices.Contains(os.Args, "__limited") {
-		c := &action.Command{Spec: proc.Spec{Argv: []string{"/bin/touch", "made"}, Dir: root}, Limits: &action.Limits{Allows: func(string, bool) bool { return true }}}
+		c := &action.Command{Spec: proc.Spec{Argv: []string{"/bin/touch", "made"}, Dir: root}, Limits: &action.Limits{Allows: func(string, bool, bool) bool { return true }}}
 		if err := sandboxtest.Without("seccomp"); err != nil {
 			t.Fatal(err)
 		}

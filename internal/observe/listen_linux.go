@@ -140,7 +140,7 @@ func (l *listener) note(n *notification) (denied bool) {
 	}
 	var found [2]found
 	for i, o := range c.operands {
-		u := usage{Use: o.use, keep: o.keep, executes: c.special == executes}
+		u := usage{Use: o.use, keep: o.keep, executes: c.special == executes, dir: makesDir(n.nr)}
 		switch c.special {
 		case opens:
 			u = usageOfOpen(n.args[c.flags])
@@ -176,6 +176,7 @@ type usage struct {
 	keep     bool // a link in the last place is used itself
 	makes    bool // the call fails if there is something
 	executes bool
+	dir      bool // it makes a directory
 }
 
 // usageOfOpen returns what flags of open(2) do.
@@ -245,7 +246,7 @@ func (l *listener) use(dir, name string, u usage) found {
 			l.forgetSeen()
 		}
 	}
-	if f.denied = l.denies(f, u.Use); f.denied {
+	if f.denied = l.denies(f, u); f.denied {
 		delete(l.seen, string(l.key)) // the same call is denied again
 		return f
 	}
@@ -254,16 +255,16 @@ func (l *listener) use(dir, name string, u usage) found {
 }
 
 // denies reports whether the limits deny a use of what was found, and notes that.
-func (l *listener) denies(f found, use action.Use) bool {
+func (l *listener) denies(f found, u usage) bool {
 	if l.limits == nil || f.path == "" || !within(l.notes.root, f.path) {
 		return false
 	}
-	change := use&(action.Write|action.Remove) != 0
-	reads := use&action.Read != 0 && !f.absent && f.mode&(fs.ModeDir|fs.ModeSymlink) == 0
-	if !(change && !l.limits.Allows(f.path, true) || !change && reads && !l.limits.Allows(f.path, false)) {
+	change := u.Use&(action.Write|action.Remove) != 0
+	reads := u.Use&action.Read != 0 && !f.absent && f.mode&(fs.ModeDir|fs.ModeSymlink) == 0
+	if !change && !reads || l.limits.Allows(f.path, change, u.dir || f.mode.IsDir()) {
 		return false
 	}
-	l.notes.deny(f.path, use, f.absent)
+	l.notes.deny(f.path, u.Use, f.absent)
 	return true
 }
 

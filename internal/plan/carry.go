@@ -164,7 +164,7 @@ func (c *carrier) ownOf(d *dish.Dish) {
 func (c *carrier) partsOf(d *dish.Dish) (globs []string) {
 	for _, part := range d.Lock.All() {
 		if p, ok := c.ws.Relative(part.File); ok {
-			globs = append(globs, "//"+escape(p))
+			globs = append(globs, "//"+Escape(p))
 		}
 	}
 	return globs
@@ -214,7 +214,7 @@ func anchor(d *dish.Dish, g string) string {
 	if strings.HasPrefix(g, "//") {
 		return g
 	}
-	return "//" + path.Join(escape(d.Path), g)
+	return "//" + path.Join(Escape(d.Path), g)
 }
 
 // mayName reports whether one of globs, relative to base, may name ignored files by its last element. A glob

@@ -159,9 +159,9 @@ func (b *builder) took(d *dish.Dish, t Included) {
 // input with all files below it.
 func embedGlobs(e *dish.Embed) []string {
 	if e.Glob == "" {
-		return []string{"//" + escape(e.Path)}
+		return []string{"//" + Escape(e.Path)}
 	}
-	at := "//" + escape(e.Path) + "/" + e.Glob
+	at := "//" + Escape(e.Path) + "/" + e.Glob
 	if e.Path == "." {
 		at = "//" + e.Glob
 	}
@@ -193,7 +193,7 @@ func ownFiles(ws *dish.Workspace) []string {
 func (m *makers) ownFiles(at string, embed *glob.Set) (globs []string) {
 	for _, own := range m.own {
 		if contains(at, own) && embed.Match(own) {
-			globs = append(globs, "//"+escape(own))
+			globs = append(globs, "//"+Escape(own))
 		}
 	}
 	return globs

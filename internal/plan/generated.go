@@ -100,7 +100,7 @@ func (b *builder) holders(m maker) (list []*dish.Dish) {
 		if !contains(m.prefix, d.Path) || slices.Contains(list, d) {
 			continue
 		}
-		if below, err := glob.Compile("", []string{path.Join(escape(d.Path), "**")}); err == nil && below.Overlaps(set) {
+		if below, err := glob.Compile("", []string{path.Join(Escape(d.Path), "**")}); err == nil && below.Overlaps(set) {
 			list = append(list, d)
 		}
 	}

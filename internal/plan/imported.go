@@ -49,7 +49,7 @@ func (m *importMakers) edges(d *dish.Dish, e *dish.Embed) (edges []innerEdge) {
 }
 
 func (m *importMakers) of(e *dish.Embed) (tasks []*Task) {
-	at := "//" + escape(e.Path) + "/" + e.Glob
+	at := "//" + Escape(e.Path) + "/" + e.Glob
 	if e.Path == "." {
 		at = "//" + e.Glob
 	}

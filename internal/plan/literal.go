@@ -22,7 +22,7 @@ func Literal(exists func(path string) bool, dish, glob string) string {
 			continue // nobody names a file so
 		}
 		if strings.ContainsAny(start, "*?[{") && exists(path.Join(base, start)) {
-			return front + escape(start) + text[end:]
+			return front + Escape(start) + text[end:]
 		}
 	}
 	return glob

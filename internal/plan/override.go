@@ -85,7 +85,7 @@ func setGlobs(t *Task, c *dish.TaskSettings) {
 func setEnv(t *Task, c *dish.TaskSettings) {
 	t.EnvFiles = c.EnvFiles
 	for _, file := range c.EnvFiles {
-		t.Inputs = append(t.Inputs, "//"+escape(path.Join(t.Dish.Path, file.Path)))
+		t.Inputs = append(t.Inputs, "//"+Escape(path.Join(t.Dish.Path, file.Path)))
 	}
 	t.HashEnv = append(t.HashEnv, c.Env...)
 	t.PassEnv = append(t.PassEnv, c.PassEnv...)
@@ -118,6 +118,7 @@ func setFlags(t *Task, c *dish.TaskSettings) {
 	t.Persistent = t.Persistent && !c.Interactive
 	t.Ready, t.Incremental = c.Ready, c.Incremental
 	t.Interactive, t.Observe = c.Interactive, c.Observe
+	t.Sandbox, t.Network, t.HostInputs = c.Sandbox, c.Network, c.HostInputs
 	t.SideEffects = t.SideEffects || c.SideEffects
 	t.AtHome, t.LogAtHome, t.Unraced = c.AtHome, c.LogAtHome, c.Unraced
 }

@@ -119,7 +119,7 @@ func commonOf(d *dish.Dish) common {
 func beyond(d *dish.Dish) []string {
 	var globs []string
 	for _, dir := range d.Extra {
-		at := "//" + escape(dir) + "/"
+		at := "//" + Escape(dir) + "/"
 		globs = append(globs, at+"**")
 		if d.Adapter != nil {
 			for _, derived := range d.Adapter.Manifest().DerivedPaths {
@@ -143,9 +143,9 @@ func rootRelative(d *dish.Dish, globs []string) []string {
 		if !filepath.IsAbs(g) || strings.HasPrefix(g, "//") {
 			out = append(out, g)
 		} else if rel, inside := strings.CutPrefix(g, top); inside && fs.ValidPath(rel) { // most are
-			out = append(out, "//"+escape(rel))
+			out = append(out, "//"+Escape(rel))
 		} else if rel, err := filepath.Rel(root, g); err == nil && filepath.IsLocal(rel) {
-			out = append(out, "//"+escape(filepath.ToSlash(rel)))
+			out = append(out, "//"+Escape(filepath.ToSlash(rel)))
 		}
 	}
 	return out
@@ -179,8 +179,8 @@ func near(d *dish.Dish, paths []string) (list []string) {
 	return list
 }
 
-// escape returns a glob that matches exactly path.
-func escape(path string) string {
+// Escape returns a glob that matches exactly path.
+func Escape(path string) string {
 	if !strings.ContainsAny(path, `\*?[{`) {
 		return path
 	}

@@ -93,7 +93,7 @@ func (b *builder) use(ref dish.Text) *ToolUse {
 // The toolchain and the environment of the dish do not apply.
 func (t *Task) finishTool() {
 	for _, file := range t.Tool.Files {
-		t.Inputs = append([]string{"//" + escape(file)}, t.Inputs...)
+		t.Inputs = append([]string{"//" + Escape(file)}, t.Inputs...)
 	}
 	t.Inputs = dedupe(t.Inputs)
 }

@@ -14,6 +14,7 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 	t, r := x.ev.Task, x.result
 	e.keys.Observe(context.WithoutCancel(ctx), key.Written{Executed: t}) // an interrupted one would miss changes of the inputs
 	if r.Outcome == Failed {
+		e.tellDenied(x)
 		e.keys.History().Fail(t, r.Message)
 	}
 	if r.Attempts > 0 {

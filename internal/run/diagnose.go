@@ -21,7 +21,7 @@ func (x *execution) diagnose(ctx context.Context) {
 		return
 	}
 	found, err := printed.Parse(ctx, t, x.env.Root, x.env.Parse)
-	if len(found) == 0 && r.Outcome == Failed && r.Reason == "exit_status" && r.Signal == "" {
+	if len(found) == 0 && r.Outcome == Failed && r.Reason == reasonExit && r.Signal == "" {
 		if again, ok := x.printAgain(ctx); ok {
 			found, err = again.Parse(ctx, t, x.env.Root, x.env.Parse)
 		}

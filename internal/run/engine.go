@@ -26,10 +26,12 @@ type Options struct {
 	Force        bool // ignore cached results
 	SkipInstall  bool
 	ForceInstall bool
-	Output       bool          // report TaskOutput events
-	Stdio        *Stdio        // of interactive tasks; nil: they have none, like other tasks
-	Observe      dish.Observe  // of tasks that do not say it themselves
-	Grace        time.Duration // between SIGTERM and SIGKILL; 0: the default of package proc
+	Output       bool         // report TaskOutput events
+	Stdio        *Stdio       // of interactive tasks; nil: they have none, like other tasks
+	Observe      dish.Observe // of tasks that do not say it themselves
+	// Sandbox returns the sandbox of the tasks of a dish that do not set it themselves. Nil means none.
+	Sandbox func(*dish.Dish) dish.Sandbox
+	Grace   time.Duration // between SIGTERM and SIGKILL; 0: the default of package proc
 	// Busy reports whether the machine is busy: while a task runs, the engine then starts no other
 	// one, and calls Busy again after a second. Nil means never busy.
 	Busy func() bool
@@ -130,6 +132,9 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	e.ask(ctx, e.nodes)
 	defer e.dropAll()
 	if err := e.preflight(ctx); err != nil {
+		return nil, err
+	}
+	if err := e.refuse(e.unsandboxed()); err != nil {
 		return nil, err
 	}
 	if err := e.confirm(ctx); err != nil {

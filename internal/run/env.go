@@ -37,6 +37,7 @@ type Env struct {
 	Parse      diagnostics.ParseFunc // of the output of tasks
 	Executor   action.Executor       // of commands; nil: processes of this machine
 	Observer   action.Executor       // of the commands that are observed; nil: none is
+	Sandbox    Sandbox               // of the commands that are sandboxed
 	Reporter   Reporter
 	// Remote has results that Store lacks, and gets those that a run stores. It may be nil.
 	Remote Remote

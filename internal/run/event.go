@@ -116,6 +116,7 @@ const (
 	reasonMissingOutput    = "missing_output"
 	ReasonMachine          = "machine_fault"
 	reasonTimeout          = "timeout"
+	reasonExit             = "exit_status"
 	reasonNotStarted       = "not_started"
 	ReasonChanged          = "inputs_changed"
 	reasonNotReady         = "not_ready"

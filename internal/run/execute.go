@@ -35,6 +35,11 @@ type execution struct {
 	observe      bool // see engine.observes
 	unobservable bool // the command fails when it is observed
 
+	reach       *record.Reach // what a sandboxed command may use; nil for other commands
+	reachErr    error
+	denied      []action.UsedFile // by the sandbox
+	deniedWhole bool              // denied has all of them
+
 	sources []tree.Entry // of the dish, when the execution began
 
 	restorer *outputs.Restorer
@@ -65,6 +70,7 @@ func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string)
 			Upstream: e.upstream(t), Linked: e.files.Linked(t), LeftByOthers: e.files.LeftByOthers(t), Later: usesOut(t), Files: e.files,
 		},
 	}
+	e.enterSandbox(x)
 	running, cancel := context.WithCancel(ctx)
 	n := e.node(t)
 	n.to(executing)
@@ -129,6 +135,7 @@ func (x *execution) run(ctx context.Context) {
 		}
 		again = x.attempt(ctx)
 	}
+	x.observeDenied(ctx)
 	r.LogPath, r.log, r.unlogged = x.log.Path(), x.log, x.log.Rest()
 	r.Flaky = r.Outcome == Built && r.Attempts > 1
 	r.Duration = time.Since(r.Started)
@@ -166,7 +173,7 @@ func (x *execution) attempt(ctx context.Context) (again bool) {
 	out, errs := action.NewLines(t.RetryOn), action.NewLines(t.RetryOn)
 	c, err := x.command(t)
 	var res proc.Result
-	if err == nil {
+	if err = cmp.Or(err, x.reachErr); err == nil {
 		c.Stdout, c.Stderr = out.Noting(x.log.Writer(action.Stdout)), errs.Noting(x.log.Writer(action.Stderr))
 		x.giveStdio(c)
 		if t.Persistent && c.Ready == nil {
@@ -197,7 +204,7 @@ func (x *execution) command(t *plan.Task) (*action.Command, error) {
 	}
 	c.Env, c.Grace = stamped(t, c.Env, x.stamp), cmp.Or(c.Grace, x.opts.Grace)
 	c.Inputs, c.Outputs = x.kept.Inputs, x.kept.Declared()
-	c.Used = func(u *action.Used) { x.kept.Used = u }
+	c.Used = x.used
 	return c, nil
 }
 
@@ -208,6 +215,8 @@ func (x *execution) executor(t *plan.Task) action.Executor {
 		return x.toolExecutor()
 	case x.env.Executor != nil:
 		return x.env.Executor
+	case x.reach != nil:
+		return x.env.Sandbox.Confine(Confined{Reach: x.reach, Network: t.Network, Observe: x.observe})
 	case x.observe:
 		return x.env.Observer
 	}
@@ -231,7 +240,7 @@ func (x *execution) conclude(ctx context.Context, res proc.Result, err error) {
 	case err != nil:
 		x.unexecuted(err)
 	case res.ExitCode != 0:
-		x.fail("exit_status", exitMessage(res))
+		x.fail(reasonExit, exitMessage(res))
 		if name := x.log.NotFound(); res.ExitCode == 127 && name != "" {
 			r.Message = "command not found: " + name
 		}
@@ -254,6 +263,10 @@ func (x *execution) unexecuted(err error) {
 		r.ExitCode = 1
 	case errors.As(err, &r.Failure):
 		x.fail(string(r.Failure.Code), r.Failure.Error())
+	case errors.As(err, new(*action.StrayError)):
+		x.fail("sandbox_denied", err.Error())
+		r.ExitCode, x.deniedWhole = 1, true
+		return
 	case errors.As(err, &output):
 		x.uncollected(output.Err)
 	case machine(err):

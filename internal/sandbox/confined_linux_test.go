@@ -25,6 +25,14 @@ func TestMain(m *testing.M) {
 		_ = Enter(os.Args[2:])
 		os.Exit(126)
 	}
+	if len(os.Args) > 2 && os.Args[1] == RulesCommand {
+		fmt.Fprintln(os.Stderr, EnterRules(os.Args[2:]))
+		os.Exit(126)
+	}
+	if len(os.Args) > 2 && os.Args[1] == "nobody" {
+		fmt.Println(syscall.Setgroups(nil), syscall.Setgid(65534), syscall.Setuid(65534), syscall.Exec(os.Args[2], os.Args[2:], os.Environ()))
+		os.Exit(126)
+	}
 	if len(os.Args) > 2 && os.Args[1] == "probe" {
 		probe(os.Args[2:])
 		os.Exit(0)

@@ -113,6 +113,11 @@ func (r rules) allow(path string, file, dir uint64) error {
 		return &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	defer unix.Close(fd)
+	return r.add(path, fd, file, dir)
+}
+
+// add adds the rule for an open file or directory.
+func (r rules) add(path string, fd int, file, dir uint64) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return &fs.PathError{Op: "stat", Path: path, Err: err}

@@ -126,6 +126,40 @@ func (a abi) block(network bool) []unix.SockFilter {
 	return append(block, last...)
 }
 
+// local are the families of sockets that lead to no other machine: of Unix, of the kernel and of its ciphers.
+var local = []uint32{unix.AF_UNIX, unix.AF_NETLINK, unix.AF_ALG}
+
+// localFilter returns the program that denies all sockets but local ones. Programs know that io_uring may be missing.
+func localFilter(kinds []abi) []unix.SockFilter {
+	program := []unix.SockFilter{load(offsetArch)}
+	for _, kind := range kinds {
+		block := kind.localBlock()
+		program = append(program, jump(unix.BPF_JEQ, kind.arch, 0, uint8(len(block))))
+		program = append(program, block...)
+	}
+	return append(program, ret(unix.SECCOMP_RET_KILL_PROCESS))
+}
+
+// localBlock returns the instructions of localFilter for one interface. The first of sockets is socket(2).
+func (a abi) localBlock() []unix.SockFilter {
+	block := []unix.SockFilter{load(offsetNr)}
+	if a.above != 0 {
+		block = append(block, jump(unix.BPF_JGE, a.above, 0, 1), ret(unix.SECCOMP_RET_ERRNO|uint32(unix.EPERM)))
+	}
+	for _, nr := range a.sockets[1:] {
+		errno := unix.EPERM
+		if nr == ioUringSetup {
+			errno = unix.ENOSYS
+		}
+		block = append(block, jump(unix.BPF_JEQ, nr, 0, 1), ret(unix.SECCOMP_RET_ERRNO|uint32(errno)))
+	}
+	block = append(block, jump(unix.BPF_JEQ, a.sockets[0], 0, uint8(2+len(local))), load(offsetArgument))
+	for i, family := range local {
+		block = append(block, jump(unix.BPF_JEQ, family, uint8(len(local)-i), 0))
+	}
+	return append(block, ret(unix.SECCOMP_RET_ERRNO|uint32(unix.EPERM)), ret(unix.SECCOMP_RET_ALLOW))
+}
+
 func load(offset uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 }

@@ -1,0 +1,71 @@
+package key
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/plan"
+)
+
+// hostPrefix starts the names of the ingredients for files outside of the workspace.
+const hostPrefix = "host file "
+
+// HostPath returns the absolute path of an element of host_inputs: "~/" stands for the user's home.
+func HostPath(env adapters.Environ, name string) string {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		return filepath.Join(env.Get("HOME"), rest)
+	}
+	return name
+}
+
+// addHost adds what the host inputs of t hold. The records have no digest that another user could compare: such a file
+// may hold a token.
+func (e *Evaluator) addHost(b *builder, t *plan.Task) error {
+	for _, name := range t.HostInputs {
+		sum, err := hostSum(HostPath(e.o.Environ, name))
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+			b.Env(hostPrefix+name, "", false)
+		case err != nil:
+			return diagnostics.Problems{{
+				Severity: diagnostics.Error, Rule: "host_input_unreadable", Message: fmt.Sprintf("%s: the file %q of host_inputs cannot be read: %v", t.ID(), name, err),
+				Hint: "make it readable, or remove it from host_inputs",
+			}}
+		default:
+			b.Env(hostPrefix+name, sum, true)
+		}
+	}
+	return nil
+}
+
+// hostSum returns the digest of a file, in hex.
+func hostSum(name string) (string, error) {
+	fi, err := os.Stat(name)
+	if err != nil {
+		return "", err
+	}
+	if !fi.Mode().IsRegular() {
+		return "", errors.New("required a file")
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	hash := blake3.New()
+	if _, err := io.Copy(hash, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
