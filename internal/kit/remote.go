@@ -13,6 +13,7 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/remote"
+	"github.com/bentobuild/bento/cache/remote/bucket"
 	"github.com/bentobuild/bento/cache/remote/place"
 	"github.com/bentobuild/bento/cache/remote/share"
 	"github.com/bentobuild/bento/cache/remote/transport"
@@ -214,8 +215,22 @@ func (r *Remote) backend() (remote.Backend, error) {
 			return nil, err
 		}
 		return web.Open(o)
+	case place.S3:
+		return bucket.Open(r.bucket())
 	}
 	return nil, fmt.Errorf("%s: %w", r.Endpoint, errors.ErrUnsupported)
+}
+
+// bucket returns the options of a bucket. The machine is asked for credentials only if the user says that it has some.
+func (r *Remote) bucket() bucket.Options {
+	env := r.host.Environ.Get
+	return bucket.Options{
+		Options: transport.Options{
+			Address: &url.URL{Scheme: "s3", Host: r.Bucket, Path: "/" + r.Path}, Trusted: r.Known,
+			CA: r.file(r.set.TLS.CA), Certificate: r.file(r.set.TLS.Cert), Key: r.file(r.set.TLS.Key),
+		},
+		Region: r.set.Region, Endpoint: r.Service, Lookup: env, Metadata: strings.EqualFold(env("AWS_EC2_METADATA_DISABLED"), "false"),
+	}
 }
 
 // way returns the way to a server that speaks HTTP.

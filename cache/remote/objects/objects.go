@@ -25,9 +25,8 @@ type Server interface {
 	Get(ctx context.Context, o Object, from int64) (io.ReadCloser, error)
 	// Has reports whether the server has an object, of the size o.Size unless it does not know.
 	Has(ctx context.Context, o Object) (bool, error)
-	// Put stores an object, whose content open returns from its beginning, each time again. A large one continues an earlier
-	// attempt if the server can.
-	Put(ctx context.Context, o Object, open func() (io.ReadSeekCloser, error)) error
+	// Put stores an object. A large one continues an earlier attempt if the server can.
+	Put(ctx context.Context, o Object, content Source) error
 	// Close ends the connections.
 	Close() error
 }
@@ -173,8 +172,8 @@ func (b *backend) Missing(ctx context.Context, digests []remote.Digest) ([]remot
 	return missing, nil
 }
 
-// Send implements remote.Backend. A blob that the server does not take, or that cannot be opened, does not keep others
-// from being sent.
+// Send implements remote.Backend. A blob that the server does not take, or that cannot be opened or is another, does not
+// keep others from being sent.
 func (b *backend) Send(ctx context.Context, blobs []remote.Digest, open func(remote.Digest) (io.ReadSeekCloser, error), sent func(remote.Digest)) error {
 	type outcome struct {
 		remote.Digest
@@ -220,7 +219,7 @@ func (b *backend) put(ctx context.Context, d remote.Digest, open func(remote.Dig
 		}
 		return r, err
 	})
-	if unopened.Load() || errors.Is(err, remote.ErrFull) {
+	if unopened.Load() || errors.Is(err, ErrContent) || errors.Is(err, remote.ErrFull) {
 		return err, nil
 	}
 	return nil, err

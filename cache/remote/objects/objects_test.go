@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 
 	"github.com/bentobuild/bento/cache/remote"
+	"github.com/bentobuild/bento/cache/remote/remotetest"
 )
 
 // shelf is a server in memory, whose faults a test chooses.
@@ -26,6 +27,9 @@ type shelf struct {
 }
 
 func (s *shelf) Get(ctx context.Context, o Object, from int64) (io.ReadCloser, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	s.gets.Add(1)
 	s.mu.Lock()
 	text, ok := s.data[o.Name]
@@ -41,28 +45,37 @@ func (s *shelf) Get(ctx context.Context, o Object, from int64) (io.ReadCloser, e
 }
 
 func (s *shelf) Has(ctx context.Context, o Object) (bool, error) {
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text, ok := s.data[o.Name]
 	return ok && int64(len(text)) == o.Size, nil
 }
 
-func (s *shelf) Put(ctx context.Context, o Object, open func() (io.ReadSeekCloser, error)) error {
+func (s *shelf) Put(ctx context.Context, o Object, content Source) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if s.put != nil {
 		if err := s.put(o); err != nil {
 			return err
 		}
 	}
-	r, err := open()
+	r, err := content.Reader(o)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	data, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.data[o.Name] = string(data)
-	return err
+	return nil
 }
 
 func (s *shelf) Close() error { return nil }
@@ -308,4 +321,11 @@ func TestResults(t *testing.T) {
 	if _, err := b.Result(t.Context(), action); err == nil || errors.Is(err, remote.ErrMiss) {
 		t.Errorf("a result without end: %v", err)
 	}
+}
+
+// TestKit runs the conformance test of all backends.
+func TestKit(t *testing.T) {
+	t.Parallel()
+	s, _ := filled()
+	remotetest.Run(t, func(*testing.T) remote.Backend { return Backend(s) })
 }

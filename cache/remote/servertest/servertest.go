@@ -31,6 +31,7 @@ type Server struct {
 	Dir  string // what it stores is in here
 
 	argv    func(*Server) []string
+	env     []string // beside this process's
 	process *proc.Process
 	waiting sync.WaitGroup // for its end; it reads the output
 	output  log
@@ -55,6 +56,37 @@ func BazelRemote(t testing.TB, flags ...string) *Server {
 			s.HTTP = free(t)
 		}
 		return append([]string{tool(t, "bazel-remote"), "--dir", s.Dir, "--max_size", "1", "--grpc_address", s.GRPC, "--http_address", s.HTTP}, flags...)
+	})
+}
+
+// Turborepo starts turborepo-remote-cache, with local files, which accepts a token.
+func Turborepo(t testing.TB, token string) *Server {
+	t.Helper()
+	adaptertest.Need(t, "turborepo-remote-cache")
+	return start(t, func(s *Server) []string {
+		if s.HTTP == "" {
+			s.HTTP = free(t)
+		}
+		host, port, _ := net.SplitHostPort(s.HTTP)
+		s.GRPC, s.env = "", []string{"HOST=" + host, "PORT=" + port, "TURBO_TOKEN=" + token, "STORAGE_PROVIDER=local", "STORAGE_PATH=" + s.Dir,
+			"STORAGE_PATH_USE_TMP_FOLDER=false", "NODE_ENV=production", "LOG_LEVEL=warn", "BODY_LIMIT=104857600"}
+		return []string{tool(t, "turborepo-remote-cache")}
+	})
+}
+
+// Moto starts moto_server: many services of Amazon's, in memory. It is large, so scripts/toolchains does not install it.
+func Moto(t testing.TB) *Server {
+	t.Helper()
+	if _, err := exec.LookPath("moto_server"); err != nil || testing.Short() {
+		t.Skip("moto_server is not installed: pip install 'moto[server]'")
+	}
+	return start(t, func(s *Server) []string {
+		if s.HTTP == "" {
+			s.HTTP = free(t)
+		}
+		host, port, _ := net.SplitHostPort(s.HTTP)
+		s.GRPC = ""
+		return []string{tool(t, "moto_server"), "-H", host, "-p", port}
 	})
 }
 
@@ -116,7 +148,7 @@ func (s *Server) Stop() {
 
 func (s *Server) start(t testing.TB) (err error) {
 	t.Helper()
-	s.process, err = proc.Start(proc.Spec{Argv: s.argv(s), Dir: s.Dir, Env: os.Environ(), Stdout: &s.output, Stderr: &s.output})
+	s.process, err = proc.Start(proc.Spec{Argv: s.argv(s), Dir: s.Dir, Env: append(os.Environ(), s.env...), Stdout: &s.output, Stderr: &s.output})
 	if err != nil {
 		t.Fatal(err)
 	}

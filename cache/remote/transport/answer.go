@@ -13,31 +13,38 @@ import (
 	"github.com/bentobuild/bento/cache/remote"
 )
 
-// Refusal is an answer of a server without what was wanted. It is a remote.ErrMiss, ErrDenied or ErrFull, by its
-// status, or else a fault of the server.
+// Refusal is an answer of a server without what was wanted. It is a remote.ErrMiss, ErrDenied or ErrFull, by its Cause or
+// its status, or else a fault of the server.
 type Refusal struct {
 	Host   string
 	Status int
+	Code   string        // of the server's protocol, or ""
 	Text   string        // the first line of the answer, printable, or ""
 	Wait   time.Duration // the time that the server asked to be left alone for; 0: it did not
+	Cause  error         // what Code means, if it does not mean what the status does
 }
 
 func (r *Refusal) Error() string {
-	text := fmt.Sprintf("%s answers %d %s", r.Host, r.Status, http.StatusText(r.Status))
-	if r.Text != "" {
-		text += fmt.Sprintf(" (%s)", r.Text)
+	text := strings.TrimSpace(fmt.Sprintf("%s answers %d %s", r.Host, r.Status, http.StatusText(r.Status)))
+	switch {
+	case r.Code != "" && r.Text != "":
+		return fmt.Sprintf("%s (%s: %s)", text, r.Code, r.Text)
+	case r.Code+r.Text != "":
+		return fmt.Sprintf("%s (%s)", text, r.Code+r.Text)
 	}
-	return strings.TrimSpace(text)
+	return text
 }
 
-// Unwrap returns the error of package remote that the status means, nil for a fault.
+// Unwrap returns Cause, or the error of package remote that the status means, nil for a fault.
 func (r *Refusal) Unwrap() error {
-	switch r.Status {
-	case http.StatusNotFound, http.StatusGone:
+	switch {
+	case r.Cause != nil:
+		return r.Cause
+	case r.Status == http.StatusNotFound || r.Status == http.StatusGone:
 		return remote.ErrMiss
-	case http.StatusUnauthorized, http.StatusForbidden:
+	case r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden:
 		return remote.ErrDenied
-	case http.StatusRequestEntityTooLarge, http.StatusInsufficientStorage:
+	case r.Status == http.StatusRequestEntityTooLarge || r.Status == http.StatusInsufficientStorage:
 		return remote.ErrFull
 	}
 	return nil
@@ -56,10 +63,10 @@ const (
 // answer that is compressed, which was not asked for, is an error: its size has no bound.
 func Expect(res *http.Response, statuses ...int) error {
 	if !slices.Contains(statuses, res.StatusCode) {
-		r := &Refusal{Host: hostOf(res), Status: res.StatusCode, Wait: wait(res.Header.Get("Retry-After"), time.Now())}
+		r := Refused(res)
 		text, _ := io.ReadAll(io.LimitReader(res.Body, 4<<10))
 		if kind := res.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/html") {
-			r.Text = firstLine(text)
+			r.Text = Line(string(text))
 		}
 		res.Body.Close()
 		return r
@@ -69,6 +76,11 @@ func Expect(res *http.Response, statuses ...int) error {
 		return fmt.Errorf("%s answers with the content encoding %.40q, which was not asked for", hostOf(res), e)
 	}
 	return nil
+}
+
+// Refused returns what an answer says before its body.
+func Refused(res *http.Response) *Refusal {
+	return &Refusal{Host: hostOf(res), Status: res.StatusCode, Wait: wait(res.Header.Get("Retry-After"), time.Now())}
 }
 
 func hostOf(res *http.Response) string {
@@ -90,9 +102,9 @@ func wait(text string, now time.Time) time.Duration {
 	return min(max(0, at.Sub(now)), maxWait)
 }
 
-// firstLine returns the first line of a text from outside, printable and short.
-func firstLine(text []byte) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+// Line returns the first line of a text from outside, printable and short.
+func Line(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	line = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return -1

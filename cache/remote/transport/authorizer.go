@@ -145,7 +145,7 @@ func (a *Authorizer) ask(ctx context.Context) (*proof, error) {
 	case res.Canceled:
 		return nil, context.Cause(ctx)
 	case res.ExitCode != 0:
-		return nil, fmt.Errorf("exited with status %d: %s", res.ExitCode, firstLine(complaint))
+		return nil, fmt.Errorf("exited with status %d: %s", res.ExitCode, Line(string(complaint)))
 	}
 	return parseProof(out, time.Now())
 }

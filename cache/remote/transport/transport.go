@@ -47,6 +47,7 @@ type Options struct {
 	Connect   time.Duration // until a TCP connection is there; 0: 500ms
 	HTTP2     bool          // nothing but HTTP/2, without TLS too, as gRPC requires
 	Redirects bool          // follow redirects of GET and HEAD, without credentials and Header
+	Agent     bool          // the server may be a cloud's agent on this machine: at a link-local address, without TLS and proxy
 }
 
 // Client sends requests to one server. It is safe for concurrent use.
@@ -77,7 +78,7 @@ func (o *Options) check() error {
 		return errors.New("the address of the remote cache has no host")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Errorf("the address of the remote cache has the scheme %q, expected https", u.Scheme)
-	case u.Scheme == "http" && !Loopback(u.Hostname()):
+	case u.Scheme == "http" && !Loopback(u.Hostname()) && !(o.Agent && linkLocal(u.Hostname())):
 		return fmt.Errorf("the remote cache %s has no TLS; bento uses plain text only to this machine", u.Host)
 	case (o.Certificate == "") != (o.Key == ""):
 		return errors.New("a client certificate of the remote cache has a certificate and a key, found one of both")
@@ -121,6 +122,12 @@ func Loopback(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
+// linkLocal reports whether an address does not leave the network segment, which on a cloud's machine is the machine.
+func linkLocal(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return err == nil && (a.IsLinkLocalUnicast() || netip.MustParsePrefix("fd00:ec2::/32").Contains(a))
+}
+
 // client returns the client below a Client. A body arrives as the server sent it: net/http does not decompress.
 func (o *Options) client(open *connections) (*http.Client, error) {
 	config, err := o.TLS()
@@ -136,6 +143,9 @@ func (o *Options) client(open *connections) (*http.Client, error) {
 		MaxIdleConns:      Parallel, MaxIdleConnsPerHost: Parallel, IdleConnTimeout: 30 * time.Second,
 		MaxResponseHeaderBytes: maxHeader, DisableCompression: true, ExpectContinueTimeout: time.Second,
 		WriteBufferSize: 32 << 10, ReadBufferSize: 32 << 10,
+	}
+	if o.Agent {
+		t.Proxy = nil
 	}
 	if o.HTTP2 {
 		t.Protocols = new(http.Protocols)

@@ -68,6 +68,20 @@ func TestPlainTextStaysHere(t *testing.T) {
 	}
 }
 
+// TestAgents: a cloud's agent has no TLS, and an address that does not leave the machine.
+func TestAgents(t *testing.T) {
+	t.Parallel()
+	for text, good := range map[string]bool{"http://169.254.170.2/v2": true, "http://169.254.169.254": true, "http://[fd00:ec2::254]": true, "http://[fe80::1]": true, "http://127.0.0.1": true,
+		"http://10.0.0.1": false, "http://agent.example": false, "http://[fd00:ec3::254]": false} {
+		if _, err := New(Options{Address: address(t, text), Agent: true}); (err == nil) != good {
+			t.Errorf("%s: %v", text, err)
+		}
+		if _, err := New(Options{Address: address(t, text)}); good && text != "http://127.0.0.1" && err == nil {
+			t.Errorf("%s, which is no agent: %v", text, err)
+		}
+	}
+}
+
 func TestRefusedOptions(t *testing.T) {
 	t.Parallel()
 	u := address(t, "https://user:hush@cache.example")

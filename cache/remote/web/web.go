@@ -88,8 +88,8 @@ func (s *server) Has(ctx context.Context, o objects.Object) (bool, error) {
 }
 
 // Put implements objects.Server.
-func (s *server) Put(ctx context.Context, o objects.Object, open func() (io.ReadSeekCloser, error)) error {
-	body, err := open()
+func (s *server) Put(ctx context.Context, o objects.Object, content objects.Source) error {
+	body, err := content.Reader(o)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (s *server) Put(ctx context.Context, o objects.Object, open func() (io.Read
 		return err
 	}
 	req.ContentLength = o.Size
-	req.GetBody = func() (io.ReadCloser, error) { return open() }
+	req.GetBody = func() (io.ReadCloser, error) { return content.Reader(o) }
 	req.Header.Set("Content-Type", "application/octet-stream")
 	if o.Size >= early {
 		req.Header.Set("Expect", "100-continue")
