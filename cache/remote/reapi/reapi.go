@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bentobuild/bento/cache/remote"
 	"github.com/bentobuild/bento/cache/remote/transport"
@@ -89,6 +90,9 @@ func checkInstance(name string) error {
 		case "blobs", "uploads", "actions", "actionResults", "operations", "capabilities", "compressed-blobs":
 			return fmt.Errorf("the instance %q of the remote cache has the part %q, which the Remote Execution API reserves", name, part)
 		}
+	}
+	if !utf8.ValidString(name) {
+		return fmt.Errorf("the instance %q of the remote cache is not UTF-8", name)
 	}
 	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return fmt.Errorf("the instance %q of the remote cache has a control character", name)

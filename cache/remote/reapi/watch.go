@@ -79,7 +79,9 @@ func (w *watch) stop() {
 // SilentError is the error of a call that was ended since the server sent nothing and took nothing.
 type SilentError struct{ After time.Duration }
 
-func (e *SilentError) Error() string { return fmt.Sprintf("the server was silent for %v", e.After) }
+func (e *SilentError) Error() string {
+	return fmt.Sprintf("the server was silent for %v", e.After.Round(time.Millisecond))
+}
 
 // Timeout reports that the error is one of time.
 func (e *SilentError) Timeout() bool { return true }
