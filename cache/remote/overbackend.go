@@ -15,6 +15,8 @@ type Options struct {
 	Place
 	Trust  Trust
 	Signer *Signer // nil: results are sent without a signature
+	// Secrets are masked in logs that are sent; see SecretsOf. A longer one comes before one that it contains.
+	Secrets []string
 	Limits
 }
 

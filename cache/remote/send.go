@@ -68,13 +68,11 @@ func (s *overBackend) newGroup(disk *cache.Disk) *group {
 
 // add prepares a result: it hashes the blobs whose digests on the wire are unknown, and seals the record.
 func (g *group) add(ctx context.Context, r Outgoing) error {
-	if g.s.o.Write == "" {
-		return fmt.Errorf("%w: there is no scope to write", ErrPrivate)
+	record, err := g.s.o.Prepare(g.disk, r)
+	if err != nil {
+		return err
 	}
-	e := &Envelope{ID: ID{Key: r.Key, Class: g.s.o.Class, Scope: g.s.o.Write}, Record: Public(r.Record, r.NoLog)}
-	if err := checkRecord(e.Record); err != nil {
-		return fmt.Errorf("%w: %w", ErrPrivate, err)
-	}
+	e := &Envelope{ID: ID{Key: r.Key, Class: g.s.o.Class, Scope: g.s.o.Write}, Record: record}
 	blobs, err := Blobs(e.Record)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrPrivate, err)

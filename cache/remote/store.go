@@ -56,7 +56,7 @@ type Found struct {
 	Envelope *Envelope // nil if the store reads it only in Fetch
 }
 
-// Outgoing is a result of a Disk to be sent.
+// Outgoing is a result of a Disk to be sent. A Store sends what Options.Prepare returns for it.
 type Outgoing struct {
 	Key    cache.Key
 	Record *cache.Record
@@ -118,27 +118,6 @@ func Blobs(r *cache.Record) ([]Blob, error) {
 }
 
 var errSizes = errors.New("its record has two sizes for one blob")
-
-// Public returns a copy of r without what stays at home: the name of the host, the ingredients of its key and, if so
-// wished, the log. The copy shares outputs and blobs with r.
-func Public(r *cache.Record, noLog bool) *cache.Record {
-	c := *r
-	c.Host, c.Pack, c.Ingredients = "", cache.Digest{}, cache.Digest{}
-	if noLog {
-		c.Log, c.LogSize = cache.Digest{}, 0
-	}
-	c.Small = make(map[cache.Digest][]byte, len(r.Small))
-	need := map[cache.Digest]bool{c.Log: true}
-	for i := range c.Outputs {
-		need[c.Outputs[i].Digest] = true
-	}
-	for d, data := range r.Small {
-		if need[d] {
-			c.Small[d] = data
-		}
-	}
-	return &c
-}
 
 // Content opens a blob of r, which is in r itself or on disk.
 func Content(r *cache.Record, disk *cache.Disk, d cache.Digest) (io.ReadCloser, error) {

@@ -191,7 +191,7 @@ func (r *Remote) Open() (remote.Store, error) {
 	o := remote.Options{
 		Place:  remote.Place{Class: r.Class(), Read: r.Scopes.Read, Write: r.Scopes.Write},
 		Trust:  remote.Trust{Server: r.set.Trust == config.TrustServer, Keys: r.keys},
-		Signer: r.signer, Limits: remote.Limits{Answer: answerTime, Idle: idleTime},
+		Signer: r.signer, Secrets: remote.SecretsOf(r.host.Environ), Limits: remote.Limits{Answer: answerTime, Idle: idleTime},
 	}
 	b, err := r.backend()
 	if err != nil {

@@ -27,6 +27,7 @@ func RunStore(t *testing.T, open func(t *testing.T, o remote.Options) remote.Sto
 		"LargeOutput":  testLargeOutput,
 		"ManyResults":  testManyResults,
 		"Private":      testPrivate,
+		"Secrets":      testSecrets,
 		"LocalLoss":    testLocalLoss,
 		"Signatures":   testSignatures,
 		"ServerTrust":  testServerTrust,
@@ -352,6 +353,33 @@ func testPrivate(t *testing.T, s *shop) {
 	key := Key()
 	if sent := send(t, reader, disk, remote.Outgoing{Key: key, Record: Result(t, disk, key)}); !errors.Is(sent.Err, remote.ErrPrivate) {
 		t.Errorf("without a scope: %v, want ErrPrivate", sent.Err)
+	}
+}
+
+// testSecrets: what is secret does not leave in a log, and everything else does.
+func testSecrets(t *testing.T, s *shop) {
+	here, there := NewDisk(t), NewDisk(t)
+	store := s.store(t, func(o *remote.Options) { o.Secrets = []string{"printed this", "hunter2hunter2"} })
+	key := Key()
+	r := Result(t, here, key, Noise(5000))
+	mustSend(t, store, here, key, r)
+	got, err := Get(bounded(t), s.store(t, nil), there, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := remote.Content(got, there, got.Log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if log, err := io.ReadAll(f); err != nil || string(log) != "it ***\n" || got.LogSize != int64(len(log)) {
+		t.Errorf("the log is %q, %v", log, err)
+	}
+	if !slices.Equal(got.Outputs, r.Outputs) {
+		t.Errorf("the outputs differ: %v", got.Outputs)
+	}
+	if mine, err := here.Lookup(key); err != nil || mine.Log != r.Log {
+		t.Errorf("the log at home has changed: %v, %v", mine, err)
 	}
 }
 
