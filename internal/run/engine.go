@@ -65,7 +65,8 @@ type engine struct {
 	asked           map[cache.Key]*node // what is asked elsewhere, and for which task
 	unanswered      int                 // the number of keys that are asked for and have no answer yet
 	wake            time.Time           // when the first of waiting does not wait any more; zero for never
-	lostUntil       time.Time           // see noteLost
+	idle            time.Duration       // a worker was idle because tasks waited for answers, none of which was a hit yet
+	idleSince       time.Time           // zero while no worker is idle for that
 	recorder        *record.Recorder
 	batch           *record.Batch // results that are to be stored
 	restorer        *outputs.Restorer
@@ -203,6 +204,7 @@ func (e *engine) loop(ctx context.Context) {
 		}
 	}
 	for {
+		e.awake(ctx)
 		busy := e.startReady(ctx)
 		if e.running+len(e.waiting) == 0 {
 			return

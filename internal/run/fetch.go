@@ -109,6 +109,7 @@ func (e *engine) heard(ctx context.Context) {
 			continue
 		case a.Here && e.arrived(ctx, n, a.Key):
 			hits = append(hits, n)
+			e.idle = 0 // waiting was worth it
 		}
 		q.open--
 		e.unanswered--
@@ -221,7 +222,8 @@ func (e *engine) waits(n *node, now time.Time) bool {
 	}
 	if !q.late {
 		q.late = true
-		e.noteLost(q, now)
+		e.env.Remote.Lost(e.idle)
+		e.idle = 0
 	}
 	return false
 }
@@ -242,18 +244,6 @@ func (e *engine) patience(n *node) time.Time {
 	return n.far.since.Add(wait)
 }
 
-// noteLost notes the time in which a worker was idle because a task has waited in vain.
-func (e *engine) noteLost(q *questions, now time.Time) {
-	from := q.since
-	if e.lostUntil.After(from) {
-		from = e.lostUntil
-	}
-	if e.running < max(1, e.opts.Workers) && now.After(from) {
-		e.env.Remote.Lost(now.Sub(from))
-	}
-	e.lostUntil = now
-}
-
 // answers returns the channels by which the loop is woken because of answers, and for tasks that wait for one: at the
 // end of their patience, and if nothing else runs by an interrupt.
 func (e *engine) answers(ctx context.Context) (ready <-chan struct{}, wake <-chan time.Time, interrupt <-chan struct{}) {
@@ -266,7 +256,22 @@ func (e *engine) answers(ctx context.Context) (ready <-chan struct{}, wake <-cha
 	if e.running == 0 {
 		interrupt = ctx.Done()
 	}
+	if len(e.waiting) > 0 && e.running < max(1, e.opts.Workers) {
+		e.idleSince = time.Now()
+	}
 	return ready, wake, interrupt
+}
+
+// awake notes the time in which the loop slept, and handles the answers that have come meanwhile: a task whose answer is
+// there does not start because its time is up.
+func (e *engine) awake(ctx context.Context) {
+	if !e.idleSince.IsZero() {
+		e.idle += time.Since(e.idleSince)
+		e.idleSince = time.Time{}
+	}
+	if e.unanswered > 0 {
+		e.heard(ctx)
+	}
 }
 
 // overtake makes a hit of a task that was executed, if its result has arrived from elsewhere meanwhile, and reports

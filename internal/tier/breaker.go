@@ -12,7 +12,8 @@ import (
 
 // The bounds of a breaker.
 const (
-	maxFaults = 3                // of a run
+	maxFaults = 3                // in a row
+	maxTotal  = 20               // of a run
 	maxLost   = 2 * time.Second  // of a run
 	offTime   = 30 * time.Second // after which one question is asked again
 )
@@ -30,7 +31,8 @@ type breaker struct {
 
 	mu       sync.Mutex
 	begun    bool // the state was read
-	faults   int
+	faults   int  // since the last answer
+	total    int
 	lost     time.Duration
 	off      chan struct{} // closed when it is off
 	isNowOff bool
@@ -60,7 +62,7 @@ func (b *breaker) begin() {
 func (b *breaker) renew() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.begun, b.faults, b.lost, b.isNowOff, b.probing, b.healthy = false, 0, 0, false, false, false
+	b.begun, b.faults, b.total, b.lost, b.isNowOff, b.probing, b.healthy = false, 0, 0, 0, false, false, false
 }
 
 // forget forgets that the server was given up.
@@ -107,7 +109,7 @@ func (b *breaker) answered() (probe bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.begin()
-	b.healthy, probe, b.probing = true, b.probing, false
+	b.healthy, b.faults, probe, b.probing = true, 0, b.probing, false
 	if probe {
 		_ = b.state.Remove(offFile) // else there is one more probe
 	}
@@ -127,7 +129,8 @@ func (b *breaker) fault() bool {
 	defer b.mu.Unlock()
 	b.begin()
 	b.faults++
-	return !b.isNowOff && (b.probing || b.faults >= maxFaults)
+	b.total++
+	return !b.isNowOff && (b.probing || b.faults >= maxFaults || b.total >= maxTotal)
 }
 
 // lose counts lost time, and reports whether it is too much.
@@ -144,6 +147,7 @@ func (b *breaker) trip(remember bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.begin()
+	b.probing = false
 	if !b.isNowOff {
 		b.isNowOff = true
 		close(b.off)

@@ -3,6 +3,7 @@ package tier
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -47,18 +48,33 @@ func (t *Tier) Ask(ctx context.Context, keys []cache.Key) {
 		q = newQuestions(t)
 		t.questions = q
 	}
-	if t.breaker.isProbing() {
-		q.mu.Lock()
-		if first {
-			q.later, keys = keys[1:], keys[:1]
-		} else {
-			q.later, keys = append(q.later, keys...), nil
-		}
-		q.mu.Unlock()
-	}
-	if len(keys) > 0 {
+	if keys = q.postpone(keys, first); len(keys) > 0 {
 		q.ask(ctx, keys)
 	}
+}
+
+// postpone returns those of keys that are asked for now: one if it is the probe, none while that has no answer.
+func (q *questions) postpone(keys []cache.Key, first bool) []cache.Key {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case !q.tier.breaker.isProbing():
+		return keys
+	case first:
+		q.later = slices.Clone(keys[1:])
+		return keys[:1]
+	}
+	q.later = append(q.later, keys...)
+	return nil
+}
+
+// postponed returns what waits for the answer of the probe, which has come.
+func (q *questions) postponed() []cache.Key {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	list := q.later
+	q.later = nil
+	return list
 }
 
 // Ready implements run.Finder.
@@ -93,6 +109,9 @@ func (q *questions) ask(ctx context.Context, keys []cache.Key) {
 	q.stops[id] = stop
 	q.group.Go(func() {
 		q.find(ctx, stop, keys)
+		if q.tier.breaker.isOff() {
+			q.absent(q.postponed())
+		}
 		q.mu.Lock()
 		delete(q.stops, id)
 		q.mu.Unlock()
@@ -135,12 +154,8 @@ func (q *questions) answer(ctx context.Context, a remote.Answer) *remote.Found {
 		return nil
 	}
 	if t.breaker.answered() {
-		q.mu.Lock()
-		later := q.later
-		q.later = nil
-		q.mu.Unlock()
-		if len(later) > 0 {
-			q.ask(ctx, later)
+		if later := q.postponed(); len(later) > 0 {
+			q.ask(context.WithoutCancel(ctx), later)
 		}
 	}
 	if a.Err != nil {
