@@ -136,7 +136,7 @@ func Open(data []byte, id ID, trust *Trust) (*Envelope, error) {
 	if got != id {
 		return nil, refuse(Elsewhere, nil)
 	}
-	by, err := trust.check(message(id, record), signatures)
+	by, err := trust.check(func() []byte { return message(id, record) }, signatures)
 	if err != nil {
 		return nil, err
 	}

@@ -297,7 +297,7 @@ func TestManyOutputsAreRefused(t *testing.T) {
 		if _, err := remote.Open(sealed, id, &remote.Trust{Server: true}); !errors.Is(err, remote.ErrMiss) {
 			t.Errorf("%s: %v, want a miss", name, err)
 		}
-		if used := allocated() - before; used > uint64(len(sealed))*3+1<<20 {
+		if used := allocated() - before; used > uint64(len(sealed))*5+1<<20 {
 			t.Errorf("%s: %d bytes were allocated for %d", name, used, len(sealed))
 		}
 	}

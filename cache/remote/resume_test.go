@@ -120,6 +120,9 @@ func TestFullDisk(t *testing.T) {
 
 // Large blobs pass through: neither side has them in memory.
 func TestLargeBlobsAreStreamed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("32 MiB, both ways")
+	}
 	const size = 32 << 20
 	w := newWorld(t, remotetest.Noise(size))
 	blobs := w.server.Blobs

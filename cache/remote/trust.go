@@ -166,9 +166,9 @@ func readSignatures(r *pack.Reader) []signature {
 	return list
 }
 
-// check returns the name of the trusted key that has signed message, or a *RefusedError. A trusted server needs no
+// check returns the name of the trusted key that has signed the message, or a *RefusedError. A trusted server needs no
 // signature; by is then the name of a key if one has signed it nevertheless.
-func (t *Trust) check(message []byte, list []signature) (by string, err error) {
+func (t *Trust) check(message func() []byte, list []signature) (by string, err error) {
 	err = refuse(UnknownKey, nil)
 	if len(list) == 0 {
 		err = refuse(Unsigned, nil)
@@ -179,7 +179,7 @@ func (t *Trust) check(message []byte, list []signature) (by string, err error) {
 				continue
 			}
 			switch {
-			case !ed25519.Verify(k.Key, message, s.sum):
+			case !ed25519.Verify(k.Key, message(), s.sum):
 				err = refuse(BadSignature, fmt.Errorf("key %q", k.Name))
 			case !k.NotAfter.IsZero() && !t.now().Before(k.NotAfter):
 				err = refuse(ExpiredKey, fmt.Errorf("key %q, until %s", k.Name, k.NotAfter.Format(time.RFC3339)))

@@ -196,9 +196,20 @@ func testResults(t *testing.T, b remote.Backend) {
 	}
 }
 
-// Sizes are on both sides of the limits that protocols tend to have.
+// few returns a tenth of n for a short test.
+func few(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
+// sizes are on both sides of the limits that protocols tend to have.
 func sizes() []int {
 	const message = 4 << 20
+	if testing.Short() {
+		return []int{1, 4096, 1<<20 + 1, message}
+	}
 	return []int{1, 4095, 4096, 1<<20 - 1, 1 << 20, 1<<20 + 1, message - 64<<10, message - 1, message, message + 1, 3*message + 5}
 }
 
@@ -234,7 +245,7 @@ func testBlobs(t *testing.T, b remote.Backend) {
 func testManySmall(t *testing.T, b remote.Backend) {
 	ctx := bounded(t)
 	blobs := make(Contents)
-	for range 300 {
+	for range few(300) {
 		blobs.Add(Noise(20 << 10)) // 6 MiB: more than one message
 	}
 	if sent, err := blobs.Send(ctx, b); err != nil || len(sent) != len(blobs) {
@@ -271,7 +282,7 @@ func testResume(t *testing.T, b remote.Backend) {
 
 func testWrongContent(t *testing.T, b remote.Backend) {
 	ctx := bounded(t)
-	for _, size := range []int{100, 5 << 20} {
+	for _, size := range []int{100, few(5 << 20)} {
 		for name, wrong := range map[string][]byte{"other": Noise(size), "shorter": Noise(size - 1), "longer": Noise(size + 1), "empty": {}} {
 			right := Noise(size)
 			d := remote.Sum(right)

@@ -275,7 +275,7 @@ func testManyOutputs(t *testing.T, s *shop) {
 func testLargeOutput(t *testing.T, s *shop) {
 	here, there := NewDisk(t), NewDisk(t)
 	key := Key()
-	r := Result(t, here, key, Noise(20<<20), bytes.Repeat([]byte("0123456789abcde\n"), 1<<20))
+	r := Result(t, here, key, Noise(few(20<<20)), bytes.Repeat([]byte("0123456789abcde\n"), few(1<<20)))
 	mustSend(t, s.store(t, nil), here, key, r)
 	got, err := Get(bounded(t), s.store(t, nil), there, key)
 	if err != nil {
@@ -285,7 +285,7 @@ func testLargeOutput(t *testing.T, s *shop) {
 }
 
 func testManyResults(t *testing.T, s *shop) {
-	const many = 100
+	many := few(100)
 	here, there := NewDisk(t), NewDisk(t)
 	out := make([]remote.Outgoing, many)
 	keys := make([]cache.Key, 0, 2*many)
