@@ -136,6 +136,15 @@ var toolchainNeeded = regexp.MustCompile(`\[!tool:(go|cargo|uv|poetry|ruby|bundl
 
 // runScripts runs scripts below root ("": where temporary files are), with these directories in front of PATH.
 func runScripts(t *testing.T, root string, files []string, path ...string) {
+	runScriptsWith(t, root, files, func(env *testscript.Env) {
+		for _, dir := range path {
+			env.Setenv("PATH", before(dir, env.Getenv("PATH")))
+		}
+	})
+}
+
+// runScriptsWith runs scripts below root, each in an environment that set changes.
+func runScriptsWith(t *testing.T, root string, files []string, set func(*testscript.Env)) {
 	testscript.Run(t, testscript.Params{
 		Files:               files,
 		WorkdirRoot:         root,
@@ -144,9 +153,7 @@ func runScripts(t *testing.T, root string, files []string, path ...string) {
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
 			err := setup(env)
-			for _, dir := range path {
-				env.Setenv("PATH", before(dir, env.Getenv("PATH")))
-			}
+			set(env)
 			return err
 		},
 		Condition: condition,

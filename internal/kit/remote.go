@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/bentobuild/bento/cache/remote"
 	"github.com/bentobuild/bento/cache/remote/bucket"
 	"github.com/bentobuild/bento/cache/remote/place"
+	"github.com/bentobuild/bento/cache/remote/reapi"
 	"github.com/bentobuild/bento/cache/remote/share"
 	"github.com/bentobuild/bento/cache/remote/transport"
 	"github.com/bentobuild/bento/cache/remote/web"
@@ -209,6 +211,13 @@ func (r *Remote) backend() (remote.Backend, error) {
 	switch r.Kind {
 	case place.Directory:
 		return share.Open(r.Path), nil
+	case place.REAPI:
+		o, err := r.way("grpc" + secure)
+		if err != nil {
+			return nil, err
+		}
+		host, _ := os.Hostname() // "" will do
+		return reapi.Open(reapi.Options{Transport: o, Sender: host + ":" + r.root, First: answerTime, Idle: idleTime})
 	case place.HTTP:
 		o, err := r.way("http" + secure)
 		if err != nil {

@@ -31,17 +31,49 @@ type version struct{ major, minor uint64 }
 
 func (v version) String() string { return fmt.Sprintf("%d.%d", v.major, v.minor) }
 
-// capabilities returns what the server can do. It asks once.
+// asking is a question for the capabilities that is under way.
+type asking struct {
+	done  chan struct{} // closed when the rest is set
+	known *capabilities
+	err   error
+	left  bool // the one who asked did not wait for the answer
+}
+
+// capabilities returns what the server can do. One caller asks, and all who need it meanwhile have its answer.
 func (c *Client) capabilities(ctx context.Context) (*capabilities, error) {
-	select {
-	case c.asked <- struct{}{}:
-		defer func() { <-c.asked }()
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	for {
+		c.mu.Lock()
+		known, a := c.known, c.asking
+		first := known == nil && a == nil
+		if first {
+			a = &asking{done: make(chan struct{})}
+			c.asking = a
+		}
+		c.mu.Unlock()
+		switch {
+		case known != nil:
+			return known, nil
+		case first:
+			a.known, a.err = c.askCapabilities(ctx)
+			a.left = ctx.Err() != nil
+			c.mu.Lock()
+			c.known, c.asking = a.known, nil
+			c.mu.Unlock()
+			close(a.done)
+			return a.known, a.err
+		}
+		select {
+		case <-a.done:
+			if !a.left || a.err == nil {
+				return a.known, a.err
+			}
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
-	if c.known != nil {
-		return c.known, nil
-	}
+}
+
+func (c *Client) askCapabilities(ctx context.Context) (*capabilities, error) {
 	reply, err := c.call(ctx, getCapabilities, appendBytes(newFrame(len(c.instance)+8), 1, c.instance))
 	if err != nil {
 		return nil, err
@@ -53,7 +85,6 @@ func (c *Client) capabilities(ctx context.Context) (*capabilities, error) {
 	if err != nil {
 		return nil, c.fault(getCapabilities, err)
 	}
-	c.known = known
 	return known, nil
 }
 

@@ -17,6 +17,9 @@ func TestFakes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if testing.Short() && !f.zstd {
+				t.Skip("one of both will do")
+			}
 			address := f.start(t)
 			remotetest.Run(t, func(t *testing.T) remote.Backend {
 				return client(t, address+"/"+f.instance)

@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -48,9 +49,11 @@ type Client struct {
 	sender      string
 	first, idle time.Duration
 
-	asked chan struct{} // the right to ask for the capabilities, and to set known
-	known *capabilities
-	pool  pool
+	pool pool
+
+	mu     sync.Mutex
+	known  *capabilities // nil before the server was asked
+	asking *asking       // nil if it is not being asked
 }
 
 var _ remote.Backend = (*Client)(nil)
@@ -79,7 +82,6 @@ func Open(o Options) (*Client, error) {
 		http: client, scheme: address.Scheme, host: address.Host, name: u.Scheme + "://" + u.Host, instance: instance,
 		function: o.Function, sender: cmp.Or(o.Sender, rand.Text()),
 		first: cmp.Or(o.First, defaultFirst), idle: cmp.Or(o.Idle, defaultIdle),
-		asked: make(chan struct{}, 1),
 	}, nil
 }
 

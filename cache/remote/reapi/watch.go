@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/bentobuild/bento/cache/remote"
 )
 
 const (
@@ -82,6 +84,9 @@ type SilentError struct{ After time.Duration }
 func (e *SilentError) Error() string {
 	return fmt.Sprintf("the server was silent for %v", e.After.Round(time.Millisecond))
 }
+
+// Unwrap returns remote.ErrSilent.
+func (e *SilentError) Unwrap() error { return remote.ErrSilent }
 
 // Timeout reports that the error is one of time.
 func (e *SilentError) Timeout() bool { return true }

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/bentobuild/bento/cache/remote/servertest"
+)
+
+// TestScriptWithServers runs the scripts of testdata/server with real servers of remote caches, whose URL is $SERVER.
+func TestScriptWithServers(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("testdata", "server", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scripts, %v", len(files), err)
+	}
+	for name, url := range map[string]func(testing.TB) string{
+		"buildbox-casd":        func(t testing.TB) string { return "grpc://" + servertest.Casd(t).GRPC },
+		"bazel-remote by gRPC": func(t testing.TB) string { return "grpc://" + servertest.BazelRemote(t).GRPC + "/an/instance" },
+		"bazel-remote by HTTP": func(t testing.TB) string { return "http://" + servertest.BazelRemote(t).HTTP },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := url(t)
+			runScriptsWith(t, "", files, func(env *testscript.Env) { env.Setenv("SERVER", server) })
+		})
+	}
+}
