@@ -47,3 +47,14 @@ func TestStart(t *testing.T) {
 		t.Errorf("%d packages make %d bytes in %d pieces before main; want at most %d in %d:\n%s", packages, bytes, allocs, maxInitBytes, maxInitAllocs, &trace)
 	}
 }
+
+// TestWindows: the go command refuses to build bento for Windows, with one sentence before it compiles anything.
+func TestWindows(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("go", "build", "-o", os.DevNull, ".")
+	cmd.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64")
+	out, err := cmd.CombinedOutput()
+	if err == nil || strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), "bento runs on Linux and macOS; on Windows use WSL") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -2,6 +2,11 @@
 // Starts the program of bento that an optional dependency of this package has for this machine.
 "use strict";
 
+if (process.platform === "win32") {
+  console.error("bento: bento runs on Linux and macOS; on Windows use WSL, and install its packages there");
+  process.exit(3);
+}
+
 const name = `bento-build-${process.platform}-${process.arch}`;
 let program;
 try {
@@ -10,7 +15,7 @@ try {
   console.error(
     `bento: the package ${name} is not installed\n` +
       "bento: it is an optional dependency of bento-build, for linux and darwin on x64 and arm64; install again without --omit=optional\n" +
-      "bento: (pnpm: supportedArchitectures, yarn: supportedArchitectures), on the machine where bento runs; on Windows use WSL",
+      "bento: (pnpm: supportedArchitectures, yarn: supportedArchitectures), on the machine where bento runs",
   );
   process.exit(3);
 }
