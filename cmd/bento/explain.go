@@ -66,9 +66,9 @@ func orList(word string, candidates []string, list string) string {
 
 // atMost takes up to n arguments.
 func atMost(n int, message string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
+	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > n {
-			return usageError(message, "")
+			return usageError(message, "see "+cmd.CommandPath()+" --help")
 		}
 		return nil
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/observe"
 	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/sandbox"
 )
 
@@ -153,7 +154,7 @@ func columns(f *os.File) func() int {
 
 // execute runs one command line and returns its exit code.
 func execute(ctx context.Context, args []string, p process) int {
-	s := &session{process: p, line: strings.Join(append([]string{"bento"}, args...), " ")}
+	s := &session{process: p, style: report.Style{Columns: p.columns}, line: strings.Join(append([]string{"bento"}, args...), " ")}
 	defer s.end()
 	s.flags.json = asksForJSON(args) // even if the line is invalid
 	root := newRoot(s, named(args))
@@ -165,6 +166,9 @@ func execute(ctx context.Context, args []string, p process) int {
 	root.SetErr(p.err)
 	root.SetContext(ctx)
 	err := root.Execute()
+	if err == nil && s.unknown != nil { // cobra prints help for any words before --help
+		return s.exit(ctx, s.unknown)
+	}
 	if err != nil && s.command == "" { // the line failed before the command ran
 		err = s.badUsage(newRoot(&session{process: p}, ""), err) // the tree of another session: a new tree resets the flags
 	}
@@ -216,7 +220,13 @@ func newRoot(s *session, only string) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(badFlag)
 	root.SetHelpCommand(helpCommand())
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(cmd.OutOrStdout(), cmd) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		if rest := cmd.Flags().Args(); cmd.HasSubCommands() && len(rest) > 0 {
+			s.unknown = usageError(fmt.Sprintf("unknown command %q", strings.TrimSpace(strings.TrimPrefix(cmd.CommandPath(), "bento")+" "+rest[0])), nearCommands(cmd, rest[0]))
+			return
+		}
+		writeHelp(cmd.OutOrStdout(), cmd)
+	})
 	root.SetUsageFunc(func(cmd *cobra.Command) error { writeUsage(cmd.OutOrStderr(), cmd); return nil })
 	s.flags.add(root.PersistentFlags())
 	root.Flags().BoolP("version", "V", false, "print the version")

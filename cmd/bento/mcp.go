@@ -116,6 +116,7 @@ var (
 	targetsArg = mcp.Arg{Name: "targets", Kind: mcp.Names, About: "dishes: names of dishes or bentos, paths inside of the workspace, or globs; without them every dish"}
 	tasksArg   = mcp.Arg{Name: "tasks", Kind: mcp.Names, About: "tasks: dish:task, or a name such as test for the task in every selected dish; a lifecycle task is build, check, lint or test"}
 	dishesArg  = mcp.Arg{Name: "dishes", Kind: mcp.Names, About: "only these dishes, by name"}
+	pathsArg   = mcp.Arg{Name: "paths", Kind: mcp.Names, Required: true, About: "paths inside of the workspace; they may be missing"}
 	sinceArg   = mcp.Arg{Name: "since", Kind: mcp.Name, About: "a revision of git: only tasks that changes since the merge base concern"}
 )
 
@@ -158,8 +159,24 @@ func agentTools() []agentTool {
 			func(a mcp.Args) [][]string { return one(append([]string{"dishes", "--json"}, a.List("targets")...)...) }},
 		{mcp.Tool{Name: "tasks", About: "The tasks of dishes, with their commands.", Args: []mcp.Arg{targetsArg}, Narrow: "Name fewer targets."},
 			func(a mcp.Args) [][]string { return one(append([]string{"tasks", "--json"}, a.List("targets")...)...) }},
+		queryTool(),
+		{mcp.Tool{Name: "owners", About: "Who owns paths by CODEOWNERS, and the line that decides.", Args: []mcp.Arg{pathsArg}, Narrow: "Name fewer paths."},
+			func(a mcp.Args) [][]string { return one(append([]string{"owners", "--json"}, a.List("paths")...)...) }},
 		runTool(),
 	}
+}
+
+func queryTool() agentTool {
+	return agentTool{mcp.Tool{
+		Name: "query", About: "What depends on dishes or a task (dependents), what they depend on (dependencies), the dishes that have paths (paths), the tags and their dishes (tags).",
+		Args: []mcp.Arg{
+			{Name: "what", Kind: mcp.Name, Required: true, About: "dependents, dependencies, paths or tags"},
+			{Name: "of", Kind: mcp.Names, About: "one target or dish:task for dependents and dependencies, paths for paths, nothing for tags"},
+		},
+		Narrow: "Ask about one task, or fewer paths.",
+	}, func(a mcp.Args) [][]string {
+		return [][]string{append([]string{"query", a.Text("what"), "--json"}, a.List("of")...)}
+	}}
 }
 
 func runTool() agentTool {

@@ -155,7 +155,7 @@ func TestAgentLooks(t *testing.T) {
 			t.Errorf("%s: %+v", tool.Name, tool)
 		}
 	}
-	if want := strings.Fields("plan why last findings logs graph explain doctor dishes tasks"); !slices.Equal(names, want) {
+	if want := strings.Fields("plan why last findings logs graph explain doctor dishes tasks query owners"); !slices.Equal(names, want) {
 		t.Errorf("tools %q, want %q", names, want)
 	}
 	a.want(t, "plan", nil, "schema=bento.plan/1", "summary.tasks=2")
@@ -166,6 +166,13 @@ func TestAgentLooks(t *testing.T) {
 	a.want(t, "tasks", nil, "schema=bento.tasks/1", "entries.#=5")
 	a.want(t, "doctor", nil, "schema=bento.doctor/1", "root="+a.root)
 	a.want(t, "explain", map[string]any{"code": "no_log"}, "schema=bento.explain/1", "entries.0.code=no_log")
+	a.want(t, "query", map[string]any{"what": "tags"}, "schema=bento.query.tags/1")
+	a.want(t, "query", map[string]any{"what": "dependents", "of": []string{"api:build"}}, "schema=bento.query.dependents/1")
+	a.want(t, "query", map[string]any{"what": "paths", "of": []string{"api/gone.go"}}, "schema=bento.query.paths/1")
+	a.want(t, "owners", map[string]any{"paths": []string{"api"}}, "schema=bento.owners/1")
+	a.wantError(t, "query", map[string]any{"what": "anything"}, "anything", "")
+	a.wantError(t, "query", map[string]any{"what": "paths", "of": []string{"/etc/passwd"}}, "/etc/passwd", "")
+	a.wantError(t, "owners", nil, "the argument paths is missing", "")
 	a.wantError(t, "last", nil, "no run is recorded", "bento run build")
 	a.wantError(t, "findings", nil, "no run is recorded", "bento run build")
 	a.wantError(t, "logs", map[string]any{"task": "api:build"}, "api:build has no log", "")

@@ -46,6 +46,8 @@ type session struct {
 	// warns says that the command warns of keys that have no effect, strict that a failed plugin that the workspace
 	// needs fails it.
 	warns, strict bool
+	// unknown is the error of a line that asks for the help of an unknown command.
+	unknown error
 	// few is the number of requested tasks up to which a run shows what they print as it comes.
 	few int
 	// outcome is the exit code of a command that ended without an error.
@@ -77,7 +79,7 @@ func (s *session) check(cmd *cobra.Command) error {
 	if s.pipes != nil {
 		s.pipes.changes.Store(!reads)
 	}
-	s.style = report.Style{Color: s.wantsColor(), Places: &places{find: s.root}}
+	s.style = report.Style{Color: s.wantsColor(), Places: &places{find: s.root}, Columns: s.columns}
 	for flag, set := range map[string]struct {
 		value string
 		known []string

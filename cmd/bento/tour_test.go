@@ -42,6 +42,46 @@ func TestTour(t *testing.T) {
 	}
 }
 
+// TestReadmeTranscript runs the first transcript of README.md, except for bento ci of all languages, which the tour runs.
+func TestReadmeTranscript(t *testing.T) {
+	if testing.Short() {
+		t.Skip("most of its time belongs to the tools")
+	}
+	t.Parallel()
+	tr := &tour{t: t, dir: filepath.Join(t.TempDir(), "repository")}
+	tr.env = append(os.Environ(), "BENTO_CACHE_DIR="+filepath.Join(t.TempDir(), "cache"), "CI=", "NO_COLOR=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
+	tr.layPolyglot()
+	tr.sh("git init -q && git add .")
+	page, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, page, _ = bytes.Cut(page, []byte("## What it looks like\n"))
+	page, _, _ = bytes.Cut(page, []byte("\n## "))
+	var steps []step
+	for line := range strings.Lines(string(page)) {
+		line, inside := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "    ")
+		if command, is := strings.CutPrefix(line, "$ "); inside && is {
+			steps = append(steps, step{command: command})
+		} else if inside {
+			steps[len(steps)-1].want = append(steps[len(steps)-1].want, digits.ReplaceAllString(line, "…"))
+		}
+	}
+	for _, s := range steps {
+		if s.command == "bento ci" {
+			tr.sh("bento test api")
+			continue
+		}
+		tr.step(s)
+	}
+	if len(steps) != 5 {
+		t.Errorf("README.md has %d commands", len(steps))
+	}
+}
+
+// digits are what differs from machine to machine: the first digits of a key, and how many ingredients a key has.
+var digits = regexp.MustCompile("\\b[0-9a-f]{4}…|\\b[0-9]+ (?:ingredients)")
+
 // step is one command of a transcript.
 type step struct {
 	command string

@@ -119,9 +119,9 @@ func notFound(code, message, hint string) error { return diagnostics.Refuse(code
 
 // exactly takes n arguments.
 func exactly(n int, message string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
+	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usageError(message, "")
+			return usageError(message, "see "+cmd.CommandPath()+" --help")
 		}
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
@@ -69,6 +70,19 @@ func (p Places) compare(e *Extension) {
 	case e.Record.Terms != terms(&e.Settings):
 		e.hold(Changed, RuleChanged, "see bento ext info "+e.ID+", then run bento ext approve "+e.ID, "what [extensions.%q] grants, or sets in the environment, has changed since you approved the extension %s", e.ID, e.ID)
 	}
+}
+
+// warned reports whether a warning has named an extension that is not approved within a day before now; if not, it notes
+// that one does so now.
+func (p Places) warned(e *Extension, now time.Time) bool {
+	if p.Records == nil {
+		return false
+	}
+	if ago := now.Unix() - e.Record.Warned; ago >= 0 && ago < int64(24*time.Hour/time.Second) {
+		return true
+	}
+	_ = p.Records.Change(p.Root, e.ID, func(r *Record) { r.Warned = now.Unix() }) // else the next run warns again
+	return false
 }
 
 // unchanged returns a function that returns an error if the files have changed since the decision. The caller calls

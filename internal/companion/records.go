@@ -29,6 +29,7 @@ type Record struct {
 	Quarantined string `json:"quarantined,omitempty"` // why bento no longer starts it
 	Failures    string `json:"failures,omitempty"`    // of Fail
 	Panels      string `json:"panels,omitempty"`      // the panels that it registered when it last ran, as JSON
+	Warned      int64  `json:"warned,omitempty"`      // when a warning has named it as not approved, in seconds since 1970
 	// Stamp is the stamp of the files whose digest is Stamped.
 	Stamp   string `json:"stamp,omitempty"`
 	Stamped string `json:"stamped,omitempty"`

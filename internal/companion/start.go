@@ -26,7 +26,11 @@ const RuleFailed = "extension_failed"
 // start starts the extensions that are ready, until ctx is done, and reports the others.
 func (s *Set) start(ctx context.Context, list []Extension) {
 	for i := range list {
-		if e := &list[i]; e.Status != Ready && e.Status != Disabled {
+		switch e := &list[i]; {
+		case e.Status == Ready, e.Status == Disabled:
+		case e.Status == NotApproved && s.o.Places.warned(e, time.Now()):
+			s.note(*e.Problem)
+		default:
 			s.report(*e.Problem)
 		}
 	}
@@ -82,13 +86,18 @@ func (s *Set) refused(e *Extension, err error) {
 
 // report stores a problem and passes it to Warn.
 func (s *Set) report(d diagnostics.Diagnostic) {
-	d.Severity = diagnostics.Warning // an extension must not fail a run
-	s.mu.Lock()
-	s.problems = append(s.problems, d)
-	s.mu.Unlock()
-	if s.o.Warn != nil {
+	if d = s.note(d); s.o.Warn != nil {
 		s.o.Warn(d)
 	}
+}
+
+// note keeps a problem for documents, and returns it as a warning: an extension must not fail a run.
+func (s *Set) note(d diagnostics.Diagnostic) diagnostics.Diagnostic {
+	d.Severity = diagnostics.Warning
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.problems = append(s.problems, d)
+	return d
 }
 
 // failed logs a failure of an extension and publishes it to the others. An extension that failed too often is

@@ -213,6 +213,6 @@ func WritePluginTest(w io.Writer, style Style, doc PluginTest) {
 			fmt.Fprintf(w, "     %s\n", style.Dim(Printable(frame)))
 		}
 	}
-	fmt.Fprintf(w, "%d passed, %d MUST and %d SHOULD failed in %.1f s: %s\n",
-		doc.Passed, doc.Failed, doc.Missed, doc.DurationMS/1000, Printable(doc.Path))
+	fmt.Fprintf(w, "%s: %d passed, %d MUST and %d SHOULD failed in %.1f s: %s\n",
+		PrintableLine(doc.ID), doc.Passed, doc.Failed, doc.Missed, doc.DurationMS/1000, Printable(doc.Path))
 }

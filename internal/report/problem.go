@@ -14,7 +14,7 @@ import (
 // WriteProblems prints problems for people, one or two lines each. It joins equal problems of several dishes.
 func WriteProblems(w io.Writer, style Style, problems []diagnostics.Diagnostic) {
 	for _, p := range joinAlike(joinUnserved(problems)) {
-		writeProblem(w, style, p)
+		style.fold(w, func(w io.Writer) { writeProblem(w, style, p) })
 	}
 }
 
@@ -140,6 +140,10 @@ func WriteError(w io.Writer, style Style, err error) {
 		WriteProblems(w, style, problems)
 		return
 	}
+	style.fold(w, func(w io.Writer) { writeError(w, style, err) })
+}
+
+func writeError(w io.Writer, style Style, err error) {
 	fmt.Fprintf(w, "bento: %s%s\n", style.Red("error: "), Indent(Printable(err.Error())))
 	var failure *adapters.Failure
 	var install *adapters.InstallError

@@ -16,6 +16,8 @@ import (
 type Style struct {
 	Color  bool
 	Places Places // nil for none
+	// Columns returns the width of the terminal that shows problems, nil for a log.
+	Columns func() int
 }
 
 // The paints.
