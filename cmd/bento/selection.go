@@ -220,9 +220,10 @@ func planProblems(w *opened) []diagnostics.Diagnostic {
 // wholePlan returns the plan of all tasks, nil if it cannot be made, and the problems of that plan in the
 // user's files.
 func wholePlan(w *opened) (*plan.Plan, []diagnostics.Diagnostic) {
-	p, problems := plan.Build(w.Workspace.Workspace, plan.Request{})
+	req := plan.Request{Reads: w.History.Reads()}
+	p, problems := plan.Build(w.Workspace.Workspace, req)
 	if p == nil {
-		p = plan.Sound(w.Workspace.Workspace, plan.Request{})
+		p = plan.Sound(w.Workspace.Workspace, req)
 	}
 	problems = append(problems, run.FindConflicts(p)...)
 	return p, slices.DeleteFunc(problems, func(d diagnostics.Diagnostic) bool { return d.File == "" })
@@ -244,6 +245,7 @@ func (s *session) build(ctx context.Context, w *opened, sel selection) (p *plan.
 	if _, _, err := parseShard(sel.shard); sel.shard != "" && err != nil {
 		return nil, nil, nil, err // even without tasks to divide
 	}
+	sel.Reads = w.History.Reads()
 	p, problems = plan.Build(w.Workspace.Workspace, sel.Request)
 	if p == nil && !sel.AllTasks {
 		problems = append(problems, run.FindConflicts(plan.Sound(w.Workspace.Workspace, sel.Request))...)

@@ -149,8 +149,14 @@ func (f Files) Maker(p string) (maker *plan.Task, derived bool) {
 	return nil, true
 }
 
-// Covers reports whether a new or removed file p changes the key of t: it is in a dish whose sources are in
-// the key, git does not ignore it, and no task makes it.
+// Excludes reports whether a negated glob of the inputs of t excludes p.
+func (f Files) Excludes(t *plan.Task, p string) bool {
+	globs, err := f.e.globs(t)
+	return err == nil && globs.Negates(p)
+}
+
+// Covers reports whether a new or removed file p changes the key of t: an input of t matches it, or it is in a dish
+// whose sources are in the key; git does not ignore it, and no task makes it.
 func (f Files) Covers(t *plan.Task, p string) bool {
 	if f.e.tree.Ignored(p, false) {
 		return false
@@ -159,8 +165,12 @@ func (f Files) Covers(t *plan.Task, p string) bool {
 	if own == nil || own.IsOutput(p) {
 		return false
 	}
-	if globs, err := f.e.globs(t); err != nil || globs.Negates(p) {
+	globs, err := f.e.globs(t)
+	if err != nil || globs.Negates(p) {
 		return false
+	}
+	if globs.All.Match(p) && globs.Admits(f.e.tree, f.e.ownerships[t.Dish], p) {
+		return true
 	}
 	if t.DefaultInputs && f.e.ownerships[t.Dish].Counts(p) != nil {
 		return true
@@ -323,8 +333,12 @@ func (e *Evaluator) lookupSets(ctx context.Context, ev *Evaluation) (hit, known 
 }
 
 // DiscoveredChanged returns the first discovered input of ev that is not as it was when the key was made, "" for none.
-func (f Files) DiscoveredChanged(ev *Evaluation) string {
+// It looks only at those that counts reports.
+func (f Files) DiscoveredChanged(ev *Evaluation, counts func(Discovered) bool) string {
 	for i, d := range ev.Discovered {
+		if !counts(d) {
+			continue
+		}
 		was := ev.heldEntries[i]
 		held, now, err := f.e.holds(ev.Task, d)
 		if err != nil || held != ev.held[i] || was.Kind == tree.File && d.Use == UseContent && !now.Same(&was) {

@@ -19,7 +19,7 @@ import (
 // The history is one file of the workspace's state.
 const (
 	historyFile    = "tasks"
-	historyVersion = 9
+	historyVersion = 10
 	historyLock    = "tasks.lock"
 )
 
@@ -40,6 +40,9 @@ type LastRun struct {
 	Observed     int
 	Basis        cache.Digest
 	Unobservable bool
+	// Reads are the places of the tasks whose outputs it was seen to read, sorted, although it does not declare to
+	// depend on them.
+	Reads []string
 	// Left are files that failed executions and restores have left among the outputs since
 	// then, by path.
 	Left []string
@@ -76,6 +79,7 @@ type History struct {
 	mu         sync.RWMutex // guards tasks and byProducts, except for reads of the owning goroutine
 	tasks      map[string]*LastRun
 	byProducts map[string]int // by path of the dish: the number of its tasks with by-products
+	reading    int            // the number of tasks with Reads
 }
 
 // OpenHistory reads the history that is kept in dir.
@@ -163,10 +167,29 @@ func (m *History) Change(place string, change func(*LastRun)) {
 }
 
 func (m *History) count(id string, r *LastRun, n int) {
+	if r != nil && len(r.Reads) > 0 {
+		m.reading += n
+	}
 	if r != nil && len(r.ByProducts) > 0 {
 		dish, _, _ := strings.Cut(id, "\x00")
 		m.byProducts[dish] += n
 	}
+}
+
+// Reads returns LastRun.Reads of all tasks that have any, by plan.Task.Place; nil for none.
+func (m *History) Reads() map[string][]string {
+	if m.reading == 0 {
+		return nil
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	reads := make(map[string][]string, m.reading)
+	for place, r := range m.tasks {
+		if len(r.Reads) > 0 {
+			reads[place] = r.Reads
+		}
+	}
+	return reads
 }
 
 // Keep replaces the last run of t.
@@ -208,7 +231,7 @@ const maxFailed = 200
 func (r *LastRun) equal(o *LastRun) bool {
 	return o != nil && r.Key == o.Key && r.Unstored == o.Unstored && r.Duration == o.Duration &&
 		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts) && slices.Equal(r.Found, o.Found) && slices.Equal(r.Discovered, o.Discovered) &&
-		r.Observed == o.Observed && r.Basis == o.Basis && r.Unobservable == o.Unobservable && slices.Equal(r.Left, o.Left) &&
+		r.Observed == o.Observed && r.Basis == o.Basis && r.Unobservable == o.Unobservable && slices.Equal(r.Reads, o.Reads) && slices.Equal(r.Left, o.Left) &&
 		slices.Equal(r.Undeclared, o.Undeclared) && slices.Equal(r.Warned, o.Warned) && r.Failed == o.Failed && r.Ran == o.Ran && r.At == o.At && r.Sources == o.Sources
 }
 
@@ -261,6 +284,7 @@ func encodeTasks(tasks map[string]*LastRun) []byte {
 		w.Uint(uint64(r.Observed))
 		w.Raw(r.Basis[:])
 		w.Byte(flag(r.Unobservable))
+		w.Strings(r.Reads)
 		w.Strings(r.Left)
 		w.Strings(r.Undeclared)
 		w.Strings(r.Warned)
@@ -304,6 +328,7 @@ func decodeTasks(payload []byte) (map[string]*LastRun, error) {
 		t.Observed = int(r.Uint())
 		copy(t.Basis[:], r.Raw(32))
 		t.Unobservable = r.Byte() != 0
+		t.Reads = r.Strings()
 		t.Left = r.Strings()
 		t.Undeclared = r.Strings()
 		t.Warned = r.Strings()

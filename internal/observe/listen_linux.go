@@ -233,6 +233,7 @@ func (l *listener) use(dir, name string, u usage) found {
 		}
 	})
 	switch {
+	case u.Use == action.Remove && f.absent: // it is missing, as the caller wants it
 	case changes && (f.lost || u.makes && !f.absent), u.Use&action.Remove != 0 && f.absent:
 		u.Use = action.Stat // the call fails
 	case changes && f.absent:

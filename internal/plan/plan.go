@@ -34,6 +34,9 @@ type Request struct {
 	Bentos  []string // names, in addition to Targets
 	Dir     string   // relative to the workspace: base of path targets
 	Args    []string // appended to the command of the tasks that Tasks names
+	// Reads are, by Task.Place, the places of the tasks whose outputs a task was seen to read: it depends on them,
+	// unless that closes a cycle.
+	Reads map[string][]string
 }
 
 // Plan is a task graph: the requested tasks and all their dependencies.
@@ -70,6 +73,8 @@ type Dep struct {
 	// Inner reports whether the task is one of a dish inside the dependent's dish whose files are
 	// default inputs there.
 	Inner bool
+	// Seen reports whether only Request.Reads has the dependency.
+	Seen bool
 }
 
 // Output is one pattern of a task's outputs.
@@ -291,6 +296,7 @@ func Sound(ws *dish.Workspace, req Request) *Plan {
 // resolved returns the plan. whole is false if an error was found, such as an unresolved name.
 func resolved(ws *dish.Workspace, req Request) (p *Plan, whole bool, problems []diagnostics.Diagnostic) {
 	b := newBuilder(ws)
+	b.addReads(req.Reads)
 	dishes := b.selectDishes(req)
 	roots := b.selectTasks(req, dishes)
 	whole = len(diagnostics.Errors(b.problems)) == 0

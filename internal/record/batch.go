@@ -147,7 +147,7 @@ func (b *Batch) recheckOutputs() {
 		if w.bad {
 			continue
 		}
-		discovered := difference{path: b.files.DiscoveredChanged(w.ev)}
+		discovered := difference{path: b.files.DiscoveredChanged(w.ev, w.x.discovered)}
 		if d := cmp.Or(w.x.outputChanged(seen), w.x.sharedChanged(held), discovered); d.path != "" {
 			w.bad = true
 			w.x.warnChanged(d)

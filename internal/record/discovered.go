@@ -19,25 +19,57 @@ import (
 func (x *Execution) Discover() {
 	used := x.Used
 	if used == nil {
-		x.Discovered = x.Ev.Discovered
+		x.Discovered, x.Reads = x.Ev.Discovered, x.Last.Reads
 		return
 	}
 	x.Complete = len(used.Unseen) == 0
 	if !x.Complete {
-		x.Discovered = slices.Clone(x.Ev.Discovered) // it may have used these, too
+		x.Discovered, x.Reads = slices.Clone(x.Ev.Discovered), slices.Clone(x.Last.Reads) // it may have used these, too
 	}
-	known := x.knownFiles()
+	d := x.newDiscoverer()
 	for i := range used.Files {
-		x.discoverFile(&used.Files[i], known)
+		d.file(&used.Files[i])
 	}
+	x.Reads = slices.Compact(slices.Sorted(slices.Values(x.Reads)))
 	slices.SortFunc(x.Discovered, func(a, b key.Discovered) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Use, b.Use))
 	})
-	x.Discovered = slices.Compact(x.Discovered)
+	x.Discovered = x.withoutImplied(slices.Compact(x.Discovered), d.known)
 	if len(x.Discovered) > key.MaxDiscovered {
 		x.Discovered = nil
 		x.refuse(fmt.Sprintf("it uses more than %d files that it does not declare", key.MaxDiscovered), "name them in inputs, as a directory")
 	}
+}
+
+// withoutImplied leaves out that a directory exists if a known or discovered file is in it, or the dish of the task.
+func (x *Execution) withoutImplied(list []key.Discovered, known map[string]bool) []key.Discovered {
+	isPresence := func(d key.Discovered) bool { return d.Use == key.UsePresence }
+	if !slices.ContainsFunc(list, isPresence) {
+		return list
+	}
+	around := map[string]bool{".": true}
+	add := func(p string) {
+		for ; !around[p]; p = path.Dir(p) {
+			around[p] = true
+		}
+	}
+	add(x.Ev.Task.Dish.Path)
+	for p := range known {
+		add(path.Dir(p))
+	}
+	for _, d := range list {
+		if e, err := x.Tree.Stat(d.Path); err == nil && d.Use == key.UseContent {
+			add(path.Dir(d.Path))
+		} else if err == nil && d.Use == key.UseNames && e.Kind == tree.Dir {
+			add(d.Path)
+		}
+	}
+	return slices.DeleteFunc(list, func(d key.Discovered) bool { return isPresence(d) && around[d.Path] })
+}
+
+// discovered reports whether the command may have used d: it was not observed as a whole, or has used it.
+func (x *Execution) discovered(d key.Discovered) bool {
+	return !x.Complete || slices.Contains(x.Discovered, d)
 }
 
 // refuse makes the result one that is not stored.
@@ -75,38 +107,97 @@ func (x *Execution) knownFiles() map[string]bool {
 	return known
 }
 
-// discoverFile adds a file that the command used, unless the key holds it in another way.
-func (x *Execution) discoverFile(f *action.UsedFile, known map[string]bool) {
+// discoverer finds the discovered inputs of an execution.
+type discoverer struct {
+	*Execution
+	known map[string]bool // the files whose content is in the key
+	homes []string        // see homesOf
+	made  *tree.Set       // its outputs, and what it leaves
+}
+
+func (x *Execution) newDiscoverer() *discoverer {
+	made, _ := key.MadeSet(x.Ev.Task) // an invalid glob was refused before anything ran
+	return &discoverer{Execution: x, known: x.knownFiles(), homes: x.homesOf(x.Ev.Task), made: made}
+}
+
+// file adds a file that the command used, unless the key holds it in another way.
+func (x *discoverer) file(f *action.UsedFile) {
 	p, inside := strings.CutPrefix(f.Path, strings.TrimSuffix(x.Root, "/")+"/")
 	use := useOf(f)
-	if !inside || use == 0 || known[p] || key.IsOwn(p) || inGit(p) || x.set != nil && x.set.Match(p) {
+	if !inside || use == 0 || key.IsOwn(p) || inGit(p) || x.isOwn(p) {
 		return
 	}
-	if f.Absent || use == key.UseNames {
-		if x.Files.Covers(x.Ev.Task, path.Join(p, "x")) && use == key.UseNames || use != key.UseNames && x.Files.Covers(x.Ev.Task, p) {
-			return // a new file there is an input
-		}
-	}
 	maker, derived := x.Files.Maker(p)
+	if maker != nil && maker != x.Ev.Task && use == key.UseContent && !f.Absent && !x.Tree.MayTrack(p) {
+		x.read(p, maker)
+	}
+	at := p
+	if use == key.UseNames {
+		at = path.Join(p, "x")
+	}
+	if x.known[p] || (f.Absent || use != key.UseContent) && x.Files.Covers(x.Ev.Task, at) {
+		return // it is an input, or would be one
+	}
+	if _, below := x.Files.Maker(path.Join(p, "x")); use != key.UseContent {
+		derived = derived || below
+	}
 	switch {
 	case derived && !x.Tree.MayTrack(p):
 		return // an install or a tool has made it
 	case maker == nil || x.Tree.MayTrack(p) || maker == x.Ev.Task:
-	case slices.ContainsFunc(x.Upstream, func(u *Upstream) bool { return u.Task == maker }):
-		if use != key.UseContent || f.Absent {
-			return // its outputs are in the key, and with them their absence
-		}
 	case use == key.UseContent && !f.Absent:
-		x.refuse(fmt.Sprintf("it reads %q, an output of %s, which need not run before it", p, maker.ID()),
-			fmt.Sprintf("add depends_on = [%q] to %s", dependencyOn(x.Ev.Task, maker), x.Ev.Task.ID()))
-		return
-	case use == key.UseNames:
-		return
+		if !x.dependsOn(maker) {
+			return // see read
+		}
+	case use == key.UseNames, x.dependsOn(maker):
+		return // its outputs are in the key, and with them their absence
 	}
 	if !f.Absent && use == key.UseContent && x.writtenSince(p) {
 		return
 	}
 	x.Discovered = append(x.Discovered, key.Discovered{Path: p, Use: use})
+}
+
+func (x *discoverer) dependsOn(maker *plan.Task) bool {
+	return slices.ContainsFunc(x.Upstream, func(u *Upstream) bool { return u.Task == maker })
+}
+
+// read notes that the command has read p, an output of maker. Unless maker runs before it, the result is
+// unreliable: nothing says that the file was there in time.
+func (x *discoverer) read(p string, maker *plan.Task) {
+	t := x.Ev.Task
+	if t.Declares(maker) {
+		return
+	}
+	closes := maker.Needs(t)
+	if !closes && maker.MayBeRead() {
+		x.Reads = append(x.Reads, maker.Place())
+	}
+	switch {
+	case x.dependsOn(maker) || x.known[p]:
+	case closes:
+		x.refuse(fmt.Sprintf("it reads %q, an output of %s, which needs %s itself", p, maker.ID(), t.ID()), "let another task make the file, or read it in another task")
+	default:
+		x.refuse(fmt.Sprintf("it reads %q, an output of %s, which need not run before it", p, maker.ID()),
+			fmt.Sprintf("here %s runs first from now on; add depends_on = [%q] to %s for other checkouts", maker.ID(), dependencyOn(t, maker), t.ID()))
+	}
+}
+
+// isOwn reports whether p is no condition whatever it holds: an output of the task, excluded from its inputs, in a home
+// of the user, or, where git ignores it, what tools and the task keep from one execution to the next.
+func (x *discoverer) isOwn(p string) bool {
+	t := x.Ev.Task
+	switch {
+	case x.made != nil && x.made.Match(p) || x.Files.Excludes(t, p):
+		return true
+	case x.Tree.MayTrack(p):
+		return false
+	case slices.ContainsFunc(x.homes, func(dir string) bool { return key.Inside(p, dir) }):
+		return true
+	case !x.Tree.Ignored(p, false) && !x.Tree.Ignored(p, true):
+		return false
+	}
+	return slices.ContainsFunc(strings.Split(p, "/"), isCache) || slices.Contains(x.Last.Undeclared, p)
 }
 
 // writtenSince reports whether a file was written while the command ran, which makes the result unreliable.
@@ -129,7 +220,7 @@ func useOf(f *action.UsedFile) key.Use {
 		return key.UseNames
 	case f.Use&action.Read != 0:
 		return key.UseContent
-	case f.Absent:
+	case f.Use&action.Stat != 0:
 		return key.UsePresence
 	}
 	return 0

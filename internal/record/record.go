@@ -75,6 +75,8 @@ type Execution struct {
 	// Discovered are the discovered inputs; Complete says that no more than these were used.
 	Discovered []key.Discovered
 	Complete   bool
+	// Reads are the places of tasks whose outputs were read, see key.LastRun.
+	Reads []string
 
 	Outputs []cache.Output // of the task
 	Changed string         // an input that was touched during the execution; set by Storable
@@ -204,7 +206,7 @@ func (x *Execution) Storable() bool {
 		return false
 	}
 	d := x.inputChanged()
-	if p := x.Files.DiscoveredChanged(x.Ev); p != "" {
+	if p := x.Files.DiscoveredChanged(x.Ev, x.discovered); p != "" {
 		d = cmp.Or(d, difference{path: p})
 	}
 	if x.Changed = d.path; d.path != "" {

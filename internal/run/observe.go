@@ -25,7 +25,7 @@ func (e *engine) observes(ev *key.Evaluation) bool {
 	switch how {
 	case dish.ObserveAlways:
 		return true
-	case dish.ObserveAuto:
+	case dish.ObserveAuto, "":
 		return last.Observed < firstObserved || last.Basis != ev.Basis() || ev.Key[0]%oneObservedIn == 0
 	}
 	return false
