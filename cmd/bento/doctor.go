@@ -20,6 +20,7 @@ import (
 	"github.com/bentobuild/bento/internal/observe"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/observe"
 	"github.com/bentobuild/bento/internal/sandbox"
 	"github.com/bentobuild/bento/internal/workspace"
 )
@@ -76,6 +77,7 @@ func (s *session) doctor(ctx context.Context) error {
 		doc.checkFiles(w)
 	}
 	doc.checkSandbox()
+	doc.checkObserver()
 	if doc.Summary.Fail > 0 {
 		s.outcome = exitInput
 	}
@@ -270,6 +272,14 @@ func (doc *diagnosis) checkCallable(s *session, w *opened) {
 	for _, p := range problems {
 		doc.Add(report.Check{Name: "tools", Status: "warn", Detail: p.Message, Hint: p.Hint})
 	}
+}
+
+func (doc *diagnosis) checkObserver() {
+	if why := observe.Refused(); why != "" {
+		doc.add("observe", "ok", "tasks are not observed: "+why, "")
+		return
+	}
+	doc.add("observe", "ok", "bento can observe which files tasks use", "")
 }
 
 func (doc *diagnosis) checkSandbox() {

@@ -12,6 +12,9 @@ import (
 // Offered returns "", or the reason why nothing can be observed here.
 func Offered() string { return "only Linux on amd64 and arm64 can show which files a program uses" }
 
+// Refused is Offered.
+func Refused() string { return Offered() }
+
 // start starts s without observing it.
 func (*Executor) start(s proc.Spec, limits *action.Limits) (*process, error) {
 	if limits != nil {

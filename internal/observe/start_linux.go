@@ -172,6 +172,27 @@ func send(socket int, kind byte, text string, rights []byte) {
 	_ = unix.Sendmsg(socket, []byte(message[:min(len(message), maxMessage)]), rights, nil, 0) // Start may have ended
 }
 
+// Refused returns "", or the reason why nothing can be observed here. It installs a filter on a thread that ends with it.
+func Refused() string {
+	why := Offered()
+	if why != "" {
+		return why
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // and never unlocked
+		fd, err := install()
+		if err != nil {
+			why = err.Error()
+			return
+		}
+		unix.Close(fd)
+	}()
+	<-done
+	return why
+}
+
 // Offered returns "", or the reason why nothing can be observed here: Linux 5.5 can continue a call that was
 // stopped, older kernels cannot.
 func Offered() string {

@@ -18,7 +18,7 @@ import (
 // the goroutine of the Evaluator.
 func (x *Execution) Discover() {
 	used := x.Used
-	if used == nil {
+	if used == nil || x.Unsure != "" { // what an unreliable execution used counts as little as its result
 		x.Discovered, x.Reads = x.Ev.Discovered, x.Last.Reads
 		return
 	}
@@ -159,7 +159,7 @@ func (x *discoverer) file(f *action.UsedFile) {
 }
 
 func (x *discoverer) dependsOn(maker *plan.Task) bool {
-	return slices.ContainsFunc(x.Upstream, func(u *Upstream) bool { return u.Task == maker })
+	return x.Ev.Task.Declares(maker) || slices.ContainsFunc(x.Upstream, func(u *Upstream) bool { return u.Task == maker })
 }
 
 // read notes that the command has read p, an output of maker. Unless maker runs before it, the result is
