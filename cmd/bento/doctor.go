@@ -20,7 +20,6 @@ import (
 	"github.com/bentobuild/bento/internal/observe"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
-	"github.com/bentobuild/bento/internal/observe"
 	"github.com/bentobuild/bento/internal/sandbox"
 	"github.com/bentobuild/bento/internal/workspace"
 )

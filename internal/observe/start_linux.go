@@ -182,7 +182,7 @@ func Refused() string {
 	go func() {
 		defer close(done)
 		runtime.LockOSThread() // and never unlocked
-		fd, err := install()
+		fd, err := install(false)
 		if err != nil {
 			why = err.Error()
 			return
