@@ -16,6 +16,7 @@ var waited = map[string]string{
 	"internal/action/run.go":           "runServer, for the probe",
 	"internal/proc/process.go":         "Wait, for the end of the child",
 	"internal/proc/terminal_linux.go":  "TakeBack, for the watch of the terminal",
+	"internal/observe/start_linux.go":  "Refused",
 	"internal/report/terminal/live.go": "end, for the block",
 	"plugin/adapter/start.go":          "startProcess, for the digest",
 	"plugin/bundle/registry/clone.go":  "clone, which cancels it and waits",
