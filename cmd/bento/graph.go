@@ -72,9 +72,9 @@ func (s *session) graphPage(ctx context.Context, w *opened, p *plan.Plan) error 
 	for _, t := range results {
 		ev.Load(ctx, t, true)
 	}
-	last, err := s.loadLast()
-	if err != nil {
-		last = nil // no run is stored
+	var last *report.Run
+	if docs, err := s.lastRuns(); err == nil { // else no run is stored
+		last = docs[len(docs)-1]
 	}
 	doc := report.NewPage("bento: "+filepath.Base(w.Root), p, results, last)
 	doc.Panels = s.panels(w)

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/internal/action"
-	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/state"
@@ -42,14 +41,15 @@ func logsCommand(s *session) *cobra.Command {
 type lastLog struct {
 	Schema string `json:"schema"`
 	Task   string `json:"task"`
-	Path   string `json:"path"` // of the log, absolute
+	Path   string `json:"path,omitempty"` // of the log, absolute
+	Text   string `json:"text,omitempty"` // the start of a log that only the cache has
 }
 
 func (s *session) logs(ctx context.Context, id string, follow bool) error {
 	if follow && s.flags.json {
 		return usageError("bento logs --follow does not end, so it has no --json document", "leave out --follow")
 	}
-	name, err := s.logOf(ctx, id)
+	name, ran, err := s.logOf(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -61,13 +61,16 @@ func (s *session) logs(ctx context.Context, id string, follow bool) error {
 	name = action.LogDir + "/" + name
 	f, err := dir.OpenFile(name)
 	if err != nil && (!errors.Is(err, os.ErrNotExist) || !follow) {
-		if errors.Is(err, os.ErrNotExist) {
-			err = notFound("no_log", id+" has no log: it was not executed here, or printed nothing", "run bento run "+id+" --output full, which also replays the log of a cache hit")
+		switch {
+		case errors.Is(err, os.ErrNotExist) && ran:
+			return s.noOutput(id)
+		case errors.Is(err, os.ErrNotExist):
+			err = notFound("no_log", id+" has no log: it was not executed here", "run bento run "+id+" --output full, which also replays the log of a cache hit")
 		}
 		return err
 	}
 	if s.flags.json {
-		return errors.Join(f.Close(), report.Write(s.out, lastLog{report.Schema("logs"), id, dir.Shown(name)}))
+		return errors.Join(f.Close(), report.Write(s.out, lastLog{Schema: report.Schema("logs"), Task: id, Path: dir.Shown(name)}))
 	}
 	out, done := s.logWriter()
 	if err == nil {
@@ -140,28 +143,23 @@ func sameFile(x, y *os.File) bool {
 }
 
 // logOf returns the file name of the log of a task. It looks in the document of the last run first, which does
-// not need a valid configuration.
-func (s *session) logOf(ctx context.Context, id string) (string, error) {
-	if doc, err := s.loadLast(); err == nil {
-		if path, _, _ := doc.LogOf(id); path != "" {
-			return filepath.Base(path), nil // the path comes from a file, which must not choose another directory
+// not need a valid configuration. It reports whether the task was executed here.
+func (s *session) logOf(ctx context.Context, id string) (name string, ran bool, err error) {
+	docs, _ := s.lastRuns() // the task may have run before them
+	for _, doc := range docs {
+		switch row, _ := doc.Ran(id); {
+		case row.Log != "":
+			return filepath.Base(row.Log), true, nil // the path comes from a file, which must not choose another directory
+		case row.Outcome == "built":
+			ran = true
 		}
 	}
 	if !strings.Contains(id, ":") {
-		return "", usageError("bento logs requires DISH:TASK, found "+id, "bento tasks lists the tasks")
+		return "", ran, usageError("bento logs requires DISH:TASK, found "+id, "bento tasks lists the tasks")
 	}
-	w, err := s.open(ctx, s.lines())
+	t, known, err := s.taskCalled(ctx, id)
 	if err != nil {
-		return "", err
+		return "", ran, err
 	}
-	defer w.close()
-	p, err := s.plan(ctx, w, selection{Request: plan.Request{Tasks: []string{id}, IDs: true}})
-	if err != nil {
-		return "", err
-	}
-	t, err := onlyRequested(p, id)
-	if err != nil {
-		return "", err
-	}
-	return action.LogName(t.Dish.Name, t.Name, t.Place()), nil
+	return action.LogName(t.Dish.Name, t.Name, t.Place()), ran || known, nil
 }

@@ -137,7 +137,7 @@ func agentTools() []agentTool {
 		}, func(a mcp.Args) [][]string {
 			return one(slices.Concat([]string{"why", "--json"}, flagOf("diff", a.Text("diff")), []string{a.Text("task")})...)
 		}},
-		{mcp.Tool{Name: "last", About: "The report of the last run that executed tasks: outcomes, durations, failures and their output.", Narrow: "findings has only the findings, and logs one log."},
+		{mcp.Tool{Name: "last", About: "The report of the last run: outcomes, durations, failures and their output.", Narrow: "findings has only the findings, and logs one log."},
 			func(mcp.Args) [][]string { return one("last", "--json") }},
 		{mcp.Tool{Name: "findings", About: "What compilers, linters and tests have reported in the last run: file, line, message, by task.", Narrow: "Run fewer tasks, or read the log of one."},
 			func(mcp.Args) [][]string { return one("last", "--findings", "--json") }},

@@ -215,7 +215,7 @@ func (s *session) summarize(ctx context.Context, w *opened, r *run.Report, early
 		return doc
 	})
 	s.writeFiles(ctx, r, doc)
-	if err := keepLast(w.env.State, r, doc); err != nil {
+	if err := keepLast(w.env.State, r, s.line, doc); err != nil {
 		w.warnState("the state of this workspace cannot be written: "+err.Error(), "")
 	}
 	if s.flags.json {

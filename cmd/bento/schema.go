@@ -85,6 +85,7 @@ func ownDocuments() []published {
 		{name: "owners", title: "the owners of paths by CODEOWNERS", value: report.Owners{}},
 		{name: "tasks", title: "the tasks of a workspace", value: report.TaskList{}},
 		{name: "findings", title: "the findings of the tools in the last run", value: report.Findings{}},
+		{name: "runs", title: "the last runs, the newest first", value: report.Runs{}},
 		{name: "logs", title: "the last log of a task", value: lastLog{}},
 		{name: "box.add", title: "a new or changed bento", value: addedBox{}},
 		{name: "box.list", title: "the bentos of a workspace", value: report.BentoList{}},

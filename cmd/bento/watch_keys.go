@@ -3,13 +3,18 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"time"
 
+	"github.com/bentobuild/bento/internal/action"
+	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/screen"
+	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/watch"
 )
 
@@ -59,14 +64,34 @@ func (w *watching) press(typed []byte) {
 	}
 }
 
-// showLast prints the log of the last task.
+// showLast prints the log of the last task, or of the server that has started last.
 func (w *watching) showLast() {
-	r := w.loop.Latest()
-	if r == nil {
+	switch ended, serving := w.loop.Latest(); {
+	case ended != nil:
+		w.s.lines().Log(ended)
+	case serving != nil:
+		w.showServing(serving)
+	default:
 		fmt.Fprintln(w.s.err, "bento: no task has ended yet")
-		return
 	}
-	w.s.lines().Log(r)
+}
+
+// showServing prints the end of the log of a running server.
+func (w *watching) showServing(t *plan.Task) {
+	root, _, err := w.s.root()
+	if err != nil {
+		return // bento watch has found it
+	}
+	dir, name := state.Open(root), action.LogDir+"/"+action.LogName(t.Dish.Name, t.Name, t.Place())
+	var end []byte
+	if f, err := dir.OpenFile(name); err == nil { // else it has printed nothing yet
+		if fi, err := f.Stat(); err == nil {
+			_, _ = f.Seek(max(0, fi.Size()-terminal.MaxShown), io.SeekStart)
+			end, _ = io.ReadAll(io.LimitReader(f, terminal.MaxShown))
+		}
+		f.Close()
+	}
+	w.s.lines().LogEnd(t.ID(), dir.Shown(name), end)
 }
 
 // openKeys reads keys until the returned function is called.

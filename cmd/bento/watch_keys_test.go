@@ -92,6 +92,8 @@ func TestWatchKeys(t *testing.T) {
 		p.keys("f")
 		write(t, p.dir, "go", "")
 		p.untilText("built     d:slow", "no task has failed", "d:dev | serving", waits+", 2 tasks, 1 server running")
+		p.keys("l")
+		p.untilText("the log of d:dev: ", "\nserving", waits)
 		p.keys("q")
 		p.untilText("stopped   d:dev  after ")
 		p.untilRestored("0")

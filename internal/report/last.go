@@ -64,51 +64,84 @@ func (doc *Run) Durations() map[string]time.Duration {
 	return took
 }
 
-// LogOf returns the path of the log of a task, "" if it has none. If ok is false, the run had no such task; ids
-// has the ids of the tasks of the run.
-func (doc *Run) LogOf(id string) (path string, ids []string, ok bool) {
-	for _, t := range doc.tasks() {
-		if t.id == id {
-			return t.Log, nil, true
-		}
-		ids = append(ids, t.id)
-	}
-	return "", ids, false
+// Ran is what a run has about the log of a task.
+type Ran struct {
+	Outcome string // as in the document
+	Log     string // the path of the log, "" if the task has none
+	Key     string // in hexadecimal digits, "" if it is unknown
 }
 
-// WriteLast prints the summary of an earlier run for people.
-func WriteLast(w io.Writer, style Style, doc *Run, now time.Time) {
-	s := doc.Summary
-	state := style.Green("done")
-	switch {
-	case doc.Interrupted:
-		state = style.Yellow("interrupted")
-	case s.Failed > 0 || s.InstallFailures > 0:
-		state = style.Red("failed")
+// Ran returns the row of a task, and reports whether the run has it.
+func (doc *Run) Ran(id string) (Ran, bool) {
+	for _, t := range doc.tasks() {
+		if t.id == id {
+			row := Ran{Outcome: t.Outcome.Kind, Log: t.Log}
+			if t.Key != nil {
+				row.Key = *t.Key
+			}
+			return row, true
+		}
 	}
-	fmt.Fprintf(w, "%s  %s, %s ago, took %s\n", state, PrintableLine(doc.Command), ago(now.Sub(doc.StartedAt)), Seconds(milliseconds(s.DurationMS)))
+	return Ran{}, false
+}
+
+// IDs returns the ids of the tasks.
+func (doc *Run) IDs() (ids []string) {
+	for _, t := range doc.tasks() {
+		ids = append(ids, t.id)
+	}
+	return ids
+}
+
+// WriteLast prints the summaries of the last runs for people: of the last one, and if that had only hits, of the last
+// one that executed tasks.
+func WriteLast(w io.Writer, style Style, docs []*Run, now time.Time) {
+	for i, doc := range docs {
+		if i > 0 {
+			fmt.Fprint(w, "\nthe last run that executed tasks:\n")
+		}
+		doc.writeSummary(w, style, now)
+	}
+}
+
+func (doc *Run) writeSummary(w io.Writer, style Style, now time.Time) {
+	s, first := doc.Summary, ""
+	if doc.isIdle() {
+		first = "first " // runs of the same hits are not recorded again
+	}
+	fmt.Fprintf(w, "%s  %s, %s%s ago, took %s\n", doc.Row().state(style), PrintableLine(doc.Command), first, ago(now.Sub(doc.StartedAt)), Seconds(max(time.Millisecond, milliseconds(s.DurationMS))))
 	fmt.Fprintf(w, "  %s: %s (%d %%), %d built, %d failed, %d skipped", Count(s.Tasks, "task"), Count(s.Hits, "hit"), 100*s.Hits/max(1, s.Tasks), s.Built, s.Failed, s.Skipped)
 	if s.Installs > 0 {
 		fmt.Fprintf(w, "; %s", Count(s.Installs, "install"))
 	}
 	fmt.Fprintln(w)
 	doc.writeSlowest(w, style)
-	if len(doc.CriticalPath) > 0 {
-		var took time.Duration
-		for _, t := range doc.tasks() {
-			if slices.Contains(doc.CriticalPath, t.id) {
-				took += milliseconds(t.DurationMS)
-			}
-		}
-		for _, i := range doc.installs() {
-			if slices.Contains(doc.CriticalPath, i.id) {
-				took += milliseconds(i.DurationMS)
-			}
-		}
-		fmt.Fprintf(w, "%s  %s\n  %s\n", style.Bold("critical path"), Seconds(took), PrintableLine(strings.Join(doc.CriticalPath, " → ")))
-	}
+	doc.writeCriticalPath(w, style)
 	doc.writeFailed(w, style)
 	doc.writeWarnings(w, style)
+}
+
+// isIdle reports whether the run has neither executed nor restored anything.
+func (doc *Run) isIdle() bool {
+	return len(doc.installs()) == 0 && !slices.ContainsFunc(doc.tasks(), func(t taskOfRun) bool { return t.StartMS != nil || t.Outcome.Kind != "cache_hit" })
+}
+
+func (doc *Run) writeCriticalPath(w io.Writer, style Style) {
+	if len(doc.CriticalPath) == 0 {
+		return
+	}
+	var took time.Duration
+	for _, t := range doc.tasks() {
+		if slices.Contains(doc.CriticalPath, t.id) {
+			took += milliseconds(t.DurationMS)
+		}
+	}
+	for _, i := range doc.installs() {
+		if slices.Contains(doc.CriticalPath, i.id) {
+			took += milliseconds(i.DurationMS)
+		}
+	}
+	fmt.Fprintf(w, "%s  %s\n  %s\n", style.Bold("critical path"), Seconds(took), PrintableLine(strings.Join(doc.CriticalPath, " → ")))
 }
 
 func (doc *Run) writeSlowest(w io.Writer, style Style) {

@@ -110,7 +110,7 @@ func TestLoop(t *testing.T) {
 	until(State{Tasks: 1, Failed: 1}, 2)
 	loop.Request(RunFailed)
 	until(State{Tasks: 1, Failed: 1}, 3)
-	if last := loop.Latest(); last == nil || last.Outcome != run.Failed {
+	if last, _ := loop.Latest(); last == nil || last.Outcome != run.Failed {
 		t.Errorf("the latest result is %+v", last)
 	}
 	put("d/in", "good again")

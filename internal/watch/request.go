@@ -1,9 +1,9 @@
 package watch
 
 import (
-	"cmp"
 	"maps"
 
+	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run"
 )
 
@@ -77,14 +77,27 @@ func (w *Loop) noteLatest(results []*run.Result) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.latest = cmp.Or(latest, w.latest)
+	if latest != nil {
+		w.latest, w.serving = latest, nil
+	}
 }
 
-// Latest returns the last failed task of the last run, else the task that ended last, nil before a task has ended.
-func (w *Loop) Latest() *run.Result {
+// noteServing keeps a server that has started.
+func (w *Loop) noteServing(t *plan.Task) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.latest
+	w.serving = t
+}
+
+// Latest returns the last failed task of the last run, else what happened last: a task has ended, or a server has
+// started, which it returns as serving. Both are nil before that.
+func (w *Loop) Latest() (ended *run.Result, serving *plan.Task) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.serving != nil && (w.latest == nil || w.latest.Outcome != run.Failed) {
+		return nil, w.serving
+	}
+	return w.latest, nil
 }
 
 // State counts the watched tasks while the loop waits.

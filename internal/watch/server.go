@@ -60,7 +60,11 @@ func (w *Loop) startServer(ctx context.Context, from *key.Evaluation) {
 func (w *Loop) see(id string, s *server, ev run.Event) (shown bool) {
 	switch ev := ev.(type) {
 	case run.TaskStarted:
-		if ev.Task.ID() == id && s.began.Swap(&beginning{ev.Evaluation.Key, ev.Evaluation.Inputs}) == nil {
+		if ev.Task.ID() != id {
+			break
+		}
+		w.noteServing(ev.Task)
+		if s.began.Swap(&beginning{ev.Evaluation.Key, ev.Evaluation.Inputs}) == nil {
 			// An earlier round may already have received a change: the next one compares the server with its key
 			// at the start.
 			w.serverBegan.Store(true)
@@ -69,6 +73,7 @@ func (w *Loop) see(id string, s *server, ev run.Event) (shown bool) {
 	case run.TaskFinished:
 		if ev.Result.Outcome == run.Failed {
 			s.failed.Store(true)
+			w.noteLatest([]*run.Result{ev.Result})
 		}
 		return !ev.Result.Stopped || !s.restart.Load()
 	}

@@ -71,6 +71,7 @@ type Loop struct {
 	wake    chan struct{} // receives for each request
 	mu      sync.Mutex
 	latest  *run.Result // the last failed task of the last run, else the task that ended last
+	serving *plan.Task  // the server that has started last, if after that
 }
 
 // New returns a loop.

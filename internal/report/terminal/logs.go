@@ -73,7 +73,7 @@ func (l *Lines) groupEnd(r *run.Result) (told, untold []diagnostics.Diagnostic) 
 // The bounds of groupEnd.
 const (
 	maxEndLines = 100
-	maxEndBytes = maxShown
+	maxEndBytes = MaxShown
 )
 
 // mark finds where the last lines of a log begin.
@@ -146,36 +146,41 @@ func (l *Lines) replayFrom(r *run.Result, from int, emit func(action.Stream, []b
 	})
 }
 
-// maxShown is the maximal size in bytes of the part of a log that Log shows.
-const maxShown = 64 << 10
+// MaxShown is the maximal size in bytes of the part of a log that Log and LogEnd show.
+const MaxShown = 64 << 10
 
 // Log writes the end of the output of a task, and the path of the whole log.
 func (l *Lines) Log(r *run.Result) {
 	var tail []byte
 	err := r.ReplayLog(l.Store, func(_ action.Stream, p []byte) {
 		tail = append(tail, p...)
-		if over := len(tail) - maxShown; over > 0 {
+		if over := len(tail) - MaxShown; over > 0 {
 			tail = append(tail[:0], tail[over:]...)
 		}
 	})
-	if i := bytes.IndexByte(tail, '\n'); len(tail) == maxShown && i >= 0 {
-		tail = tail[i+1:]
+	l.LogEnd(r.Task.ID(), r.LogPath, tail)
+	l.lacks(r.Task.ID(), err)
+}
+
+// LogEnd writes the end of the output of a task, at most MaxShown bytes, and the path of the whole log if there is one.
+func (l *Lines) LogEnd(id, path string, end []byte) {
+	if i := bytes.IndexByte(end, '\n'); len(end) == MaxShown && i >= 0 {
+		end = end[i+1:]
 	}
-	head := "the log of " + r.Task.ID()
+	head := "the log of " + id
 	switch {
-	case len(tail) == 0:
-		head = r.Task.ID() + " printed nothing"
-	case r.LogPath != "":
-		head += ": " + r.LogPath
+	case len(end) == 0:
+		head = id + " printed nothing"
+	case path != "":
+		head += ": " + path
 	}
 	fmt.Fprintf(l.Err, "bento: %s\n", report.Printable(head))
 	out := l.shown(action.Stdout)
-	out.Write(tail) //nolint:errcheck // there is no other stream for the error
+	out.Write(end) //nolint:errcheck // there is no other stream for the error
 	out.Close()
-	if len(tail) > 0 && tail[len(tail)-1] != '\n' {
+	if len(end) > 0 && end[len(end)-1] != '\n' {
 		fmt.Fprintln(l.Out)
 	}
-	l.lacks(r.Task.ID(), err)
 }
 
 // lacks prints the error of a log that cannot be shown, if there is one.
