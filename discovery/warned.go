@@ -3,7 +3,7 @@ package discovery
 import (
 	"slices"
 
-	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -11,7 +11,7 @@ import (
 // tasks are written down needs no word about its scripts and tests.
 func (c *decision) warned(shared bool) diagnostics.Problems {
 	return slices.DeleteFunc(slices.Clone(c.recipes.Warnings), func(p diagnostics.Diagnostic) bool {
-		written := (p.Rule == adapters.RuleUnmapped || p.Rule == adapters.RuleUntested) && c.dish.Config != nil && len(c.dish.Config.Tasks) > 0
+		written := (p.Rule == snapshot.RuleUnmapped || p.Rule == snapshot.RuleUntested) && c.dish.Config != nil && len(c.dish.Config.Tasks) > 0
 		return written || (p.Alike != "") != shared
 	})
 }

@@ -34,7 +34,7 @@ type Adapter struct {
 	imported snapshot.Memo[[]adapters.Link]  // by directory
 	locked   snapshot.Memo[lockfile]         // by path: a manifest may name another lockfile
 	names    memberNames
-	scripts  adapters.Scripts
+	scripts  snapshot.Scripts
 	seen     snapshot.Machine[machine]
 }
 

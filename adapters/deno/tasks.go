@@ -50,10 +50,10 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 }
 
 // scripts returns the places of the tasks of deno.json and of the scripts.
-func (r *recipes) scripts(f *snapshot.Files) []adapters.Script {
-	var list []adapters.Script
+func (r *recipes) scripts(f *snapshot.Files) []snapshot.Script {
+	var list []snapshot.Script
 	for _, t := range r.tasks {
-		s := adapters.Script{Name: t.Name, File: f.Path("package.json"), Line: t.Line}
+		s := snapshot.Script{Name: t.Name, File: f.Path("package.json"), Line: t.Line}
 		if r.Task(t.Name).Line > 0 {
 			s.File = r.Path
 		}
@@ -85,7 +85,7 @@ type recipes struct {
 	*project
 	tasks  []jsonfile.Entry
 	inputs []string
-	names  adapters.Scripts
+	names  snapshot.Scripts
 }
 
 // declared returns the task of a name that runs a task of deno.json or a script.
@@ -97,7 +97,7 @@ func (r *recipes) declared(name string, t jsonfile.Entry) adapters.Task {
 	switch {
 	case task.Script:
 		// Its effects outside the dish are unknown.
-		task.NoCache, task.SideEffects, task.Server = true, true, adapters.IsServer(name)
+		task.NoCache, task.SideEffects, task.Server = true, true, snapshot.IsServer(name)
 	case name == "build":
 		task.Outputs = []string{"dist/**"}
 	}

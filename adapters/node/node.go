@@ -32,7 +32,7 @@ type Adapter struct {
 	installs snapshot.Memo[deciding]   // by scope
 	locked   snapshot.Memo[lockReader] // by scope
 	names    packageNames
-	scripts  adapters.Scripts
+	scripts  snapshot.Scripts
 }
 
 // All returns the adapters of the family in the order of detection. They share the files that they

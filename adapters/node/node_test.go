@@ -67,7 +67,7 @@ func TestTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := func(name, run string) adapters.Task {
-		return adapters.Task{Name: name, Run: run, Body: "x", Script: true, NoCache: true, SideEffects: true, Server: adapters.IsServer(name)}
+		return adapters.Task{Name: name, Run: run, Body: "x", Script: true, NoCache: true, SideEffects: true, Server: snapshot.IsServer(name)}
 	}
 	want := []adapters.Task{
 		{Name: "build", Run: "npm run build", Body: "x", Outputs: usualOutputs()},

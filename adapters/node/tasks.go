@@ -49,14 +49,14 @@ type recipes struct {
 	shared  shared
 	ts      tsconfig.Config
 	files   *snapshot.Files
-	names   adapters.Scripts
+	names   snapshot.Scripts
 }
 
 // unmapped reports scripts that look like lifecycle tasks and are none. Those that turbo runs count first.
 func (r *recipes) unmapped(tasks []adapters.Task) []diagnostics.Diagnostic {
-	var scripts []adapters.Script
+	var scripts []snapshot.Script
 	for _, s := range r.Scripts {
-		scripts = append(scripts, adapters.Script{Name: s.Name, File: r.Project.Path, Line: s.Line})
+		scripts = append(scripts, snapshot.Script{Name: s.Name, File: r.Project.Path, Line: s.Line})
 	}
 	return r.names.Unmapped(scripts, tasks, turboTasks(r.files, r.Scope()))
 }
@@ -87,7 +87,7 @@ func turboTasks(f *snapshot.Files, root string) []string {
 func (r *recipes) tasks() []adapters.Task {
 	var tasks []adapters.Task
 	add := func(name string, s jsonfile.Entry) bool {
-		ok := s.Line > 0 && adapters.IsTaskName(s.Name) && !adapters.IsStubTest(s.Name, s.Value)
+		ok := s.Line > 0 && adapters.IsTaskName(s.Name) && !snapshot.IsStubTest(s.Name, s.Value)
 		if ok {
 			tasks = append(tasks, r.task(name, s))
 		}
@@ -97,7 +97,7 @@ func (r *recipes) tasks() []adapters.Task {
 		add(s.Name, s)
 	}
 	for _, name := range adapters.Lifecycle() {
-		if s := r.Script(name); s.Line > 0 && !adapters.IsStubTest(name, s.Value) {
+		if s := r.Script(name); s.Line > 0 && !snapshot.IsStubTest(name, s.Value) {
 			continue
 		}
 		for _, alias := range r.names.Aliases(name) {
@@ -121,7 +121,7 @@ func (r *recipes) task(name string, s jsonfile.Entry) adapters.Task {
 	t.ExtraInputs = r.shared.inputs(name, r.ts.Above)
 	if t.Script {
 		// Its effects outside the dish are unknown.
-		t.NoCache, t.SideEffects, t.Server = true, true, adapters.IsServer(name)
+		t.NoCache, t.SideEffects, t.Server = true, true, snapshot.IsServer(name)
 		return t
 	}
 	switch name {

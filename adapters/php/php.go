@@ -33,7 +33,7 @@ type Adapter struct {
 	manifests *snapshot.Parsed[*composer.Manifest]
 	locks     *snapshot.Parsed[*composer.Lock]
 	seen      snapshot.Machine[machine]
-	scripts   adapters.Scripts
+	scripts   snapshot.Scripts
 }
 
 // New returns the adapter. Composer downloads no PHP, so AllowDownload has no effect.

@@ -30,9 +30,9 @@ func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, er
 	}
 	r := &recipes{f: f, m: m, names: a.scripts}
 	answer.Tasks = r.tasks()
-	var scripts []adapters.Script
+	var scripts []snapshot.Script
 	for _, s := range m.Scripts {
-		scripts = append(scripts, adapters.Script{Name: s.Name, File: f.Path(manifestFile)})
+		scripts = append(scripts, snapshot.Script{Name: s.Name, File: f.Path(manifestFile)})
 	}
 	answer.Warnings = a.scripts.Unmapped(scripts, answer.Tasks, nil)
 	answer.Warnings = append(answer.Warnings, a.scripts.Untested(answer.Tasks, r.untested)...)
@@ -45,7 +45,7 @@ type recipes struct {
 	f *snapshot.Files
 	m *composer.Manifest
 
-	names adapters.Scripts
+	names snapshot.Scripts
 }
 
 // tasks returns the scripts with the name of a lifecycle task, recipes for tools that are
@@ -153,8 +153,8 @@ func (r *recipes) tests() []adapters.Task {
 }
 
 // untested returns a file of tests of PHPUnit.
-func (r *recipes) untested() adapters.Untested {
-	u := adapters.Untested{Runner: "phpunit/phpunit", Hint: `run "composer require --dev phpunit/phpunit"`}
+func (r *recipes) untested() snapshot.Untested {
+	u := snapshot.Untested{Runner: "phpunit/phpunit", Hint: `run "composer require --dev phpunit/phpunit"`}
 	if r.f.IsDir("tests") {
 		match := func(name string, isDir bool) bool { return !isDir && strings.HasSuffix(name, "Test.php") }
 		u.File, _ = snapshot.Search{Levels: 4, Match: match}.In(r.f, r.f.Path("tests"))

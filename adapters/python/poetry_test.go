@@ -106,7 +106,7 @@ func TestPoetryWithoutLock(t *testing.T) {
 		}
 		got := ""
 		for _, w := range ans.Warnings {
-			if w.Rule == adapters.RuleUntested {
+			if w.Rule == snapshot.RuleUntested {
 				continue
 			}
 			_, what, _ := strings.Cut(w.Message, "does not read ")

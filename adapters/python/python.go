@@ -30,7 +30,7 @@ type Adapter struct {
 	asker    *probe.Asker
 	manifest adapters.Manifest
 	machine  *interpreter.Machine
-	scripts  adapters.Scripts
+	scripts  snapshot.Scripts
 
 	// sources are directories in which an install builds; two installs at once in one of
 	// them would conflict.

@@ -9,6 +9,7 @@ import (
 	"github.com/bentobuild/bento/adapters/python/environment"
 	"github.com/bentobuild/bento/adapters/python/interpreter"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
+	"github.com/bentobuild/bento/adapters/snapshot"
 )
 
 // Tasks implements adapters.TaskLister: a build with a build system, a test where pytest is
@@ -36,7 +37,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	}
 	warnings := p.warnings()
 	if len(warnings) == 0 { // else that may be why pytest is missing
-		warnings = a.scripts.Untested(tasks, func() adapters.Untested { return p.tools.Untested(f) })
+		warnings = a.scripts.Untested(tasks, func() snapshot.Untested { return p.tools.Untested(f) })
 	}
 	return adapters.TasksAnswer{Tasks: tasks, Wraps: p.Wraps(), Notes: p.notes(), Reads: f.Reads(), Warnings: warnings}, nil
 }

@@ -28,7 +28,7 @@ type Adapter struct {
 	bundles  snapshot.Memo[*bundle]
 	seen     snapshot.Machine[machine]
 	answers  probe.Memory
-	scripts  adapters.Scripts
+	scripts  snapshot.Scripts
 }
 
 // New returns the adapter. It finds tools in o.Env and passes it to probes.

@@ -58,7 +58,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	}
 	ans.Tasks = append(ans.Tasks, p.scripts(rake, ans.Tasks)...)
 	if !ans.Aggregate && len(p.warnings()) == 0 { // else a gem may be required that bento does not see
-		ans.Warnings = append(ans.Warnings, a.scripts.Untested(ans.Tasks, func() adapters.Untested { return untested(f) })...)
+		ans.Warnings = append(ans.Warnings, a.scripts.Untested(ans.Tasks, func() snapshot.Untested { return untested(f) })...)
 	}
 	p.finish(f, ans.Tasks)
 	ans.Reads = f.Reads()
@@ -134,7 +134,7 @@ func (p *project) test(f *snapshot.Files, rake *gemfile.Rakefile) adapters.Task 
 }
 
 // untested returns a file of tests of RSpec or minitest.
-func untested(f *snapshot.Files) (u adapters.Untested) {
+func untested(f *snapshot.Files) (u snapshot.Untested) {
 	for _, c := range []struct{ dir, gem, prefix, suffix string }{
 		{"spec", "rspec", "", "_spec.rb"}, {"test", "minitest", "", "_test.rb"}, {"test", "minitest", "test_", ".rb"},
 	} {
@@ -144,7 +144,7 @@ func untested(f *snapshot.Files) (u adapters.Untested) {
 		match := func(name string, isDir bool) bool {
 			return !isDir && strings.HasPrefix(name, c.prefix) && strings.HasSuffix(name, c.suffix)
 		}
-		u = adapters.Untested{Runner: c.gem, Hint: fmt.Sprintf("add %q to the Gemfile or the gemspec", c.gem)}
+		u = snapshot.Untested{Runner: c.gem, Hint: fmt.Sprintf("add %q to the Gemfile or the gemspec", c.gem)}
 		u.File, _ = snapshot.Search{Levels: 4, Match: match}.In(f, f.Path(c.dir))
 	}
 	return u

@@ -18,7 +18,7 @@ type Options struct {
 
 	// Scripts is [workspace] scripts: names of scripts that stand for a lifecycle task, before the usual
 	// ones.
-	Scripts adapters.Scripts
+	Scripts Scripts
 
 	// Clone is the workspace of the projects. Commands that only read start no program in
 	// it. Nil is the whole machine.

@@ -70,7 +70,7 @@ var table = []row{
 	{"cache", []string{"internal/owndir", "internal/owner", "internal/pack", "internal/rawfile"}},
 	{"internal/state", []string{"internal/killpoint", "internal/owner", "internal/owndir", "internal/rawfile", "internal/git", "internal/pack", "internal/stat"}}, // git tracks no file of it
 	// How adapters of bento itself see a workspace: authors of others need no part of it.
-	{"adapters/snapshot", []string{"adapters", "internal/clone"}},
+	{"adapters/snapshot", []string{"adapters", "diagnostics", "internal/clone"}},
 	{"internal/dish", []string{"adapters", "diagnostics"}}, // values, which config and discovery fill
 	{"plugin/wire", []string{"adapters", "diagnostics", "internal/jsontext", "plugin/wire/shape"}},
 	{"internal/specifier", []string{"adapters"}}, // shared by node and deno: imports of modules by their path

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
@@ -112,7 +113,7 @@ func ParseScripts(path string, data []byte) ([]jsonfile.Entry, error) {
 		return nil, r.Problems
 	}
 	return slices.DeleteFunc(list, func(e jsonfile.Entry) bool {
-		return adapters.IsStubTest(e.Name, e.Value)
+		return snapshot.IsStubTest(e.Name, e.Value)
 	}), nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
 	"github.com/bentobuild/bento/adapters/snapshot"
 )
@@ -54,9 +53,9 @@ func hasTests(f *snapshot.Files) bool {
 }
 
 // Untested returns a file of tests near the top of the project, if pytest is not declared.
-func (list Tools) Untested(f *snapshot.Files) adapters.Untested {
+func (list Tools) Untested(f *snapshot.Files) snapshot.Untested {
 	if pytest := list.named("pytest"); pytest.Declared || pytest.settings == "" {
-		return adapters.Untested{}
+		return snapshot.Untested{}
 	}
 	file, _ := snapshot.Search{
 		Levels: levels + 1, // below a directory of tests
@@ -65,7 +64,7 @@ func (list Tools) Untested(f *snapshot.Files) adapters.Untested {
 			return passedOver(filepath.Base(dir)) || isProject(f, dir) || f.IsFile(filepath.Join(dir, "requirements.txt"))
 		},
 	}.In(f, f.Dir())
-	return adapters.Untested{File: file, Runner: "pytest", Hint: requirePytest}
+	return snapshot.Untested{File: file, Runner: "pytest", Hint: requirePytest}
 }
 
 // requirePytest is the hint for every manager, as people read it once for all projects. pip and poetry install into

@@ -38,7 +38,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 		}
 	}
 	if !ans.Aggregate {
-		ans.Warnings = a.scripts.Untested(ans.Tasks, func() adapters.Untested { return p.member().Tools.Untested(f) })
+		ans.Warnings = a.scripts.Untested(ans.Tasks, func() snapshot.Untested { return p.member().Tools.Untested(f) })
 	}
 	f.Whole(filepath.Join(p.Dir, lockName))
 	ans.Reads = f.Reads()

@@ -39,7 +39,7 @@ type Adapter struct {
 	workspaces snapshot.Memo[*uvworkspace.Workspace]
 	bases      snapshot.Machine[string] // by workspace
 	set        probe.Memory
-	scripts    adapters.Scripts
+	scripts    snapshot.Scripts
 	locks      snapshot.Memo[*lockfile.UV]
 }
 

@@ -1,8 +1,10 @@
-package adapters
+package snapshot
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/bentobuild/bento/adapters"
 )
 
 func TestUnmapped(t *testing.T) {
@@ -36,7 +38,7 @@ func TestUnmapped(t *testing.T) {
 			t.Errorf("%s: %q, want %q", names, all, want)
 		}
 	}
-	have := []Task{{Name: "lint"}}
+	have := []adapters.Task{{Name: "lint"}}
 	if got := (Scripts{"lint": {}}).Unmapped([]Script{{Name: "lint:css", Line: 1}}, nil, nil); len(got) > 0 {
 		t.Errorf("the workspace wants no lint: %+v", got)
 	}

@@ -1,10 +1,11 @@
-package adapters
+package snapshot
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -20,10 +21,10 @@ type Script struct {
 
 // Unmapped returns a warning for each lifecycle task that tasks lack, the workspace names no scripts for and the
 // name of a script suggests, about the first such script. Names in likely come before others.
-func (s Scripts) Unmapped(scripts []Script, tasks []Task, likely []string) []diagnostics.Diagnostic {
+func (s Scripts) Unmapped(scripts []Script, tasks []adapters.Task, likely []string) []diagnostics.Diagnostic {
 	var list []diagnostics.Diagnostic
-	for _, lifecycle := range Lifecycle() {
-		if _, decided := s[lifecycle]; decided || slices.ContainsFunc(tasks, func(t Task) bool { return t.Name == lifecycle }) {
+	for _, lifecycle := range adapters.Lifecycle() {
+		if _, decided := s[lifecycle]; decided || slices.ContainsFunc(tasks, func(t adapters.Task) bool { return t.Name == lifecycle }) {
 			continue
 		}
 		suggests := func(s Script) bool { return suggested(s.Name) == lifecycle }

@@ -1,9 +1,10 @@
-package adapters
+package snapshot
 
 import (
 	"fmt"
 	"slices"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -19,11 +20,11 @@ type Untested struct {
 
 // Untested returns a warning about the tests that find returns, if tasks lack the task test. It returns none if
 // find returns no File, or if the workspace wants no script for the task.
-func (s Scripts) Untested(tasks []Task, find func() Untested) []diagnostics.Diagnostic {
+func (s Scripts) Untested(tasks []adapters.Task, find func() Untested) []diagnostics.Diagnostic {
 	if names, decided := s["test"]; decided && len(names) == 0 {
 		return nil
 	}
-	if slices.ContainsFunc(tasks, func(t Task) bool { return t.Name == "test" }) {
+	if slices.ContainsFunc(tasks, func(t adapters.Task) bool { return t.Name == "test" }) {
 		return nil
 	}
 	u := find()
