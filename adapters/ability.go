@@ -245,6 +245,9 @@ type LockPart struct{ File, Digest string }
 
 // All returns the part of File and Parts, without those that have no digest.
 func (l LockAnswer) All() []LockPart {
+	if l.Digest == "" && len(l.Parts) == 0 {
+		return nil
+	}
 	list := append([]LockPart{{File: l.File, Digest: l.Digest}}, l.Parts...)
 	return slices.DeleteFunc(list, func(p LockPart) bool { return p.Digest == "" })
 }

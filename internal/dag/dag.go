@@ -2,10 +2,7 @@
 // scheduling. It does not depend on tasks.
 package dag
 
-import (
-	"container/heap"
-	"slices"
-)
+import "slices"
 
 // Graph has n nodes and edges that say "before comes first". It is not safe for
 // concurrent changes.
@@ -22,6 +19,28 @@ func New(n int) *Graph {
 		at := room[2*usual*i:]
 		g.after[i], g.before[i] = at[:0:usual], at[usual:usual:2*usual]
 	}
+	return g
+}
+
+// Of returns the graph of n nodes with the edges that edges passes to its argument. It calls edges twice: the
+// first time only counts them.
+func Of(n int, edges func(add func(before, after int))) *Graph {
+	g := &Graph{after: make([][]int, n), before: make([][]int, n)}
+	outs, ins, all := make([]int, n), make([]int, n), 0
+	edges(func(before, after int) {
+		outs[before]++
+		ins[after]++
+		all++
+	})
+	room := make([]int, 2*all) // one allocation for all
+	take := func(size int) (list []int) {
+		list, room = room[:0:size], room[size:]
+		return list
+	}
+	for i := range n {
+		g.after[i], g.before[i] = take(outs[i]), take(ins[i])
+	}
+	edges(g.AddEdge)
 	return g
 }
 
@@ -57,14 +76,13 @@ func (g *Graph) Order() []int {
 			ready = append(ready, node)
 		}
 	}
-	heap.Init(&ready)
 	order := make([]int, 0, g.Len())
-	for ready.Len() > 0 {
-		node := heap.Pop(&ready).(int)
+	for len(ready) > 0 {
+		node := ready.pop()
 		order = append(order, node)
 		for _, next := range g.after[node] {
 			if waits[next]--; waits[next] == 0 {
-				heap.Push(&ready, next)
+				ready.push(next)
 			}
 		}
 	}
@@ -158,15 +176,34 @@ func (g *Graph) Heaviest(weight func(node int) int64) (path []int) {
 	return path
 }
 
+// intHeap is a binary heap, whose smallest number is the first. A sorted slice is one.
 type intHeap []int
 
-func (h intHeap) Len() int           { return len(h) }
-func (h intHeap) Less(i, j int) bool { return h[i] < h[j] }
-func (h intHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *intHeap) Push(x any)        { *h = append(*h, x.(int)) }
-func (h *intHeap) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
+func (h *intHeap) push(x int) {
+	*h = append(*h, x)
+	list := *h
+	for i := len(list) - 1; i > 0 && list[(i-1)/2] > list[i]; i = (i - 1) / 2 {
+		list[i], list[(i-1)/2] = list[(i-1)/2], list[i]
+	}
+}
+
+// pop removes the smallest number.
+func (h *intHeap) pop() int {
+	list := *h
+	smallest, last := list[0], len(list)-1
+	list[0] = list[last]
+	list = list[:last]
+	for i := 0; ; {
+		least := 2*i + 1 // the smaller child
+		if right := least + 1; right < last && list[right] < list[least] {
+			least = right
+		}
+		if least >= last || list[i] <= list[least] {
+			break
+		}
+		list[i], list[least] = list[least], list[i]
+		i = least
+	}
+	*h = list
+	return smallest
 }

@@ -40,6 +40,8 @@ type Files interface {
 	Walked(path string) bool
 	// Ignored reports whether path, a directory if dir is set, is outside the walk, whether it exists or not.
 	Ignored(path string, dir bool) bool
+	// IgnoresAny reports whether one of paths, clean and relative to the directory base, is Ignored as a file or as a directory.
+	IgnoresAny(base string, paths []string) bool
 	// MayHide reports whether ignored files may match a glob that starts with the directory prefix and ends with last.
 	MayHide(prefix, last string) bool
 	// TracksBelow reports whether git tracks a path at or below path; Unsure whether it may track unknown files.
@@ -140,10 +142,15 @@ func Prefix(base, glob string) string {
 	if rooted, ok := strings.CutPrefix(glob, "//"); ok {
 		base, glob = ".", rooted
 	}
+	return path.Join(base, LiteralPart(glob))
+}
+
+// LiteralPart returns the part of a glob in front of the first element with a wildcard.
+func LiteralPart(glob string) string {
 	if i := strings.IndexAny(glob, `*?[{\`); i >= 0 {
-		glob = glob[:strings.LastIndexByte(glob[:i], '/')+1]
+		return glob[:strings.LastIndexByte(glob[:i], '/')+1]
 	}
-	return path.Join(base, glob)
+	return glob
 }
 
 // Upwards yields a path relative to the root and its parents, "." last.

@@ -26,7 +26,7 @@ type finder struct {
 // Paths are relative to the workspace, and may be removed by now. A directory stands for all files in
 // it.
 func Affected(p *plan.Plan, files *tree.Tree, history *History, changed []string) (map[*plan.Task]bool, error) {
-	f := &finder{plan: p, tree: files, history: history, circles: plan.Circles(p.Workspace.Dishes), sources: make(map[*plan.Circle]bool), tasks: make(map[*plan.Task]bool)}
+	f := &finder{plan: p, tree: files, history: history, circles: p.Circles(), sources: make(map[*plan.Circle]bool), tasks: make(map[*plan.Task]bool)}
 	f.changed = f.widen(changed)
 	var err error
 	if f.owners, err = newOwnerships(p.Workspace, p.TasksOf); err != nil {

@@ -179,7 +179,7 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 		builders:    &builderPool{Secret: LocalSecret(o.State)},
 		tasks:       make([]facts, len(p.Tasks)),
 		last:        o.View,
-		circles:     plan.Circles(p.Workspace.Dishes),
+		circles:     p.Circles(),
 		lockfiles:   newLockfiles(p.Workspace, o.Tree),
 		sources:     make(map[*plan.Circle]*sourceSet, len(p.Workspace.Dishes)),
 		withLinks:   make(map[*plan.Circle]bool),

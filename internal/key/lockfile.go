@@ -48,6 +48,10 @@ func (s *lockfiles) put(d *dish.Dish, answer adapters.LockAnswer) {
 			list = append(list, lockfile{p, part.Digest, entry})
 		}
 	}
+	if len(list) == 0 {
+		delete(s.byDish, d)
+		return
+	}
 	slices.SortFunc(list, func(a, b lockfile) int { return strings.Compare(a.path, b.path) })
 	s.byDish[d] = list
 }

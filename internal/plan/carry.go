@@ -14,10 +14,10 @@ import (
 // linked to that dish in turn, too.
 type carrier struct {
 	*builder
-	circles map[*dish.Dish]*Circle
-	loads   map[*Circle]*load
-	own     map[*dish.Dish]*load   // only those that carry something
-	made    map[*dish.Dish][]*Task // the tasks that make files that the tasks of a dish read
+	loads map[*Circle]*load
+	own   map[*dish.Dish]*load   // only those that carry something
+	made  map[*dish.Dish][]*Task // the tasks that make files that the tasks of a dish read
+	paths []string               // for reuse, see mayHide
 }
 
 // load is what a link carries.
@@ -39,7 +39,7 @@ func (b *builder) carry(edges []innerEdge) []innerEdge {
 			b.carrier.made[e.task.Dish] = append(b.carrier.made[e.task.Dish], e.build)
 		}
 	}
-	for _, d := range b.ws.Dishes { // before the tasks of any dish have more inputs
+	for _, d := range b.linkTargets() { // before the tasks of any dish have more inputs
 		b.carrier.ownOf(d)
 	}
 	if len(b.carrier.own) == 0 {
@@ -50,6 +50,20 @@ func (b *builder) carry(edges []innerEdge) []innerEdge {
 		more = append(more, b.carrier.carryTo(t)...)
 	}
 	return more
+}
+
+// linkTargets returns the dishes that dishes are linked to.
+func (b *builder) linkTargets() (list []*dish.Dish) {
+	seen := make(map[*dish.Dish]bool)
+	for _, d := range b.ws.Dishes {
+		for i := range d.Links {
+			if to := d.Links[i].To; !seen[to] {
+				seen[to] = true
+				list = append(list, to)
+			}
+		}
+	}
+	return list
 }
 
 // carryTo makes t read what its links carry, and returns the edges to the tasks that make such files.
@@ -91,10 +105,7 @@ func addFirst(list, more []string) []string {
 
 // loadOf returns what a link to d carries, nil for nothing.
 func (c *carrier) loadOf(d *dish.Dish) *load {
-	if c.circles == nil {
-		c.circles = Circles(c.ws.Dishes)
-	}
-	return c.ofCircle(c.circles[d])
+	return c.ofCircle(c.circles()[d])
 }
 
 func (c *carrier) ofCircle(circle *Circle) *load {
@@ -106,7 +117,7 @@ func (c *carrier) ofCircle(circle *Circle) *load {
 		l = l.with(c.own[d])
 	}
 	for _, d := range circle.Links {
-		l = l.with(c.ofCircle(c.circles[d]))
+		l = l.with(c.ofCircle(c.circles()[d]))
 	}
 	c.loads[circle] = l
 	return l
@@ -131,7 +142,7 @@ func (l *load) with(o *load) *load {
 
 // ownOf finds what d itself adds to its load.
 func (c *carrier) ownOf(d *dish.Dish) {
-	l := &load{made: c.made[d]}
+	l := load{made: c.made[d], globs: beyond(d)}
 	add := func(globs ...string) {
 		for _, g := range globs {
 			if g = anchor(d, g); !slices.Contains(l.globs, g) {
@@ -139,25 +150,59 @@ func (c *carrier) ownOf(d *dish.Dish) {
 			}
 		}
 	}
-	l.globs = beyond(d)
-	parts := c.partsOf(d)
 	for _, t := range c.readers(d) {
-		for _, g := range t.extra {
-			if leadsOut(g) && !strings.HasPrefix(g, "!") && !slices.Contains(parts, g) {
-				add(g)
-			}
-		}
+		add(c.extraOf(t)...)
 	}
 	for _, t := range c.byDish[d] {
 		if t.takesIn() {
-			add(slices.DeleteFunc(slices.Clone(t.declared), func(g string) bool { return !c.carries(d, g) })...)
+			add(c.declaredOf(t)...)
 			l.onDisk = addFirst(l.onDisk, t.OnDisk)
 		}
 	}
 	add(c.embedded[d]...)
 	if l.naming = c.mayName(".", l.globs); len(l.globs)+len(l.onDisk)+len(l.made) > 0 {
-		c.own[d] = l
+		own := l // so that the l of most dishes needs no memory
+		c.own[d] = &own
 	}
+}
+
+// extraOf returns the globs of the recipe of t for files above the dish, without files of which a key has only
+// the part that the dish uses.
+func (c *carrier) extraOf(t *Task) []string {
+	if len(t.extra) == 0 {
+		return nil
+	}
+	parts := c.partsOf(t.Dish)
+	return slices.DeleteFunc(slices.Clone(t.extra), func(g string) bool {
+		return !leadsOut(g) || strings.HasPrefix(g, "!") || slices.Contains(parts, g)
+	})
+}
+
+// declaredOf returns those globs of t, from dish.toml or its recipe, that may name files that are no default
+// inputs of the dish: files elsewhere, and ignored ones that no task of the dish makes.
+func (c *carrier) declaredOf(t *Task) (globs []string) {
+	hide := c.mayHide(t)
+	for _, g := range t.declared {
+		if !strings.HasPrefix(g, "!") && (leadsOut(g) || hide && c.namesIgnored(t.Dish, g)) {
+			globs = append(globs, g)
+		}
+	}
+	return globs
+}
+
+// mayHide reports whether one of the globs of t may name ignored files. Most name none, and are not looked at
+// one by one.
+func (c *carrier) mayHide(t *Task) bool {
+	if len(t.Naming) > 0 || c.ws.Files == nil {
+		return true
+	}
+	c.paths = c.paths[:0]
+	for _, g := range t.declared {
+		if !strings.HasPrefix(g, "!") && !leadsOut(g) {
+			c.paths = append(c.paths, path.Clean(dish.LiteralPart(g)))
+		}
+	}
+	return len(c.paths) > 0 && c.ws.Files.IgnoresAny(t.Dish.Path, c.paths)
 }
 
 // partsOf returns the globs of the files of which a key has only the part that d uses.
@@ -173,10 +218,11 @@ func (c *carrier) partsOf(d *dish.Dish) (globs []string) {
 // readers returns the tasks of d whose recipes name what a dependant may read, too: its build, and if
 // it has none, what takes the place of one. The configuration of a linter is nothing to others.
 func (c *carrier) readers(d *dish.Dish) (list []*Task) {
-	if build := c.task(d, "build"); build != nil && !build.script {
-		return []*Task{build}
+	own := c.byDish[d]
+	if i := slices.IndexFunc(own, func(t *Task) bool { return t.Name == "build" && !t.script }); i >= 0 {
+		return own[i : i+1]
 	}
-	for _, t := range c.byDish[d] {
+	for _, t := range own {
 		if t.Lifecycle && !t.script && t.Name != "lint" {
 			list = append(list, t)
 		}
@@ -184,17 +230,11 @@ func (c *carrier) readers(d *dish.Dish) (list []*Task) {
 	return list
 }
 
-// carries reports whether a glob that dish.toml of d declares may name files that are no default
-// inputs of d: files elsewhere, and ignored ones that no task of d makes.
-func (c *carrier) carries(d *dish.Dish, g string) bool {
-	if strings.HasPrefix(g, "!") {
-		return false
-	}
-	if leadsOut(g) {
-		return true
-	}
-	at := dish.Prefix(d.Path, g)
-	if t := c.ws.Files; t != nil && !t.Ignored(at, false) && !t.Ignored(at, true) && !c.mayName(d.Path, []string{g}) {
+// namesIgnored reports whether a glob of d, which does not lead out of it, may name ignored files that no task
+// of d makes.
+func (c *carrier) namesIgnored(d *dish.Dish, g string) bool {
+	at := path.Clean(dish.LiteralPart(g))
+	if t := c.ws.Files; t != nil && !t.IgnoresAny(d.Path, []string{at}) && !c.mayName(d.Path, []string{g}) {
 		return false // its files are sources of d
 	}
 	set, err := glob.Compile(d.Path, []string{g})

@@ -28,7 +28,7 @@ func (b *builder) connectLinked(t *Task, via Via) {
 			}
 		}
 	}
-	t.Sources = linked(t.Dish, !t.skipsPrivate)
+	t.Sources = b.linked(t.Dish, !t.skipsPrivate)
 }
 
 // addArgs adds arguments of the command line to the command of t. With arguments the command may use
@@ -78,20 +78,41 @@ func (b *builder) awaitBuild(t *Task, l dish.Link, via Via, seen map[*dish.Dish]
 }
 
 // linked returns the dishes whose sources are in the keys of d, by path: those that it is directly
-// linked to, other than by outputs. The digest of each covers the dishes that it is linked to in
-// turn, except by private links. An independent dish has none.
-func linked(d *dish.Dish, private bool) []*dish.Dish {
+// linked to, other than by outputs, and only with private also by private links. The digest of each covers the
+// dishes that it is linked to in turn, except by private links. An independent dish has none.
+func (b *builder) linked(d *dish.Dish, private bool) []*dish.Dish {
+	l, known := b.links[d]
+	if !known {
+		l = sourceLinksOf(d)
+		b.links[d] = l
+	}
+	if private {
+		return l.all
+	}
+	return l.public
+}
+
+// sourceLinks are the results of builder.linked for one dish. Nobody changes them.
+type sourceLinks struct{ all, public []*dish.Dish }
+
+func sourceLinksOf(d *dish.Dish) (l sourceLinks) {
 	if d.Config != nil && d.Config.ForceIndependent {
-		return nil
+		return l
 	}
-	var list []*dish.Dish
-	for _, l := range d.Links {
-		if l.Via != "outputs" && l.To != d && (private || !l.Private) && !slices.Contains(list, l.To) {
-			list = append(list, l.To)
+	list := func(private bool) []*dish.Dish {
+		var list []*dish.Dish
+		for i := range d.Links {
+			if l := &d.Links[i]; l.Via != "outputs" && l.To != d && (private || !l.Private) && !slices.Contains(list, l.To) {
+				list = append(list, l.To)
+			}
 		}
+		slices.SortFunc(list, byPath)
+		return list
 	}
-	slices.SortFunc(list, func(x, y *dish.Dish) int { return strings.Compare(x.Path, y.Path) })
-	return list
+	if l.all = list(true); !slices.ContainsFunc(d.Links, func(l dish.Link) bool { return l.Private }) {
+		return sourceLinks{l.all, l.all}
+	}
+	return sourceLinks{l.all, list(false)}
 }
 
 // depend adds a dependency. Of two dependencies on one task, by key and by outputs, the one by key

@@ -73,6 +73,9 @@ func (b *builder) generated() generated {
 			if strings.HasPrefix(o.Glob, "!") || (t.Lifecycle || t.script) && !o.Declared {
 				continue
 			}
+			if t.Lifecycle && len(b.nest[t.Dish]) == 0 && !leadsOut(o.Glob) {
+				continue // only its own dish holds it
+			}
 			m := maker{prefix: dish.Prefix(t.Dish.Path, o.Glob), task: t, output: o.Glob, pos: o.Pos}
 			for _, d := range b.holders(m) {
 				if own := d.Path == t.Dish.Path; own && !t.Lifecycle || !own && o.Declared {
@@ -116,7 +119,7 @@ func (b *builder) linkedAll(t *Task) (list []*dish.Dish) {
 			if !seen[d] {
 				seen[d] = true
 				list = append(list, d)
-				add(linked(d, false))
+				add(b.linked(d, false))
 			}
 		}
 	}

@@ -72,29 +72,37 @@ func planOf(ws *dish.Workspace, tasks []*Task, g *dag.Graph) *Plan {
 
 // graphOf numbers tasks by their position and returns the graph of their dependencies.
 func graphOf(tasks []*Task) *dag.Graph {
-	for i, t := range tasks {
-		t.Index = i
-	}
-	g := dag.New(len(tasks))
-	for _, t := range tasks {
-		for _, d := range t.Deps {
-			g.AddEdge(d.Task.Index, t.Index)
-		}
-	}
-	return g
+	number(tasks)
+	return dag.Of(len(tasks), func(add func(before, after int)) { addDeps(tasks, add) })
 }
 
 // orderOf is graphOf with edges from the tasks in behind, which come first but are no dependencies.
 func orderOf(tasks []*Task) *dag.Graph {
-	g := graphOf(tasks)
-	for _, t := range tasks {
-		for _, first := range t.behind {
-			if i := first.Index; i < len(tasks) && tasks[i] == first {
-				g.AddEdge(i, t.Index)
+	number(tasks)
+	return dag.Of(len(tasks), func(add func(before, after int)) {
+		addDeps(tasks, add)
+		for _, t := range tasks {
+			for _, first := range t.behind {
+				if i := first.Index; i < len(tasks) && tasks[i] == first {
+					add(i, t.Index)
+				}
 			}
 		}
+	})
+}
+
+func number(tasks []*Task) {
+	for i, t := range tasks {
+		t.Index = i
 	}
-	return g
+}
+
+func addDeps(tasks []*Task, add func(before, after int)) {
+	for _, t := range tasks {
+		for _, d := range t.Deps {
+			add(d.Task.Index, t.Index)
+		}
+	}
 }
 
 func (b *builder) cycle(tasks []*Task, cycle []int) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bentobuild/bento/internal/dag"
 	"github.com/bentobuild/bento/internal/dish"
 )
 
@@ -239,10 +240,13 @@ func (b *builder) acyclic(edges []innerEdge) []innerEdge {
 	if len(edges) == 0 {
 		return nil
 	}
-	all := graphOf(b.tasks)
-	for _, e := range edges {
-		all.AddEdge(e.build.Index, e.task.Index)
-	}
+	number(b.tasks)
+	all := dag.Of(len(b.tasks), func(add func(before, after int)) {
+		addDeps(b.tasks, add)
+		for _, e := range edges {
+			add(e.build.Index, e.task.Index)
+		}
+	})
 	ring := make([]int, len(b.tasks))
 	for i, component := range all.Components() {
 		for _, n := range component {

@@ -16,10 +16,11 @@ import (
 // Lost returns the problems of the language of a dish whose dish.toml names an adapter that is missing,
 // refused or has failed; none for any other dish. Nothing is known of its recipes and links.
 func Lost(d *dish.Dish) []diagnostics.Diagnostic {
-	var problems diagnostics.Problems
-	if d.Failure != nil && d.Adapter == nil && d.Config != nil {
-		errors.As(d.Failure, &problems)
+	if d.Failure == nil || d.Adapter != nil || d.Config == nil {
+		return nil
 	}
+	var problems diagnostics.Problems
+	errors.As(d.Failure, &problems)
 	return problems
 }
 

@@ -37,7 +37,7 @@ func (p *Plan) Narrow(keep func(*Task) bool) (narrowed *Plan, left []*Task) {
 		}
 	}
 	narrowed = planOf(p.Workspace, tasks, orderOf(tasks))
-	narrowed.included, narrowed.Lost = p.included, slices.Clone(p.Lost)
+	narrowed.included, narrowed.circles, narrowed.Lost = p.included, p.circles, slices.Clone(p.Lost)
 	narrowed.Dishes, narrowed.byDish = p.Dishes, make(map[*dish.Dish][]*Task, len(p.byDish))
 	for d, list := range p.byDish {
 		list = slices.Clone(list)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
@@ -51,6 +52,7 @@ type Plan struct {
 
 	byDish   map[*dish.Dish][]*Task
 	included map[*dish.Dish][]Included
+	circles  func() map[*dish.Dish]*Circle
 }
 
 // TasksOf returns all tasks of a dish, in the plan or not, lifecycle tasks first.
@@ -290,7 +292,9 @@ func Sound(ws *dish.Workspace, req Request) *Plan {
 			sound = append(sound, t)
 		}
 	}
-	return planOf(ws, sound, orderOf(sound))
+	part := planOf(ws, sound, orderOf(sound))
+	part.circles = p.circles
+	return part
 }
 
 // resolved returns the plan. whole is false if an error was found, such as an unresolved name.
@@ -301,7 +305,7 @@ func resolved(ws *dish.Workspace, req Request) (p *Plan, whole bool, problems []
 	roots := b.selectTasks(req, dishes)
 	whole = len(diagnostics.Errors(b.problems)) == 0
 	p = b.assemble(roots) // reports cycles, too
-	p.Dishes, p.byDish, p.included = dishes, b.byDish, b.included
+	p.Dishes, p.byDish, p.included, p.circles = dishes, b.byDish, b.included, b.circles
 	p.Lost = b.lostDishes(req, p.Tasks, dishes)
 	return p, whole, diagnostics.Sorted(b.problems)
 }
@@ -320,8 +324,10 @@ type builder struct {
 	naming   map[string]bool // by prefix and last element of a glob: see mayName
 	nest     Nest
 	inner    map[*dish.Dish][]*dish.Dish // by dish: the result of Counted
-	line     [][]*Task                   // by name of the request: its tasks
-	asked    map[*dish.Dish]bool         // dishes without their adapter of which the request names a task
+	links    map[*dish.Dish]sourceLinks
+	circles  func() map[*dish.Dish]*Circle
+	line     [][]*Task           // by name of the request: its tasks
+	asked    map[*dish.Dish]bool // dishes without their adapter of which the request names a task
 	problems []diagnostics.Diagnostic
 }
 
@@ -337,8 +343,12 @@ func newBuilder(ws *dish.Workspace) *builder {
 		embedded: make(map[*dish.Dish][]string),
 		nest:     Nested(ws.Dishes),
 		inner:    make(map[*dish.Dish][]*dish.Dish),
+		links:    make(map[*dish.Dish]sourceLinks, len(ws.Dishes)),
 		asked:    make(map[*dish.Dish]bool),
 	}
+	b.circles = sync.OnceValue(func() map[*dish.Dish]*Circle {
+		return circlesOf(ws.Dishes, func(d *dish.Dish) []*dish.Dish { return b.linked(d, false) })
+	})
 	for _, d := range ws.Dishes {
 		b.byName[d.Name] = d
 		b.byDish[d] = resolve(b, d)

@@ -3,6 +3,7 @@ package tree
 import (
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/bentobuild/bento/internal/git"
 	"github.com/bentobuild/bento/internal/tree/disk"
@@ -32,6 +33,7 @@ type dirNode struct {
 	// n. It is nil where n has no .git, and for the root.
 	Tracks func() *git.Files
 	late   deferredFiles
+	last   atomic.Uint32 // the index in Dirs of the one that Child found last
 }
 
 // nodeIgnores is the ignore file of a directory.
@@ -109,6 +111,12 @@ func (n *dirNode) fill(out []disk.Entry) []disk.Entry {
 
 // Child returns the directory path directly in n, nil if it was not walked.
 func (n *dirNode) Child(path string) *dirNode {
+	last := int(n.last.Load()) // callers mostly ask for the directories in their order
+	for i := last; i < min(last+2, len(n.Dirs)); i++ {
+		if n.Dirs[i].Path == path {
+			return n.found(i)
+		}
+	}
 	from := 0 // the paths have n's own in common
 	if n.Path != "" {
 		from = len(n.Path) + 1
@@ -118,7 +126,7 @@ func (n *dirNode) Child(path string) *dirNode {
 		mid := int(uint(low+high) / 2)
 		switch c := disk.CompareDirs(path[from:], n.Dirs[mid].Path[from:]); {
 		case c == 0:
-			return n.Dirs[mid]
+			return n.found(mid)
 		case c < 0:
 			high = mid
 		default:
@@ -128,9 +136,21 @@ func (n *dirNode) Child(path string) *dirNode {
 	return nil
 }
 
-// Find returns the directory path below n, or its last walked parent.
+// found notes and returns the directory that Child has found.
+func (n *dirNode) found(at int) *dirNode {
+	if n.last.Load() != uint32(at) {
+		n.last.Store(uint32(at))
+	}
+	return n.Dirs[at]
+}
+
+// Find returns the directory path, which is n or below it, or its last walked parent.
 func (n *dirNode) Find(path string) *dirNode {
-	for end := 0; end < len(path); end++ {
+	end := len(n.Path)
+	if end > 0 {
+		end++
+	}
+	for ; end < len(path); end++ {
 		if i := strings.IndexByte(path[end:], '/'); i >= 0 {
 			end += i
 		} else {

@@ -289,6 +289,26 @@ func (t *Tree) Ignored(path string, dir bool) bool {
 	return !dir || !known.HasIn(path) && !known.HasLink(path) && !t.inNested(path, (*dirNode).TrackedIn) && !t.inNested(path, (*dirNode).TrackedLink)
 }
 
+// IgnoresAny reports whether Ignored returns true for one of paths, as a file or as a directory. They are
+// clean, and relative to the directory base.
+func (t *Tree) IgnoresAny(base string, paths []string) bool {
+	base = clean(base)
+	var ruled []string // mostly empty
+	t.mu.RLock()
+	n := t.top.Find(base)
+	for _, p := range paths {
+		at := base
+		if p != "." {
+			at = join(base, p)
+		}
+		if near := n.Find(at); glob.Reserved(at) || t.ruledOutBelow(near, at, false) || t.ruledOutBelow(near, at, true) {
+			ruled = append(ruled, at)
+		}
+	}
+	t.mu.RUnlock()
+	return slices.ContainsFunc(ruled, func(at string) bool { return t.Ignored(at, false) || t.Ignored(at, true) })
+}
+
 // hides reports whether the file path directly in n is ignored.
 func (t *Tree) hides(n *dirNode, path string) bool {
 	return (n.Only || t.rulesIn(n).Match(path, false) == ignore.Ignored) && !t.outer.Tracked().Has(path) && !n.Tracked(path)
@@ -299,6 +319,11 @@ func (t *Tree) ruledOut(path string, dir bool) bool {
 	t.mu.RLock()
 	n := t.top.Find(path)
 	t.mu.RUnlock()
+	return t.ruledOutBelow(n, path, dir)
+}
+
+// ruledOutBelow is ruledOut for a path whose last walked directory is n.
+func (t *Tree) ruledOutBelow(n *dirNode, path string, dir bool) bool {
 	if n.Only || n.Path == path {
 		return n.Only
 	}

@@ -228,4 +228,9 @@ func appendDir(b []byte, dir string) []byte {
 	return append(append(b, dir...), '/')
 }
 
-func join(dir, name string) string { return string(append(appendDir(nil, dir), name...)) }
+func join(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
+}
