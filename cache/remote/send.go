@@ -45,6 +45,7 @@ type group struct {
 	from  map[Digest]source
 	order []Digest // of from
 	held  int
+	room  []byte // for copies
 }
 
 // source is where the bytes of a blob are.
@@ -63,7 +64,7 @@ type item struct {
 }
 
 func (s *overBackend) newGroup(disk *cache.Disk) *group {
-	return &group{s: s, disk: disk, from: make(map[Digest]source)}
+	return &group{s: s, disk: disk, from: make(map[Digest]source), room: make([]byte, 64<<10)}
 }
 
 // add prepares a result: it hashes the blobs whose digests on the wire are unknown, and seals the record.
@@ -128,7 +129,7 @@ func (g *group) wire(ctx context.Context, b Blob) (Digest, error) {
 	}
 	defer f.Close()
 	h := sha256.New()
-	n, err := io.Copy(h, &stoppable{func() error { return context.Cause(ctx) }, f}) // at the end of f its BLAKE3 digest is verified, too
+	n, err := io.CopyBuffer(h, &stoppable{func() error { return context.Cause(ctx) }, f}, g.room) // at the end of f its BLAKE3 digest is verified, too
 	if err != nil {
 		return Digest{}, &LocalError{err}
 	}
