@@ -90,7 +90,10 @@ func FindRemote(h *workspace.Host, cfg *config.Workspace, mode config.CacheMode)
 	}
 	problems := r.readKeys()
 	r.Read, r.Write = mode.Remote.Read && mode.Local.Read, mode.Remote.Write && mode.Local.Write
-	r.mayRead(mode)
+	if r.mayRead(mode); r.Why.Read == noKeys {
+		problems = append(problems, pos.Warning("remote_without_keys", "no result of the remote cache is used: %s", noKeys).
+			WithHint(`bento cache keygen NAME makes a key; with remote_trust = "server" all who can write to the server are trusted`))
+	}
 	return r, append(problems, r.mayWrite(mode)...)
 }
 
@@ -118,6 +121,9 @@ func (r *Remote) readKeys() (problems []diagnostics.Diagnostic) {
 	return problems
 }
 
+// noKeys says why no result could be trusted.
+const noKeys = `remote_trust is "signed", and [cache] remote_keys has no key`
+
 // mayRead decides whether results are looked for.
 func (r *Remote) mayRead(mode config.CacheMode) {
 	switch {
@@ -125,7 +131,7 @@ func (r *Remote) mayRead(mode config.CacheMode) {
 	case !mode.Local.Read:
 		r.Why.Read = "its results are kept in the local cache, from which nothing is taken"
 	case r.set.Trust == config.TrustSigned && len(r.keys) == 0:
-		r.Why.Read = "remote_trust is \"signed\", and [cache] remote_keys has no key"
+		r.Why.Read = noKeys
 	}
 	r.Read = r.Read && r.Why.Read == ""
 }
@@ -138,8 +144,6 @@ func (r *Remote) mayWrite(mode config.CacheMode) (problems []diagnostics.Diagnos
 		return nil
 	case !mode.Local.Write:
 		r.Why.Write = "a result that is not stored in the local cache cannot be sent"
-	case !r.Known:
-		r.Why.Write = "only the repository names the server: name it in $" + remoteEnv + " or your own configuration, too"
 	case r.Scopes.Write == "":
 		r.Why.Write = r.Scopes.Why
 	case value == "" && r.set.Trust == config.TrustSigned:

@@ -188,7 +188,7 @@ func (e *Endpoint) Origin() string {
 }
 
 // Known reports whether the user has named the server of e: own are those of the user's own configuration and environment. A server
-// that only the repository names receives no credentials, and nothing is written there: the repository may be anyone's.
+// that only the repository names receives no credentials: the repository may be anyone's. What needs none can be written there.
 func (e *Endpoint) Known(own ...*Endpoint) bool {
 	for _, o := range own {
 		if o != nil && o.Origin() == e.Origin() && (e.TLS || !o.TLS) {
