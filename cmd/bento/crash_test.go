@@ -34,6 +34,7 @@ type scenario struct {
 	args    []string // arguments of the killed bento
 	sources map[string]string
 	bounded bool // the cache is too small to keep anything
+	remote  bool // all runs share a remote cache
 	// damaged says that the cache was damaged before. Only fsck reads the whole cache, so damage may stay
 	// until then.
 	damaged bool
@@ -105,12 +106,19 @@ func scenarios() []scenario {
 		{name: "install again", prepare: func(w *world) { w.write(installing(first())); built(w) }, args: run, sources: reinstalling(first())},
 		{name: "module", args: run, sources: calling(first())},
 		{name: "module again", prepare: func(w *world) { w.write(calling(first())); built(w) }, args: run, sources: edited(calling(first()), "call/src")},
+		{name: "send", remote: true, args: run, sources: sharing(first())},
+		{name: "receive", remote: true, prepare: func(w *world) { w.write(sharing(first())); built(w); w.clean(); w.forget() }, args: run, sources: sharing(first())},
 		{name: "why", prepare: built, args: []string{"why", "app:build"}, sources: edited(first(), "lib/src")},
 	}
 }
 
 func edited(files map[string]string, path string) map[string]string {
 	files[path] += "edited\n"
+	return files
+}
+
+func sharing(files map[string]string) map[string]string {
+	files["bento.toml"] += "[cache]\nremote_trust = \"server\"\nmode = \"remote:rw\"\n"
 	return files
 }
 
@@ -168,18 +176,24 @@ func crash(t *testing.T, bento string, s scenario) {
 	if s.sources == nil {
 		s.sources = first()
 	}
+	var env []string
+	if s.remote {
+		env = []string{"BENTO_REMOTE=file://" + t.TempDir()}
+	}
 	truth := newWorld(t, bento)
 	truth.write(s.sources)
 	truth.must("run", "build", "test")
 	want := truth.outputs()
 
 	before := newWorld(t, bento)
+	before.env = env
 	before.write(first())
 	if s.prepare != nil {
 		s.prepare(before)
 	}
 	before.write(s.sources)
 	w := newWorld(t, bento)
+	w.env = env
 	w.copyOf(before)
 	n := w.countPoints(s.args)
 	if n == 0 {
@@ -286,6 +300,7 @@ type world struct {
 	t              *testing.T
 	bento          string
 	dir, ws, cache string
+	env            []string // of all runs
 }
 
 func newWorld(t *testing.T, bento string) *world {
@@ -308,7 +323,7 @@ func (w *world) run(env []string, args ...string) (out, errs string, err error) 
 			cmd.Env = append(cmd.Env, name+"="+dir)
 		}
 	}
-	cmd.Env = append(cmd.Env, env...)
+	cmd.Env = append(append(cmd.Env, w.env...), env...)
 	err = cmd.Run()
 	return stdout.String(), stderr.String(), err
 }
@@ -396,6 +411,15 @@ var made = []string{"lib/out", "app/bin", "end/big", "mod/out", "call/d"}
 func (w *world) clean() {
 	for _, path := range made {
 		w.remove(path)
+	}
+}
+
+// forget removes the cache and the state.
+func (w *world) forget() {
+	for _, dir := range []string{w.cache, filepath.Join(w.ws, ".bento")} {
+		if err := os.RemoveAll(dir); err != nil {
+			w.t.Fatal(err)
+		}
 	}
 }
 

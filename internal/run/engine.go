@@ -73,6 +73,7 @@ type engine struct {
 	outDir          func() (path string, discard func(again bool), err error) // for the outputs of a tool
 	unstage         func()                                                    // removes these and the stage; the journal is closed after it
 	installs        map[string]*scopeInstall
+	stale           map[string]bool // scopes by their id, of those that were looked at: whether their install is out of date
 	installReports  []*Install
 	release         func()              // unlocks the workspace for other runs
 	touched         bool                // an execution or a restore has begun

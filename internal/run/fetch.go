@@ -7,6 +7,7 @@ import (
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
+	"github.com/bentobuild/bento/internal/plan"
 )
 
 // Evaluations look up results in the store, one by one, because that is quick. Results that the store lacks are asked
@@ -105,7 +106,7 @@ func (e *engine) heard(ctx context.Context) {
 		q := n.far
 		switch {
 		case a.Found:
-			q.until = time.Now().Add(max(time.Until(e.patience(n)), min(a.Took/waitShare, maxMore)))
+			e.foundFor(ctx, n, a.Took)
 			continue
 		case a.Here && e.arrived(ctx, n, a.Key):
 			hits = append(hits, n)
@@ -116,6 +117,15 @@ func (e *engine) heard(ctx context.Context) {
 	}
 	e.warnRemote()
 	e.spread(ctx, hits)
+}
+
+// foundFor lets a task wait on for a result that was found, which took a time to make.
+func (e *engine) foundFor(ctx context.Context, n *node, took time.Duration) {
+	more := min(took/waitShare, maxMore)
+	if e.wouldInstall(ctx, n.task) {
+		more = maxMore
+	}
+	n.far.until = time.Now().Add(max(more, time.Until(e.patience(ctx, n))))
 }
 
 // arrived handles a result that has arrived, and reports whether a task is a hit by it that has not begun.
@@ -134,7 +144,12 @@ func (e *engine) arrived(ctx context.Context, n *node, k cache.Key) bool {
 			e.ask(ctx, []*node{n}) // the path sets have further keys
 		}
 		return q.got
-	case begun, inInstall:
+	case inInstall:
+		if e.installs[n.task.Dish.ScopeID()].first != n.task && k != q.sets {
+			return e.leaveInstall(ctx, n)
+		}
+		fallthrough
+	case begun:
 		q.here = q.here || k != q.sets
 	case executing:
 		if q.here || k == q.sets || n.cancel == nil {
@@ -144,6 +159,19 @@ func (e *engine) arrived(ctx context.Context, n *node, k cache.Key) bool {
 		n.cancel() // see overtake
 	}
 	return false
+}
+
+// leaveInstall puts a hit that waits for an install, which it does not need, into the queue, and reports whether it is
+// one.
+func (e *engine) leaveInstall(ctx context.Context, n *node) bool {
+	e.keep(e.keys.Evaluate(ctx, n.task))
+	if n.ev.Status != key.Hit {
+		return false
+	}
+	n.far.got = true
+	n.to(ready)
+	e.queue.Add(n.task)
+	return true
 }
 
 // spread evaluates the tasks that wait for hits which have just arrived, and asks for their results.
@@ -203,7 +231,7 @@ func (e *engine) settle(ctx context.Context) {
 }
 
 // waits reports whether a task that could start waits for an answer.
-func (e *engine) waits(n *node, now time.Time) bool {
+func (e *engine) waits(ctx context.Context, n *node, now time.Time) bool {
 	q := n.far
 	if q == nil || q.open == 0 || n.ev == nil || n.ev.Status == key.Hit || n.phase != ready {
 		return false
@@ -212,7 +240,7 @@ func (e *engine) waits(n *node, now time.Time) bool {
 		return true
 	}
 	if q.until.IsZero() {
-		q.until = e.patience(n)
+		q.until = e.patience(ctx, n)
 	}
 	if now.Before(q.until) {
 		if e.wake.IsZero() || q.until.Before(e.wake) {
@@ -231,13 +259,34 @@ func (e *engine) waits(n *node, now time.Time) bool {
 // waitShare is the part of its usual duration that a task waits for an answer at most. Once its result was found, the
 // duration where it was made counts, up to maxMore.
 const (
-	waitShare = 4
-	maxMore   = 2 * time.Second
+	waitShare    = 4
+	maxMore      = 2 * time.Second
+	installShare = 4 // an install takes seconds, and leaves more than outputs
 )
 
-// patience returns until when a task waits for an answer.
-func (e *engine) patience(n *node) time.Time {
+// wouldInstall reports whether a task would start an install in this run.
+func (e *engine) wouldInstall(ctx context.Context, t *plan.Task) bool {
+	if !awaitsInstall(t) || e.opts.SkipInstall {
+		return false
+	}
+	id := t.Dish.ScopeID()
+	needed, known := e.stale[id]
+	if !known {
+		if e.stale == nil {
+			e.stale = make(map[string]bool)
+		}
+		needed = !(&installer{Env: e.env, Tree: e.tree}).UpToDate(ctx, t.Dish)
+		e.stale[id] = needed
+	}
+	return needed && e.installs[id] == nil
+}
+
+// patience returns until when a task waits for an answer. One that would start an install waits longer.
+func (e *engine) patience(ctx context.Context, n *node) time.Time {
 	wait := e.env.Remote.Patience()
+	if e.wouldInstall(ctx, n.task) {
+		return n.far.since.Add(installShare * wait)
+	}
 	if usual := e.keys.History().Of(n.task).Duration; usual > 0 {
 		wait = min(wait, usual/waitShare)
 	}

@@ -22,7 +22,7 @@ func (e *engine) enqueueAll(ctx context.Context, from *[]*node) {
 	for _, n := range list {
 		switch {
 		case n.phase != ready:
-		case e.stopped(ctx) == "" && e.waits(n, now):
+		case e.stopped(ctx) == "" && e.waits(ctx, n, now):
 			e.waiting = append(e.waiting, n)
 		case e.stopped(ctx) != "" || e.keys.Outdated(n.ev) || !e.endIfInPlace(n):
 			e.queue.Add(n.task)

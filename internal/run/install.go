@@ -29,6 +29,7 @@ var errInterrupted = errors.New("ended by the interrupt")
 
 // scopeInstall is the install of one scope in this run.
 type scopeInstall struct {
+	first  *plan.Task // the task whose turn has started it
 	done   bool
 	err    error
 	report *Install // nil if no install was needed
@@ -58,7 +59,7 @@ func (e *engine) executeInstalled(ctx context.Context, ev *key.Evaluation) {
 	switch {
 	case s == nil:
 		e.node(ev.Task).to(inInstall)
-		s = &scopeInstall{}
+		s = &scopeInstall{first: ev.Task}
 		e.installs[id] = s
 		e.job(func() func() {
 			i := (&installer{Env: e.env, Tree: e.tree, Force: e.opts.ForceInstall}).Ensure(ctx, d)
