@@ -41,9 +41,17 @@ type overBackend struct {
 }
 
 const (
-	inFlight = 64      // questions to the server at the same time
+	inFlight = 64      // questions to the server at the same time, unless its client says another number
 	maxSums  = 1 << 15 // remembered digests; 4 MiB
 )
+
+// parallel returns how many questions to a server are under way at the same time.
+func parallel(b Backend) int {
+	if p, ok := b.(interface{ Parallel() int }); ok {
+		return p.Parallel()
+	}
+	return inFlight
+}
 
 // Close implements Store.
 func (s *overBackend) Close() error { return s.server.Close() }
@@ -70,7 +78,7 @@ func (s *overBackend) Find(ctx context.Context, keys []cache.Key, answer func(An
 	next := make(chan cache.Key)
 	answers := make(chan Answer)
 	var group sync.WaitGroup
-	for range min(inFlight, len(keys)) {
+	for range min(parallel(s.server), len(keys)) {
 		group.Go(func() {
 			for key := range next {
 				found, err := s.find(ctx, key)

@@ -10,6 +10,9 @@ import (
 	"github.com/bentobuild/bento/cache/remote"
 )
 
+// Parallel returns how many calls are worth having under way at once: they share connections.
+func (c *Client) Parallel() int { return 256 }
+
 // Result returns the encoded ActionResult of an action, or remote.ErrMiss.
 func (c *Client) Result(ctx context.Context, action remote.Digest) ([]byte, error) {
 	if _, err := c.capabilities(ctx); err != nil {

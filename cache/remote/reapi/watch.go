@@ -16,30 +16,38 @@ const (
 	underway = 4 << 20          // bytes that may be on the way at once
 )
 
-// watch ends a call on which nothing happens. Calls in turn end each pause.
+// watch ends a call on which nothing happens.
 type watch struct {
 	cancel context.CancelCauseFunc
+	heard  func(within time.Duration) bool // whether the server sends anything, of other calls
+	most   time.Duration                   // how long a wait becomes while the server sends others their answers
 	timer  *time.Timer
 
 	mu     sync.Mutex
 	wait   time.Duration
+	since  time.Time    // the begin of the wait
 	ended  bool         // by stop: the timer starts no more
 	silent *SilentError // the error of a call that the watch has ended
 }
 
 func (c *Client) watched(ctx context.Context) (context.Context, *watch) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	w := &watch{cancel: cancel, wait: starting}
+	w := &watch{cancel: cancel, heard: c.http.Heard, most: c.idle, wait: starting, since: time.Now()}
 	w.timer = time.AfterFunc(starting, w.end)
 	return ctx, w
 }
 
-// end ends the call.
+// end ends the call, unless its answer only has to wait for those of other calls on a slow way.
 func (w *watch) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.ended && w.silent == nil {
-		w.silent = &SilentError{After: w.wait}
+	waited := time.Since(w.since)
+	switch {
+	case w.ended || w.silent != nil:
+	case waited < w.most && w.heard(w.wait):
+		w.timer.Reset(min(w.wait, w.most-waited))
+	default:
+		w.silent = &SilentError{After: waited}
 		w.cancel(w.silent)
 	}
 }
@@ -48,7 +56,7 @@ func (w *watch) end() {
 func (w *watch) expect(wait time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.wait = wait; !w.ended {
+	if w.wait, w.since = wait, time.Now(); !w.ended {
 		w.timer.Reset(wait)
 	}
 }
@@ -82,7 +90,7 @@ func (w *watch) stop() {
 type SilentError struct{ After time.Duration }
 
 func (e *SilentError) Error() string {
-	return fmt.Sprintf("the server was silent for %v", e.After.Round(time.Millisecond))
+	return fmt.Sprintf("the server was silent for %v", e.After.Round(10*time.Millisecond))
 }
 
 // Unwrap returns remote.ErrSilent.

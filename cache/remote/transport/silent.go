@@ -63,6 +63,20 @@ func (c *connection) silentSince(then time.Time) bool {
 	return c.last.Before(then)
 }
 
+// Heard reports whether bytes came by any connection within a time from now back: then the server, and the way to it,
+// are alive.
+func (c *Client) Heard(within time.Duration) bool {
+	then := time.Now().Round(0).Add(-within)
+	c.connections.mu.Lock()
+	defer c.connections.mu.Unlock()
+	for conn := range c.connections.open {
+		if !conn.silentSince(then) {
+			return true
+		}
+	}
+	return false
+}
+
 // EndSilent closes the connections by which nothing came for so long: the server, or the way to it, may be gone
 // without a word, as after the sleep of this machine. The next request opens another one. A caller calls it when an
 // answer is overdue.
