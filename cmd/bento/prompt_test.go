@@ -106,3 +106,32 @@ func TestPromptOfTask(t *testing.T) {
 	p.run(cache + bin + " run a b; echo code $?; exec cat")
 	p.untilText("3 hits", "\ncode 0")
 }
+
+// TestNewAsks: at a terminal bento new asks for each variable until the answer is a value. An interrupt writes nothing.
+func TestNewAsks(t *testing.T) {
+	t.Parallel()
+	p, bin := openPane(t, needTool(t, "tmux"), 100, 24), builtBento(t)
+	write(t, p.dir, "bento.toml", "")
+	write(t, p.dir, "templates/notes/template.toml", "[variables.port]\ndescription = \"The port\"\ndefault = \"80\"\npattern = \"[0-9]+\"\n[variables.owner]\n")
+	write(t, p.dir, "templates/notes/a.txt.tmpl", "{{owner}} {{port}}\n")
+	p.run(bin + " new notes n; echo code $?; exec cat")
+	p.untilText("bento: port: The port [80]:")
+	p.keys("x", "Enter")
+	p.untilText(`the value is "x", expected a match`)
+	p.keys("Enter")
+	p.untilText("bento: owner:")
+	p.keys("C-c")
+	p.untilText("\ncode 130")
+	if _, err := os.Stat(filepath.Join(p.dir, "n")); err == nil {
+		t.Fatal("an interrupted bento new made the directory")
+	}
+	p.run(bin + " new notes n --set port=8; echo code $?; exec cat")
+	p.untilText("bento: owner:")
+	p.keys("Enter")
+	p.untilText("the value is required")
+	p.keys("me", "Enter")
+	p.untilText("made  n/a.txt", "\ncode 0")
+	if data, err := os.ReadFile(filepath.Join(p.dir, "n", "a.txt")); err != nil || string(data) != "me 8\n" {
+		t.Errorf("%q, %v", data, err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/template"
 	"github.com/bentobuild/bento/plugin/adapter/answer"
 )
 
@@ -81,6 +82,8 @@ func ownDocuments() []published {
 		{name: "init", title: "a new workspace", value: initialised{}},
 		{name: "add", title: "the added dependencies", value: added{}},
 		{name: "dish.add", title: "a new dish", value: addedDish{}},
+		{name: "new", title: "a directory made from a template", value: madeNew{}},
+		{name: "new.list", title: "the templates of a workspace", value: templateList{}},
 		{name: "dish.list", title: "the dishes of a workspace", value: report.DishList{}},
 		{name: "owners", title: "the owners of paths by CODEOWNERS", value: report.Owners{}},
 		{name: "tasks", title: "the tasks of a workspace", value: report.TaskList{}},
@@ -118,6 +121,7 @@ func configurationSchemas() []config.FileSchema {
 	for i := range list {
 		list[i].Name = "config." + list[i].Name
 	}
+	list = append(list, config.FileSchema{Name: "config.template", Title: "template.toml", Schema: template.Schema()})
 	for _, m := range answer.Messages() {
 		s := m.Schema()
 		s["$id"] = "bento.plugin." + m.Name + "/1"
@@ -144,7 +148,7 @@ func schemaCommand(s *session) *cobra.Command {
 		Use: "schema [TARGET]", GroupID: "other",
 		Annotations:       traits{Reads: true}.annotations(),
 		Short:             "Print the JSON Schema of a document or a file, or list them",
-		Long:              "Print the JSON Schema (draft 2020-12) of the document that a command prints with\n--json. A later bento may add members that the schema does not name.\n\nThe schemas config.workspace, config.dish, config.bento, config.adapter and config.own\n(draft 7) are of bento.toml, dish.toml, bentos/NAME.toml, bentos/adapters/ID.toml and your\nown configuration, for editors. plugin.initialize and others are of the messages of the\nadapter protocol.",
+		Long:              "Print the JSON Schema (draft 2020-12) of the document that a command prints with\n--json. A later bento may add members that the schema does not name.\n\nThe schemas config.workspace, config.dish, config.bento, config.adapter, config.own and\nconfig.template (draft 7) are of bento.toml, dish.toml, bentos/NAME.toml,\nbentos/adapters/ID.toml, your own configuration and template.toml, for editors. plugin.initialize and others are of the messages of the\nadapter protocol.",
 		Example:           "  bento schema plan > plan.schema.json\n  bento schema config.dish > .schema/dish.json\n  bento schema",
 		Args:              atMost(1, "bento schema takes one name"),
 		ValidArgsFunction: once(schemaNames),

@@ -20,6 +20,8 @@ type Code struct {
 var (
 	//go:embed codes.txt
 	ofBento string
+	//go:embed setup.txt
+	ofSetup string
 	//go:embed manifests.txt
 	ofManifests string
 	//go:embed plugins.txt
@@ -36,7 +38,7 @@ var (
 func Codes() []Code {
 	var list []Code
 	var part *string // the part that the next line may continue
-	for line := range strings.Lines(ofBento + ofManifests + ofPlugins + ofPackages + ofExtensions + ofRemote) {
+	for line := range strings.Lines(ofBento + ofSetup + ofManifests + ofPlugins + ofPackages + ofExtensions + ofRemote) {
 		text := strings.TrimSpace(line)
 		switch {
 		case text == "":
