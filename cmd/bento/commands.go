@@ -16,7 +16,7 @@ type subcommand struct {
 
 // commands returns the commands of bento, without those that need the tree of all commands.
 func commands() []subcommand {
-	list := []subcommand{{"run", runCommand}, {"ci", ciCommand}, {"watch", watchCommand}, {"install", installCommand}}
+	list := []subcommand{{"run", runCommand}, {"ci", ciCommand}, {"watch", watchCommand}, {"verify", verifyCommand}, {"install", installCommand}}
 	for _, task := range adapters.Lifecycle() {
 		list = append(list, subcommand{task, func(s *session) *cobra.Command { return lifecycleCommand(s, task) }})
 	}

@@ -26,6 +26,7 @@ func documents() []published {
 		{name: "plan", title: "the tasks that would run, and why", value: report.Plan{}},
 		{name: "run", title: "the results of a run", also: []string{"build", "check", "lint", "test", "ci"}, value: report.Run{}},
 		{name: "install", title: "the results of installs", value: report.Install{}},
+		{name: "verify", title: "what the keys of tasks do not hold", value: report.Verify{}},
 		{name: "why", title: "the ingredients of a key", value: report.Why{}},
 		{name: "graph", title: "the dependencies between dishes and between tasks", value: report.Graph{}},
 		{name: "query.dependents", title: "what depends on dishes or a task, or what they depend on", also: []string{"query.dependencies"}, value: report.Related{}},

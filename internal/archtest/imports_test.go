@@ -154,10 +154,13 @@ var table = []row{
 	{"internal/run", []string{"adapters", "cache", "cache/outputs", "diagnostics", "internal/dish", "internal/action", "internal/clone", "internal/dag", "internal/key", "internal/parallel",
 		"internal/pack", "internal/plan", "internal/proc", "internal/record", "internal/state", "internal/tree"}},
 
+	// Two executions of tasks are compared.
+	{"internal/verify", []string{"cache", "diagnostics", "internal/action", "internal/key", "internal/plan", "internal/run", "internal/tree"}},
+
 	// 10
 	{"internal/tier", []string{"cache", "cache/remote", "diagnostics", "internal/run", "internal/state"}}, // the remote cache beside a run
 	// Documents contain dishes and keys.
-	{"internal/report", []string{"internal/run", "internal/action", "internal/key", "internal/plan", "internal/tree", "internal/report/page",
+	{"internal/report", []string{"internal/verify", "internal/run", "internal/action", "internal/key", "internal/plan", "internal/tree", "internal/report/page",
 		"diagnostics", "adapters", "cache", "internal/dish"}},
 	{"internal/watch", []string{"cache", "internal/key", "internal/plan", "internal/run", "internal/tree"}}, // the loop of bento watch
 

@@ -126,6 +126,9 @@ func (f Files) Outside(ev *Evaluation) []string {
 	return dirs
 }
 
+// InputsOf returns the inputs of a task as they are now, without those that only a run finds.
+func (f Files) InputsOf(t *plan.Task) ([]tree.Entry, error) { return f.e.inputs(t) }
+
 // InputsNow returns the entries that the key of ev would be made of now. The caller has refreshed
 // the dish and the paths that Outside returns.
 func (f Files) InputsNow(ev *Evaluation) ([]tree.Entry, error) {

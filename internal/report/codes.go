@@ -32,13 +32,15 @@ var (
 	ofExtensions string
 	//go:embed remote.txt
 	ofRemote string
+	//go:embed sandbox.txt
+	ofSandbox string
 )
 
 // Codes returns every entry, by code.
 func Codes() []Code {
 	var list []Code
 	var part *string // the part that the next line may continue
-	for line := range strings.Lines(ofBento + ofSetup + ofManifests + ofPlugins + ofPackages + ofExtensions + ofRemote) {
+	for line := range strings.Lines(ofBento + ofSetup + ofManifests + ofPlugins + ofPackages + ofExtensions + ofRemote + ofSandbox) {
 		text := strings.TrimSpace(line)
 		switch {
 		case text == "":

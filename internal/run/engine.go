@@ -45,6 +45,8 @@ type Options struct {
 	// Cancel receives the ids of tasks whose inputs have changed. These tasks and their dependents
 	// end as Skipped.
 	Cancel <-chan string
+	// Seen is called after each execution, by the goroutine of Run. It may be nil.
+	Seen func(*Seen)
 	// Saving is called with the report, whose Duration, Warnings and Interrupted are not final, while
 	// the state of the workspace is saved. Nil does nothing.
 	Saving func(*Report)

@@ -88,6 +88,15 @@ func SARIF(w io.Writer, r *run.Report, version string) error {
 	for _, d := range Diagnostics(r) {
 		byTool[d.Source] = append(byTool[d.Source], d)
 	}
+	return writeSARIF(w, byTool, version)
+}
+
+// SARIFOf writes diagnostics of bento itself as a SARIF 2.1.0 log.
+func SARIFOf(w io.Writer, list []diagnostics.Diagnostic, version string) error {
+	return writeSARIF(w, map[string][]diagnostics.Diagnostic{diagnostics.Source: list}, version)
+}
+
+func writeSARIF(w io.Writer, byTool map[string][]diagnostics.Diagnostic, version string) error {
 	doc := sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0"}
 	tools := make([]string, 0, len(byTool))
 	for tool := range byTool {
