@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"errors"
 	"io"
 	"sync"
 	"time"
@@ -75,66 +74,8 @@ func (s *overBackend) remembered(d cache.Digest) (wire Digest, ok bool) {
 
 // Find implements Store.
 func (s *overBackend) Find(ctx context.Context, keys []cache.Key, answer func(Answer)) {
-	next := make(chan cache.Key)
-	answers := make(chan Answer)
-	var group sync.WaitGroup
-	for range min(parallel(s.server), len(keys)) {
-		group.Go(func() {
-			for key := range next {
-				found, err := s.find(ctx, key)
-				answers <- Answer{Key: key, Found: found, Err: err}
-			}
-		})
-	}
-	group.Go(func() {
-		defer close(next)
-		for _, key := range keys {
-			next <- key
-		}
-	})
-	for range keys {
-		answer(<-answers)
-	}
-	group.Wait()
-}
-
-// find asks for the result of key in all scopes at the same time, and returns that of the first scope that has one. Of
-// errors, a fault counts more than a refusal, and that more than a miss.
-func (s *overBackend) find(ctx context.Context, key cache.Key) (*Found, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	var group sync.WaitGroup
-	defer group.Wait()
-	defer cancel()
-	replies := make([]chan Answer, len(s.o.Read))
-	for i, scope := range s.o.Read {
-		replies[i] = make(chan Answer, 1)
-		group.Go(func() {
-			found, err := s.findIn(ctx, ID{Key: key, Class: s.o.Class, Scope: scope})
-			replies[i] <- Answer{Found: found, Err: err}
-		})
-	}
-	first, rank := ErrMiss, 0
-	for _, c := range replies {
-		a := <-c
-		if a.Err == nil {
-			return a.Found, nil
-		}
-		if r := rankOf(a.Err); r > rank {
-			first, rank = a.Err, r
-		}
-	}
-	return nil, first
-}
-
-func rankOf(err error) int {
-	var refused *RefusedError
-	switch {
-	case errors.As(err, &refused):
-		return 1
-	case errors.Is(err, ErrMiss):
-		return 0
-	}
-	return 2
+	f := Finder{Place: s.o.Place, AtOnce: parallel(s.server), In: s.findIn}
+	f.Find(ctx, keys, answer)
 }
 
 // findIn asks for one result.

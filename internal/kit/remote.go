@@ -19,6 +19,7 @@ import (
 	"github.com/bentobuild/bento/cache/remote/reapi"
 	"github.com/bentobuild/bento/cache/remote/share"
 	"github.com/bentobuild/bento/cache/remote/transport"
+	"github.com/bentobuild/bento/cache/remote/turborepo"
 	"github.com/bentobuild/bento/cache/remote/web"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
@@ -199,6 +200,9 @@ func (r *Remote) Open() (remote.Store, error) {
 		Trust:  remote.Trust{Server: r.set.Trust == config.TrustServer, Keys: r.keys},
 		Signer: r.signer, Secrets: remote.SecretsOf(r.host.Environ), Limits: remote.Limits{Answer: answerTime, Idle: idleTime},
 	}
+	if r.Kind == place.Turborepo {
+		return r.turborepo(o)
+	}
 	b, err := r.backend()
 	if err != nil {
 		return nil, err
@@ -232,6 +236,19 @@ func (r *Remote) backend() (remote.Backend, error) {
 		return bucket.Open(r.bucket())
 	}
 	return nil, fmt.Errorf("%s: %w", r.Endpoint, errors.ErrUnsupported)
+}
+
+// turborepo returns the store on a server that keeps whole results.
+func (r *Remote) turborepo(o remote.Options) (remote.Store, error) {
+	secure := ""
+	if r.TLS {
+		secure = "s"
+	}
+	way, err := r.way("http" + secure)
+	if err != nil {
+		return nil, err
+	}
+	return turborepo.Open(turborepo.Options{Options: o, Way: way, Team: r.Team})
 }
 
 // bucket returns the options of a bucket. The machine is asked for credentials only if the user says that it has some.

@@ -62,6 +62,10 @@ func BazelRemote(t testing.TB, flags ...string) *Server {
 // Turborepo starts turborepo-remote-cache, with local files, which accepts a token.
 func Turborepo(t testing.TB, token string) *Server {
 	t.Helper()
+	adaptertest.Need(t, "node")
+	if out, err := exec.Command(tool(t, "node"), "-p", "parseInt(process.versions.node)").Output(); err != nil || len(out) < 3 || string(out) < "20" {
+		t.Skipf("turborepo-remote-cache requires Node.js 20, found %s %v", out, err)
+	}
 	adaptertest.Need(t, "turborepo-remote-cache")
 	return start(t, func(s *Server) []string {
 		if s.HTTP == "" {
