@@ -3,6 +3,8 @@ package reapi
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -267,11 +269,36 @@ func (c *Client) broken(method string, w *watch, err error) error {
 		c.http.EndSilent(c.idle)
 		return c.fault(method, silent)
 	}
-	if t, ok := errors.AsType[interface {
+	if of := errors.Unwrap(err); of != nil && strings.HasPrefix(err.Error(), c.host+": ") {
+		err = of // the name of the server says it
+	}
+	timed, ok := errors.AsType[interface {
 		error
 		Timeout() bool
-	}](err); ok && t.Timeout() {
+	}](err)
+	advice := adviceFor(err)
+	switch {
+	case advice != "":
+		return c.fault(method, fmt.Errorf("%w; %s", err, advice))
+	case ok && timed.Timeout():
 		return c.fault(method, err)
 	}
 	return cut{c.fault(method, err)}
+}
+
+// adviceFor returns what to do about an error of a connection that another one would have, too; "" for other errors.
+func adviceFor(err error) string {
+	text := err.Error()
+	contains := func(part string) bool { return strings.Contains(text, part) }
+	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
+	_, plain := errors.AsType[tls.RecordHeaderError](err)
+	switch {
+	case unknown:
+		return "name the certificates of its authority"
+	case plain || contains("first record does not look like a TLS handshake"):
+		return "the server has no TLS at this port"
+	case contains("looked like an HTTP/1.1 header") || contains("no application protocol") || contains("unexpected ALPN protocol"):
+		return "check the port: the server does not speak gRPC at this one"
+	}
+	return ""
 }

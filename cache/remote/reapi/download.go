@@ -16,6 +16,9 @@ import (
 // maxTries is how often a stream is started again without any progress in between.
 const maxTries = 2
 
+// maxEmpty is how many messages without data a server may send in a row: they are no progress.
+const maxEmpty = 100
+
 // download reads a blob by a stream. Where the connection breaks it asks for the rest.
 type download struct {
 	client *Client
@@ -151,9 +154,13 @@ type stream struct {
 	err    error  // the end
 }
 
-// more waits for a message.
+// more waits for a message with data.
 func (s *stream) more() error {
-	for len(s.rest) == 0 && s.err == nil {
+	for empty := 0; len(s.rest) == 0 && s.err == nil; empty++ {
+		if empty > maxEmpty {
+			s.err = s.answer.client.fault(readBlob, fmt.Errorf("more than %d messages without data", maxEmpty))
+			break
+		}
 		message, err := s.answer.next()
 		if err == nil {
 			err = fields(message, func(f field) error {

@@ -136,8 +136,8 @@ func (c *Client) readBatch(ctx context.Context, k *capabilities, batch []remote.
 		if err != nil {
 			return err
 		}
-		if _, wanted := found[d]; !wanted {
-			return fmt.Errorf("the server sends %s, which was not asked for", text(d))
+		if before, wanted := found[d]; !wanted || before.data != nil {
+			return fmt.Errorf("the server sends %s, which was not asked for, or twice", text(d))
 		}
 		if it.zstd && it.status.code == OK {
 			if it.data, err = c.pool.expand(it.data, d.Size); err != nil {

@@ -114,7 +114,7 @@ func TestTLS(t *testing.T) {
 	known := func(o *transport.Options) { o.CA, o.Certificate, o.Key = a.file, mine, secret }
 	remotetest.Run(t, func(t *testing.T) remote.Backend { return secure(t, s.GRPC, known) })
 
-	contains(t, ask(t, secure(t, s.GRPC)), "certificate signed by unknown authority")
+	contains(t, ask(t, secure(t, s.GRPC)), "certificate signed by unknown authority; name the certificates")
 	if err := ask(t, secure(t, s.GRPC, func(o *transport.Options) { o.CA = a.file })); err == nil {
 		t.Error("a client without a certificate is served")
 	}
@@ -252,6 +252,18 @@ func TestRestart(t *testing.T) {
 	if err := ask(t, c); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestWrongPort: the message of what is no server of the API says so.
+func TestWrongPort(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t)
+	cert, key := a.server(t)
+	plain, withTLS := servertest.BazelRemote(t), servertest.BazelRemote(t, "--tls_cert_file", cert, "--tls_key_file", key)
+	contains(t, ask(t, client(t, plain.HTTP)), "check the port: the server does not speak gRPC at this one")
+	contains(t, ask(t, secure(t, plain.GRPC)), "the server has no TLS at this port")
+	contains(t, ask(t, secure(t, withTLS.HTTP, func(o *transport.Options) { o.CA = a.file })), "check that this is the address of a server of the Remote Execution API")
+	contains(t, ask(t, client(t, "localhost:1")), "grpc://localhost:1: GetCapabilities: dial tcp")
 }
 
 // TestOneConnection: a hundred calls at once share a connection.

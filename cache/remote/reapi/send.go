@@ -11,6 +11,9 @@ import (
 	"github.com/bentobuild/bento/cache/remote"
 )
 
+// maxRefused is how many blobs a server may refuse until it is asked to take no more.
+const maxRefused = 16
+
 // opener opens a blob to be sent.
 type opener func(remote.Digest) (io.ReadSeekCloser, error)
 
@@ -29,7 +32,7 @@ func (c *Client) Send(ctx context.Context, blobs []remote.Digest, open func(remo
 		switch f, refused := errors.AsType[*Failure](err); {
 		case err == nil:
 			sent(d)
-		case refused && f.ofOne() || errors.Is(err, remote.ErrFull):
+		case (refused && f.ofOne() || errors.Is(err, remote.ErrFull)) && len(refusals) < maxRefused:
 			refusals = append(refusals, err)
 		default:
 			return err
@@ -37,7 +40,7 @@ func (c *Client) Send(ctx context.Context, blobs []remote.Digest, open func(remo
 		return nil
 	}
 	var alone []remote.Digest
-	batch := batch{client: c, caps: k, room: k.batch}
+	batch := batch{client: c, caps: k, open: open, room: k.batch}
 	for _, d := range blobs {
 		switch {
 		case c.isEmpty(d):
@@ -47,7 +50,7 @@ func (c *Client) Send(ctx context.Context, blobs []remote.Digest, open func(remo
 		case d.Size > small || d.Size+batchItem > k.batch:
 			alone = append(alone, d)
 		default:
-			if err := batch.add(ctx, d, open, each); err != nil {
+			if err := batch.add(ctx, d, each); err != nil {
 				return err
 			}
 		}
@@ -72,13 +75,14 @@ func (f *Failure) ofOne() bool {
 type batch struct {
 	client *Client
 	caps   *capabilities
+	open   opener
 	frame  []byte
 	blobs  map[remote.Digest]bool
 	room   int64
 }
 
 // add adds a blob, and sends those before if there is no room for it.
-func (b *batch) add(ctx context.Context, d remote.Digest, open opener, each func(remote.Digest, error) error) error {
+func (b *batch) add(ctx context.Context, d remote.Digest, each func(remote.Digest, error) error) error {
 	if d.Size+batchItem > b.room || len(b.blobs) == maxPerBatch {
 		if err := b.flush(ctx, each); err != nil {
 			return err
@@ -87,7 +91,7 @@ func (b *batch) add(ctx context.Context, d remote.Digest, open opener, each func
 	if b.blobs[d] {
 		return nil
 	}
-	data, err := readAll(d, open)
+	data, err := readAll(d, b.open)
 	if err != nil {
 		return err
 	}
@@ -133,11 +137,39 @@ func (b *batch) flush(ctx context.Context, each func(remote.Digest, error) error
 	}
 	c := b.client
 	reply, err := c.call(ctx, batchUpdate, appendNumber(b.frame, 5, c.function.number()))
-	if err != nil {
-		return err
+	one := func(d remote.Digest) error { return c.upload(ctx, b.caps, d, b.open) }
+	if f, refused := errors.AsType[*Failure](err); !refused || !f.ofOne() && f.Code != Unimplemented {
+		if err != nil {
+			return err
+		}
+		answered, err := b.answers(reply)
+		if err != nil {
+			return c.fault(batchUpdate, err)
+		}
+		one = func(d remote.Digest) error {
+			s, ok := answered[d]
+			switch {
+			case !ok:
+				return c.fault(batchUpdate, fmt.Errorf("no answer for %s", text(d)))
+			case s.code != OK:
+				return c.failure(batchUpdate, status{s.code, text(d) + ": " + s.text})
+			}
+			return nil
+		}
+	} // else the server may take them one by one: its messages are smaller than others'
+	for d := range b.blobs {
+		if err := each(d, one(d)); err != nil {
+			return err
+		}
 	}
+	b.frame, b.blobs, b.room = nil, nil, b.caps.batch
+	return nil
+}
+
+// answers decodes what a server says of the blobs.
+func (b *batch) answers(reply []byte) (map[remote.Digest]status, error) {
 	answered := make(map[remote.Digest]status, len(b.blobs))
-	err = fields(reply, func(f field) error {
+	err := fields(reply, func(f field) error {
 		if !f.is(1, protowire.BytesType) {
 			return nil
 		}
@@ -148,24 +180,7 @@ func (b *batch) flush(ctx context.Context, each func(remote.Digest, error) error
 		answered[d] = s
 		return err
 	})
-	if err != nil {
-		return c.fault(batchUpdate, err)
-	}
-	for d := range b.blobs {
-		s, ok := answered[d]
-		err := error(nil)
-		switch {
-		case !ok:
-			err = c.fault(batchUpdate, fmt.Errorf("no answer for %s", text(d)))
-		case s.code != OK:
-			err = c.failure(batchUpdate, status{s.code, text(d) + ": " + s.text})
-		}
-		if err := each(d, err); err != nil {
-			return err
-		}
-	}
-	b.frame, b.blobs, b.room = nil, nil, b.caps.batch
-	return nil
+	return answered, err
 }
 
 func decodeStored(message []byte) (d remote.Digest, s status, err error) {

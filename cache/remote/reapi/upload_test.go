@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	grpcstatus "google.golang.org/grpc/status"
 
@@ -160,6 +161,30 @@ func TestUploadFull(t *testing.T) {
 		if !sent[d] {
 			t.Errorf("%s is not sent", text(d))
 		}
+	}
+}
+
+// TestBatchTooLarge: a server whose messages are smaller than others' gets blobs one by one.
+func TestBatchTooLarge(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	c := client(t, f.start(t, grpc.MaxRecvMsgSize(300<<10)))
+	blobs := make(remotetest.Contents)
+	for i := range uint64(5) {
+		blobs.Add(noise(i, 200<<10))
+	}
+	if sent, err := send(t.Context(), c, blobs); err != nil || len(sent) != len(blobs) {
+		t.Errorf("%d, %v", len(sent), err)
+	}
+	full := &fake{written: func(string, int64) error { return grpcstatus.Error(codes.ResourceExhausted, "no room") }}
+	for i := range uint64(40) {
+		blobs.Add(noise(100+i, 1100<<10))
+	}
+	if sent, err := send(t.Context(), client(t, full.start(t)), blobs); !errors.Is(err, remote.ErrFull) || len(sent) != 5 {
+		t.Errorf("%d, %v", len(sent), err)
+	}
+	if n := full.count("Write"); n > maxRefused+1 {
+		t.Errorf("%d blobs are sent to a full server", n)
 	}
 }
 
