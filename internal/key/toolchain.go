@@ -20,7 +20,7 @@ import (
 // asks again.
 const (
 	toolchainsFile    = "toolchains"
-	toolchainsVersion = 4
+	toolchainsVersion = 5
 	maxRemembered     = 4096
 )
 

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/bits"
 	"reflect"
 	"slices"
 	"unsafe"
@@ -170,16 +171,38 @@ func (c *coder) structure(known map[reflect.Type]*coder, t reflect.Type) {
 		at, fields = append(at, i), append(fields, coderOf(known, f.Type))
 	}
 	c.write = func(w *Writer, v reflect.Value) {
-		for i, f := range fields {
-			f.write(w, v.Field(at[i]))
+		for from := 0; from < len(fields); from += word {
+			to, set := min(from+word, len(fields)), uint64(0)
+			for i := from; i < to; i++ {
+				if !v.Field(at[i]).IsZero() {
+					set |= 1 << (i - from)
+				}
+			}
+			w.Uint(set)
+			for ; set != 0; set &= set - 1 {
+				i := from + bits.TrailingZeros64(set)
+				fields[i].write(w, v.Field(at[i]))
+			}
 		}
 	}
 	c.read = func(r *Reader, v reflect.Value) {
-		for i, f := range fields {
-			f.read(r, v.Field(at[i]))
+		for from := 0; from < len(fields); from += word {
+			set := r.Uint()
+			if bits.Len64(set) > len(fields)-from {
+				r.fail()
+				return
+			}
+			for ; set != 0; set &= set - 1 {
+				i := from + bits.TrailingZeros64(set)
+				fields[i].read(r, v.Field(at[i]))
+			}
 		}
 	}
 }
+
+// word is how many fields of a structure one number says of which are not zero. Only these follow: most fields of a
+// configuration are zero.
+const word = 64
 
 func (c *coder) slice(elem *coder, t reflect.Type) {
 	c.write = func(w *Writer, v reflect.Value) {

@@ -52,18 +52,15 @@ func (b *builder) carry(edges []innerEdge) []innerEdge {
 	return more
 }
 
-// linkTargets returns the dishes that dishes are linked to.
-func (b *builder) linkTargets() (list []*dish.Dish) {
-	seen := make(map[*dish.Dish]bool)
+// linkTargets returns the dishes that dishes are linked to, by path.
+func (b *builder) linkTargets() []*dish.Dish {
+	is := make(map[*dish.Dish]bool, len(b.ws.Dishes))
 	for _, d := range b.ws.Dishes {
 		for i := range d.Links {
-			if to := d.Links[i].To; !seen[to] {
-				seen[to] = true
-				list = append(list, to)
-			}
+			is[d.Links[i].To] = true
 		}
 	}
-	return list
+	return slices.DeleteFunc(slices.Clone(b.ws.Dishes), func(d *dish.Dish) bool { return !is[d] })
 }
 
 // carryTo makes t read what its links carry, and returns the edges to the tasks that make such files.

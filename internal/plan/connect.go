@@ -22,9 +22,9 @@ func (b *builder) connect(t *Task) {
 // connectLinked adds the dependencies and sources that t has because of the links of its dish.
 func (b *builder) connectLinked(t *Task, via Via) {
 	if t.Lifecycle || t.Uncached == "" {
-		for _, l := range t.Dish.Links {
-			if !l.Private || !t.skipsPrivate {
-				b.awaitBuild(t, l, via, map[*dish.Dish]bool{t.Dish: true})
+		for i := range t.Dish.Links {
+			if l := &t.Dish.Links[i]; !l.Private || !t.skipsPrivate {
+				b.awaitBuild(t, l, via, nil)
 			}
 		}
 	}
@@ -55,12 +55,14 @@ func (t *Task) independent() bool {
 }
 
 // awaitBuild adds a dependency of t on the build of a linked dish. If that build has no outputs, it
-// adds dependencies on the builds of the dishes that the linked dish is linked to.
-func (b *builder) awaitBuild(t *Task, l dish.Link, via Via, seen map[*dish.Dish]bool) {
-	if l.Cyclic || seen[l.To] {
+// adds dependencies on the builds of the dishes that the linked dish is linked to, but for those in seen.
+func (b *builder) awaitBuild(t *Task, l *dish.Link, via Via, seen map[*dish.Dish]bool) {
+	if l.Cyclic || l.To == t.Dish || seen[l.To] {
 		return
 	}
-	seen[l.To] = true
+	if seen != nil {
+		seen[l.To] = true
+	}
 	if build := b.task(l.To, "build"); build != nil && len(build.Outputs) > 0 {
 		// By a link only the linked dish's own files are in the key. Files of dishes inside it are in
 		// the key by the outputs of the build.
@@ -70,8 +72,11 @@ func (b *builder) awaitBuild(t *Task, l dish.Link, via Via, seen map[*dish.Dish]
 		t.depend(build, via)
 		return
 	}
-	for _, next := range l.To.Links {
-		if !next.Private {
+	if seen == nil { // most links lead to a build, and need none
+		seen = map[*dish.Dish]bool{l.To: true}
+	}
+	for i := range l.To.Links {
+		if next := &l.To.Links[i]; !next.Private {
 			b.awaitBuild(t, next, via, seen)
 		}
 	}
@@ -100,7 +105,7 @@ func sourceLinksOf(d *dish.Dish) (l sourceLinks) {
 		return l
 	}
 	list := func(private bool) []*dish.Dish {
-		var list []*dish.Dish
+		list := make([]*dish.Dish, 0, len(d.Links))
 		for i := range d.Links {
 			if l := &d.Links[i]; l.Via != "outputs" && l.To != d && (private || !l.Private) && !slices.Contains(list, l.To) {
 				list = append(list, l.To)
@@ -109,10 +114,11 @@ func sourceLinksOf(d *dish.Dish) (l sourceLinks) {
 		slices.SortFunc(list, byPath)
 		return list
 	}
-	if l.all = list(true); !slices.ContainsFunc(d.Links, func(l dish.Link) bool { return l.Private }) {
-		return sourceLinks{l.all, l.all}
+	l.public = list(false)
+	if l.all = l.public; slices.ContainsFunc(d.Links, func(l dish.Link) bool { return l.Private }) {
+		l.all = list(true)
 	}
-	return sourceLinks{l.all, list(false)}
+	return l
 }
 
 // depend adds a dependency. Of two dependencies on one task, by key and by outputs, the one by key

@@ -21,7 +21,7 @@ import (
 // lists the file changes the index's inode number and times, which its author cannot know.
 const (
 	trackedFile    = "tracked"
-	trackedVersion = 3
+	trackedVersion = 4
 )
 
 // indexKnown is what bento knows of an index of git.

@@ -67,7 +67,7 @@ type Workspace struct {
 // type of one of them, or with what a part means.
 const (
 	answersFile    = "answers"
-	answersVersion = 16
+	answersVersion = 17
 )
 
 // Close waits until the results of Open are saved. It ends the plugins, unless they are kept, closes the tree and
