@@ -84,11 +84,13 @@ func (s *validatorMaker) dish(own *ownership) rangeDigest {
 	if !s.lockfiles.Describe(w, own.Dish) {
 		return rangeDigest{}
 	}
-	for _, t := range own.Tasks {
-		for _, b := range s.history.Of(t).ByProducts {
-			w.String(t.Name)
-			w.String(b.Path)
-			w.Raw(b.Sum[:])
+	if s.history.HasByProducts(own.Dish) {
+		for _, t := range own.Tasks {
+			for _, b := range s.history.Of(t).ByProducts {
+				w.String(t.Name)
+				w.String(b.Path)
+				w.Raw(b.Sum[:])
+			}
 		}
 	}
 	return rangeDigest{Digest: sumFields(w), Known: true, Plain: d.Plain}
@@ -131,13 +133,17 @@ func (s *validatorMaker) task(t *plan.Task) rangeDigest {
 // addRange adds the files outside of the dish that a glob with this prefix may match. It returns
 // false for a path behind a link and for an ignored directory, whose files are unknown.
 func (s *validatorMaker) addRange(own *ownership, at string) bool {
-	switch s.ranges.Kind(at, s.kind) {
+	kind, inside := s.kind, Inside(at, own.Dish.Path)
+	if !inside { // the tasks of many dishes may name it
+		kind = func(at string) rangeKind { return s.ranges.Kind(at, s.kind) }
+	}
+	switch kind(at) {
 	case rangeLinked:
 		return false
 	case rangeIgnored:
 		return s.addIgnored(at)
 	}
-	if Inside(at, own.Dish.Path) {
+	if inside {
 		return true // in the digest of the dish
 	}
 	d := s.ranges.Of(at)

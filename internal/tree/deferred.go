@@ -89,21 +89,32 @@ func (n *dirNode) FilesLike(of func(path string) bool) func(yield func(*disk.Ent
 }
 
 // File returns the entry of the file path directly in n. It reads no other stat, unless LookAtAll was
-// called.
+// called, and lists no other entries.
 func (n *dirNode) File(path string) (disk.Entry, bool) {
-	if n.Unseen() && !n.late.of.all.Load() {
-		from, to := n.late.of.FilesOf(int(n.Was) - 1)
-		k := n.late.of.FindIn(from, to, path)
-		if k < 0 {
-			return disk.Entry{}, false
+	of := n.late.of
+	one := n.Unseen() && !of.all.Load()
+	if !one {
+		n.Look()
+		if of == nil || n.late.listed.Load() {
+			return disk.Find(n.Entries, path)
 		}
-		r := n.late.of.readers.Get().(*disk.Reader)
-		defer n.late.of.readers.Put(r)
-		e := disk.Entry{Path: path}
-		if r.StatPath(path, &e) == nil && n.late.of.Same(k, &e) {
-			e.Slot = n.late.of.slot(k)
-			return e, true
-		}
+	}
+	from, to := of.FilesOf(int(n.Was) - 1)
+	k := of.FindIn(from, to, path)
+	switch {
+	case k < 0:
+		return disk.Entry{}, false
+	case !one: // all are unchanged
+		e := of.Entry(k)
+		e.Slot = of.slot(k)
+		return e, true
+	}
+	r := of.readers.Get().(*disk.Reader)
+	defer of.readers.Put(r)
+	e := disk.Entry{Path: path}
+	if r.StatPath(path, &e) == nil && of.Same(k, &e) {
+		e.Slot = of.slot(k)
+		return e, true
 	}
 	return disk.Find(n.Files(), path)
 }

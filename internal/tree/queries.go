@@ -22,7 +22,7 @@ func (t *Tree) Walked(path string) bool {
 	if n.Only || n.Path == path {
 		return !n.Only
 	}
-	e, ok := disk.Find(n.Files(), path)
+	e, ok := n.File(path)
 	return ok && e.Kind != Link
 }
 
