@@ -85,6 +85,7 @@ func ownDocuments() []published {
 		{name: "dish.add", title: "a new dish", value: addedDish{}},
 		{name: "new", title: "a directory made from a template", value: madeNew{}},
 		{name: "new.list", title: "the templates of a workspace", value: templateList{}},
+		{name: "prune", title: "a subset of the workspace", value: pruned{}},
 		{name: "dish.list", title: "the dishes of a workspace", value: report.DishList{}},
 		{name: "owners", title: "the owners of paths by CODEOWNERS", value: report.Owners{}},
 		{name: "tasks", title: "the tasks of a workspace", value: report.TaskList{}},

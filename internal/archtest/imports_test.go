@@ -126,6 +126,8 @@ var table = []row{
 	// The exec of a manifest is run like any question to a tool.
 	{"plugin/adapter", []string{"adapters/snapshot", "internal/probe", "plugin/host", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics", "internal/semver"}},
 	// The files of other build tools, which bento init maps. YAML has one parser.
+	// A subset is made of the results of plan and tree; the targets of a manifest of Cargo are TOML.
+	{"internal/prune", []string{"internal/clone", "internal/dish", "internal/plan", "internal/tomlfile", "internal/tree", "internal/tree/glob"}},
 	// template.toml is TOML, and a template is read by the clone that follows no link.
 	{"internal/template", []string{"diagnostics", "internal/clone", "internal/tomlfile"}},
 	{"internal/foreign", []string{"diagnostics", "internal/clone", "internal/config", "internal/dish", "internal/jsonfile", "internal/pattern", "internal/tomlfile", "internal/tree/glob", "adapters/node/yamldoc"}},

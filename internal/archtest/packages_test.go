@@ -54,6 +54,7 @@ var fewImporters = map[string]string{
 	"internal/report/export": "formats of other programs",
 	"internal/tree/disk":     "system calls alone: what they mean is known above",
 	"internal/watch":         "the loop of one command, apart from its flags and its terminal",
+	"internal/prune":         "which files some dishes need, apart from the command that copies them",
 	"internal/mcp":           "a protocol of agents, apart from the commands that they call",
 	"internal/kit":           "the one door to what is not the core: TestOneDoor",
 }
