@@ -17,6 +17,7 @@ func TestScriptWithServers(t *testing.T) {
 		t.Fatalf("%d scripts, %v", len(files), err)
 	}
 	for name, url := range map[string]func(testing.TB) string{
+		"BuildGrid":            func(t testing.TB) string { return "grpc://" + servertest.BuildGrid(t).GRPC },
 		"buildbox-casd":        func(t testing.TB) string { return "grpc://" + servertest.Casd(t).GRPC },
 		"bazel-remote by gRPC": func(t testing.TB) string { return "grpc://" + servertest.BazelRemote(t).GRPC + "/an/instance" },
 		"bazel-remote by HTTP": func(t testing.TB) string { return "http://" + servertest.BazelRemote(t).HTTP },

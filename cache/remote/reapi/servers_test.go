@@ -14,6 +14,7 @@ import (
 
 // servers are the real servers that the tests start.
 var servers = map[string]func(testing.TB, ...string) *servertest.Server{
+	"BuildGrid":     servertest.BuildGrid,
 	"buildbox-casd": servertest.Casd,
 	"bazel-remote":  servertest.BazelRemote,
 }
