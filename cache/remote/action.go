@@ -168,8 +168,9 @@ type directory struct {
 }
 
 // addTrees lists the directories at the top of the workspace that have outputs, and the outputs at the top themselves. It
-// returns the Trees of the directories.
-func (l *listing) addTrees(r *cache.Record, wire func(cache.Digest) Digest) (trees [][]byte) {
+// returns the Trees of the directories and the messages in them: buildbox-casd has no result whose Tree has a directory that is
+// not a blob, too.
+func (l *listing) addTrees(r *cache.Record, wire func(cache.Digest) Digest) (blobs [][]byte) {
 	top := &directory{}
 	for i := range r.Outputs {
 		top.add(r.Outputs[i].Path, &r.Outputs[i])
@@ -188,12 +189,13 @@ func (l *listing) addTrees(r *cache.Record, wire func(cache.Digest) Digest) (tre
 			if d := Sum(child); !seen[d] {
 				seen[d] = true
 				tree = appendBytes(tree, 2, child)
+				blobs = append(blobs, child)
 			}
 		}
-		trees = append(trees, tree)
+		blobs = append(blobs, tree, root)
 		l.dirs = appendBytes(l.dirs, 3, outputDirectory(name, Sum(tree)))
 	}
-	return trees
+	return blobs
 }
 
 func (d *directory) add(rest string, o *cache.Output) {

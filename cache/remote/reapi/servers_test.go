@@ -52,7 +52,7 @@ func lines(n int) []byte {
 	return bytes.Repeat([]byte("a line of a log, as long as they often are\n"), n/43+1)[:n]
 }
 
-// TestRealServers runs the kit of backends with real servers.
+// TestRealServers runs the kits of backends and of stores with real servers.
 func TestRealServers(t *testing.T) {
 	t.Parallel()
 	for name, start := range servers {
@@ -60,6 +60,7 @@ func TestRealServers(t *testing.T) {
 			t.Parallel()
 			address := start(t).GRPC
 			remotetest.Run(t, func(t *testing.T) remote.Backend { return client(t, address) })
+			remotetest.RunStore(t, func(t *testing.T, o remote.Options) remote.Store { return remote.OverBackend(client(t, address), o) })
 		})
 	}
 }
