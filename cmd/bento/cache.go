@@ -34,6 +34,7 @@ func cacheCommand(s *session) *cobra.Command {
 		},
 		statusCommand(s),
 		pushCommand(s),
+		pullCommand(s),
 		keygenCommand(s),
 		pruneCommand(s),
 		clearCommand(s),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/cache/remote"
 	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/tier"
 )
 
@@ -32,9 +34,59 @@ func pushCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "push", Short: "Send the results that wait to the remote cache",
 		Long:    "Send the results that earlier runs have left, because the server was slow or did not\nanswer. It waits until all are sent; Ctrl-C leaves the rest for later.",
-		Example: "  bento cache push", Args: cobra.NoArgs,
+		Example: "  bento cache push", Args: cobra.NoArgs, Annotations: traits{Flags: []string{"cache"}}.annotations(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.cachePush(cmd.Context()) },
 	}
+}
+
+func pullCommand(s *session) *cobra.Command {
+	var sel selection
+	cmd := &cobra.Command{
+		Use: "pull TASK…", Short: "Get the results of tasks from the remote cache",
+		Long:    "Get the results of tasks, and of those that they depend on, from the remote cache into\nthe local one. Nothing is executed or restored: a later run hits them, without a\nconnection too.",
+		Example: "  bento cache pull build test\n  bento cache pull build --dish api", Annotations: traits{Flags: []string{"cache"}}.annotations(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError("bento cache pull requires the name of a task", "run bento cache pull build")
+			}
+			sel.Tasks = args
+			return s.cachePull(cmd.Context(), sel)
+		},
+	}
+	addSelection(cmd, &sel)
+	return cmd
+}
+
+// cachePull gets results.
+func (s *session) cachePull(ctx context.Context, sel selection) error {
+	lines := s.lines()
+	lines.Brief = true
+	w, err := s.openFor(ctx, lines, sel.all())
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	r, err := s.remoteOf(w)
+	if err != nil {
+		return err
+	}
+	t := r.Tier(w.Workspace)
+	if t == nil || !t.Reads() {
+		return notFound("remote_unused", "nothing can be pulled: "+cmp.Or(r.Why.Read, "cache.mode does not allow it; add --cache remote:r"), "bento cache status shows what the remote cache is used for")
+	}
+	w.remote, w.env.Remote = t, t
+	p, err := s.planRun(ctx, w, sel)
+	if err != nil {
+		return err
+	}
+	pulled, err := run.Pull(ctx, w.env, p)
+	if err != nil {
+		return err
+	}
+	if pulled.Off != "" {
+		s.outcome = exitFault
+	}
+	return show(s, report.NewCachePulled(pulled), report.WriteCachePulled)
 }
 
 // remoteOf returns the remote cache of the workspace. It is an error if there is none.
@@ -60,7 +112,7 @@ func (s *session) cachePush(ctx context.Context) error {
 	}
 	t := r.Tier(w.Workspace)
 	if t == nil || !t.Writes() {
-		return notFound("remote_unused", "nothing can be sent: "+orUnwanted(r.Why.Write), "bento cache status shows what the remote cache is used for")
+		return notFound("remote_unused", "nothing can be sent: "+cmp.Or(r.Why.Write, "cache.mode does not allow it; add --cache remote:rw"), "bento cache status shows what the remote cache is used for")
 	}
 	defer t.Close()
 	left := t.Push(ctx)
@@ -69,13 +121,6 @@ func (s *session) cachePush(ctx context.Context) error {
 		s.outcome = exitFault
 	}
 	return show(s, report.NewCachePushed(left), report.WriteCachePushed)
-}
-
-func orUnwanted(why string) string {
-	if why == "" {
-		return "cache.mode does not allow it; add --cache remote:rw"
-	}
-	return why
 }
 
 func statusCommand(s *session) *cobra.Command {

@@ -27,7 +27,7 @@ import (
 func doctorCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", GroupID: "setup",
-		Annotations: traits{Reads: true, Warns: true}.annotations(),
+		Annotations: traits{Reads: true, Warns: true, Flags: []string{"cache"}}.annotations(),
 		Short:       "Check tools, cache, git and plugins",
 		Long:        "Check the workspace, the tools that its dishes require and their versions, the\ncache, git, plugins, the sandbox and the file system. The exit code is 2 if a dish\ncannot run; with warnings only it is 0.",
 		Example:     "  bento doctor\n  bento doctor --json",
@@ -69,6 +69,7 @@ func (s *session) doctor(ctx context.Context) error {
 		doc.checkTools(ctx, w)
 		doc.checkPrograms(w.env.Lacking(p))
 		doc.checkCache(ctx, s, w.Config)
+		doc.checkRemote(ctx, s, w)
 		doc.checkGit(ctx, w.Root)
 		doc.checkPlugins(w)
 		doc.checkCallable(s, w)

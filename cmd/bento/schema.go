@@ -51,6 +51,7 @@ func documents() []published {
 		{name: "cache.stats", title: "the results and bytes of the cache", value: report.CacheStats{}},
 		{name: "cache.status", title: "the remote cache of the workspace", value: report.CacheStatus{}},
 		{name: "cache.push", title: "the results that were sent to the remote cache", value: report.CachePushed{}},
+		{name: "cache.pull", title: "the results that were got from the remote cache", value: report.CachePulled{}},
 		{name: "cache.keygen", title: "a pair of keys of the remote cache", value: report.CacheKeys{}},
 		{name: "cache.prune", title: "the results that were evicted from the cache", also: []string{"cache.clear"}, value: report.CacheRemoved{}},
 		{name: "cache.fsck", title: "the damage found in the cache", value: report.CacheCheck{}},

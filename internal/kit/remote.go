@@ -169,6 +169,9 @@ func (r *Remote) Class() string { return cmp.Or(r.set.Class, place.Class()) }
 // Trust returns whose results are used: config.TrustSigned or config.TrustServer.
 func (r *Remote) Trust() string { return r.set.Trust }
 
+// TokenEnv returns the variable with the token.
+func (r *Remote) TokenEnv() string { return r.set.TokenEnv }
+
 // Keys returns the public keys whose results are used.
 func (r *Remote) Keys() []remote.PublicKey { return r.keys }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
@@ -124,7 +125,7 @@ func (x *Execution) newDiscoverer() *discoverer {
 func (x *discoverer) file(f *action.UsedFile) {
 	p, inside := strings.CutPrefix(f.Path, strings.TrimSuffix(x.Root, "/")+"/")
 	use := useOf(f)
-	if !inside || use == 0 || key.IsOwn(p) || inGit(p) || x.isOwn(p) {
+	if !inside || use == 0 || key.IsOwn(p) || inGit(p) || x.isOwn(p) || use == key.UsePresence && x.isAroundOutputs(p) {
 		return
 	}
 	maker, derived := x.Files.Maker(p)
@@ -198,6 +199,12 @@ func (x *discoverer) isOwn(p string) bool {
 		return false
 	}
 	return slices.ContainsFunc(strings.Split(p, "/"), isCache) || slices.Contains(x.Last.Undeclared, p)
+}
+
+// isAroundOutputs reports whether p is a directory that the task needs for its own outputs: whether an earlier execution
+// has left it decides nothing.
+func (x *discoverer) isAroundOutputs(p string) bool {
+	return slices.ContainsFunc(x.Outputs, func(o cache.Output) bool { return o.Path != p && key.Inside(o.Path, p) })
 }
 
 // writtenSince reports whether a file was written while the command ran, which makes the result unreliable.

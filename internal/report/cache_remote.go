@@ -45,6 +45,30 @@ func WriteCachePushed(w io.Writer, _ Style, doc CachePushed) {
 	fmt.Fprintf(w, "%s sent (%s), %d left for later\n", Count(doc.Sent, "result"), ByteSize(doc.Bytes), doc.Left)
 }
 
+// CachePulled is the document of `bento cache pull`.
+type CachePulled struct {
+	Schema  string `json:"schema"`
+	Pulled  int    `json:"pulled"` // tasks whose results have arrived
+	Bytes   int64  `json:"fetched_bytes"`
+	Here    int    `json:"here"`    // tasks whose results were in the local cache
+	Missing int    `json:"missing"` // tasks that a run would execute
+	Pending int    `json:"pending"` // of them, those whose keys need the outputs of another one
+}
+
+// NewCachePulled makes the document.
+func NewCachePulled(p run.Pulled) CachePulled {
+	return CachePulled{Schema: Schema("cache.pull"), Pulled: p.Hits, Bytes: p.FetchedBytes, Here: p.Here, Missing: p.Missing, Pending: p.Pending}
+}
+
+// WriteCachePulled prints it for people.
+func WriteCachePulled(w io.Writer, _ Style, doc CachePulled) {
+	fmt.Fprintf(w, "%s pulled (%s), %d already here, %d missing", Count(doc.Pulled, "result"), ByteSize(doc.Bytes), doc.Here, doc.Missing)
+	if doc.Pending > 0 {
+		fmt.Fprintf(w, ", %d of them because of another one", doc.Pending)
+	}
+	fmt.Fprintln(w)
+}
+
 // CacheStatus is the document of `bento cache status`.
 type CacheStatus struct {
 	Schema      string     `json:"schema"`

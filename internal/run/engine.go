@@ -65,6 +65,7 @@ type engine struct {
 	free            []*node             // have no pending dependencies, and are not in the queue yet
 	waiting         []*node             // wait for an answer from elsewhere before they come into the queue
 	asked           map[cache.Key]*node // what is asked elsewhere, and for which task
+	pulls           bool                // everything is asked for, and nothing runs
 	unanswered      int                 // the number of keys that are asked for and have no answer yet
 	wake            time.Time           // when the first of waiting does not wait any more; zero for never
 	idle            time.Duration       // a worker was idle because tasks waited for answers, none of which was a hit yet

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bentobuild/bento/cache"
@@ -24,9 +25,12 @@ type questions struct {
 	late  bool      // it has waited in vain
 	here  bool      // a result has arrived since the task has begun
 	got   bool      // its result has arrived
-	// sets is the key of its path sets, which were had when they were asked for.
-	sets cache.Key
-	had  [][]key.Discovered
+	// sets is the key of its path sets, which were had when they were asked for; held says that a result has arrived before
+	// them.
+	sets     cache.Key
+	had      [][]key.Discovered
+	setsOpen bool
+	held     bool
 }
 
 // quick is the usual duration of tasks for which nothing is asked elsewhere.
@@ -39,7 +43,7 @@ func (e *engine) asks(n *node) bool {
 		return false
 	}
 	usual := e.keys.History().Of(t).Duration
-	return usual == 0 || usual >= quick || t.Unraced
+	return usual == 0 || usual >= quick || t.Unraced || e.pulls
 }
 
 // finds reports whether results are looked for elsewhere.
@@ -52,41 +56,36 @@ func (e *engine) ask(ctx context.Context, nodes []*node) {
 	}
 	var keys []cache.Key
 	for _, n := range nodes {
-		if !e.asks(n) {
-			continue
-		}
-		list := append([]cache.Key{n.ev.Key}, n.ev.Others()...)
-		if e.mayDiscover(n) && n.far == nil {
-			list = append(list, n.ev.PathSetsKey())
-		}
-		for _, k := range list {
-			if e.asked[k] == nil {
-				e.askFor(n, k)
-				keys = append(keys, k)
-			}
+		if e.asks(n) {
+			keys = append(keys, e.noteAsked(n, n.ev)...)
 		}
 	}
-	if len(keys) == 0 {
-		return
+	if len(keys) > 0 {
+		e.env.Remote.Ask(ctx, keys)
 	}
-	e.env.Remote.Ask(ctx, keys)
 }
 
-// askFor notes that a key is asked for.
-func (e *engine) askFor(n *node, k cache.Key) {
+// noteAsked notes that the results for an evaluation of a task are asked for, and returns their keys.
+func (e *engine) noteAsked(n *node, ev *key.Evaluation) (keys []cache.Key) {
 	if e.asked == nil {
 		e.asked = make(map[cache.Key]*node)
 	}
 	if n.far == nil {
 		n.far = &questions{since: time.Now()}
+		if e.mayDiscover(n) {
+			n.far.sets, n.far.had, n.far.setsOpen = ev.PathSetsKey(), e.files.PathSets(ev), true
+			keys = append(keys, n.far.sets)
+		}
 	}
-	e.asked[k] = n
-	e.unanswered++
-	n.far.open++
-	n.far.keys = append(n.far.keys, k)
-	if k == n.ev.PathSetsKey() {
-		n.far.sets, n.far.had = k, e.files.PathSets(n.ev)
+	keys = append(append(keys, ev.Key), ev.Others()...)
+	keys = slices.DeleteFunc(keys, func(k cache.Key) bool { return e.asked[k] != nil })
+	for _, k := range keys {
+		e.asked[k] = n
 	}
+	e.unanswered += len(keys)
+	n.far.open += len(keys)
+	n.far.keys = append(n.far.keys, keys...)
+	return keys
 }
 
 // mayDiscover reports whether executions of a task elsewhere may have discovered inputs.
@@ -103,17 +102,16 @@ func (e *engine) heard(ctx context.Context) {
 	var hits []*node
 	for _, a := range e.env.Remote.Answers() {
 		n := e.asked[a.Key]
-		q := n.far
-		switch {
-		case a.Found:
+		if a.Found {
 			e.foundFor(ctx, n, a.Took)
 			continue
-		case a.Here && e.arrived(ctx, n, a.Key):
+		}
+		n.far.open--
+		e.unanswered--
+		if e.arrived(ctx, n, a) {
 			hits = append(hits, n)
 			e.idle = 0 // waiting was worth it
 		}
-		q.open--
-		e.unanswered--
 	}
 	e.warnRemote()
 	e.spread(ctx, hits)
@@ -128,35 +126,59 @@ func (e *engine) foundFor(ctx context.Context, n *node, took time.Duration) {
 	n.far.until = time.Now().Add(max(more, time.Until(e.patience(ctx, n))))
 }
 
-// arrived handles a result that has arrived, and reports whether a task is a hit by it that has not begun.
-func (e *engine) arrived(ctx context.Context, n *node, k cache.Key) bool {
+// arrived handles the last answer for a key, and reports whether a task is a hit by it that has not begun. Path sets
+// decide which results count, so results wait for them.
+func (e *engine) arrived(ctx context.Context, n *node, a Answer) bool {
 	q := n.far
-	if k == q.sets {
+	switch {
+	case a.Key == q.sets && a.Here:
+		q.setsOpen = false
 		if err := e.files.AddPathSets(n.ev, q.had); err != nil {
 			e.env.warn("cache_unwritable", "results cannot be stored: "+err.Error(), "")
 		}
+	case a.Key == q.sets:
+		q.setsOpen = false
+		if !q.held {
+			return false
+		}
+	case !a.Here:
+		return false
+	case q.setsOpen:
+		q.held = true
+		return false
 	}
+	return e.use(ctx, n)
+}
+
+// use uses what has arrived for a task, and reports whether it is a hit that has not begun.
+func (e *engine) use(ctx context.Context, n *node) bool {
+	q := n.far
 	switch n.phase {
 	case pending, ready:
 		e.keep(e.keys.Evaluate(ctx, n.task))
-		q.got = n.ev.Status == key.Hit
-		if !q.got {
+		if q.got = n.ev.Status == key.Hit; !q.got {
 			e.ask(ctx, []*node{n}) // the path sets have further keys
 		}
 		return q.got
 	case inInstall:
-		if e.installs[n.task.Dish.ScopeID()].first != n.task && k != q.sets {
+		if e.installs[n.task.Dish.ScopeID()].first != n.task {
 			return e.leaveInstall(ctx, n)
 		}
-		fallthrough
-	case begun:
-		q.here = q.here || k != q.sets
-	case executing:
-		if q.here || k == q.sets || n.cancel == nil {
-			return false
-		}
 		q.here = true
-		n.cancel() // see overtake
+	case begun:
+		q.here = true
+	case executing:
+		ev := e.keys.Evaluate(ctx, n.task)
+		switch {
+		case q.here || n.cancel == nil:
+		case ev.Status == key.Hit:
+			q.here = true
+			n.cancel() // see overtake
+		case ev.Known:
+			if keys := e.noteAsked(n, ev); len(keys) > 0 {
+				e.env.Remote.Ask(ctx, keys)
+			}
+		}
 	}
 	return false
 }

@@ -42,11 +42,19 @@ type Finder interface {
 type Sender interface {
 	Writes() bool // reports whether results are sent
 	// Announce notes that a result will be stored and sent: if this process is killed in between, a later one sends it.
-	Announce(key cache.Key, noLog bool)
+	Announce(o Outgoing)
 	// Withdraw takes back what was announced.
 	Withdraw(keys ...cache.Key)
 	// Send sends a result that is stored and was announced, in the background, until ctx ends.
-	Send(ctx context.Context, key cache.Key, outputs []cache.Output, noLog bool)
+	Send(ctx context.Context, o Outgoing)
+}
+
+// Outgoing is a result that is sent.
+type Outgoing struct {
+	Key   cache.Key
+	Size  int64 // of its outputs, in bytes
+	NoLog bool  // its output is not sent
+	Aside bool  // it is no result of a task, and is not counted
 }
 
 // Answer is what has become of a question. A key has at most one answer with Found, then one without.
@@ -99,17 +107,21 @@ func (e *engine) announce(ctx context.Context, x *execution, ev *key.Evaluation)
 	if r == nil || !r.Writes() || t.AtHome {
 		return func() {}, func() {}
 	}
-	keys := []cache.Key{ev.Key}
-	if len(ev.Discovered) > 0 {
-		keys = append(keys, ev.PathSetsKey())
+	list := []Outgoing{{Key: ev.Key, NoLog: t.LogAtHome}}
+	for i := range x.kept.Outputs {
+		list[0].Size += x.kept.Outputs[i].Size
 	}
-	for i, k := range keys {
-		r.Announce(k, t.LogAtHome && i == 0)
+	if len(ev.Discovered) > 0 {
+		list = append(list, Outgoing{Key: ev.PathSetsKey(), Aside: true})
+	}
+	keys := make([]cache.Key, len(list))
+	for i, o := range list {
+		keys[i] = o.Key
+		r.Announce(o)
 	}
 	stored = func() {
-		r.Send(ctx, ev.Key, x.kept.Outputs, t.LogAtHome)
-		for _, k := range keys[1:] { // its log is the list of path sets
-			r.Send(ctx, k, nil, false)
+		for _, o := range list {
+			r.Send(ctx, o)
 		}
 	}
 	return stored, func() { r.Withdraw(keys...) }

@@ -34,11 +34,10 @@ type outbox struct {
 }
 
 // Announce implements run.Sender.
-func (t *Tier) Announce(key cache.Key, noLog bool) {
-	if !t.Writes() {
-		return
+func (t *Tier) Announce(o run.Outgoing) {
+	if t.Writes() {
+		t.journal().write(lineAdd, waiting{key: o.Key, noLog: o.NoLog, aside: o.Aside})
 	}
-	t.journal().write(lineAdd, waiting{key: key, noLog: noLog})
 }
 
 // Withdraw implements run.Sender.
@@ -61,7 +60,7 @@ func (t *Tier) journal() *queue {
 }
 
 // Send implements run.Sender.
-func (t *Tier) Send(ctx context.Context, key cache.Key, outputs []cache.Output, noLog bool) {
+func (t *Tier) Send(ctx context.Context, o run.Outgoing) {
 	if !t.Writes() {
 		return
 	}
@@ -69,14 +68,13 @@ func (t *Tier) Send(ctx context.Context, key cache.Key, outputs []cache.Output, 
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.counts.Used = true
-	w := waiting{key: key, noLog: noLog}
-	size := sizeOf(outputs)
-	if off || t.out.bytes+size > maxBacklog && t.out.bytes > 0 {
+	w := waiting{key: o.Key, noLog: o.NoLog, aside: o.Aside}
+	if off || t.out.bytes+o.Size > maxBacklog && t.out.bytes > 0 {
 		t.out.left = append(t.out.left, w)
 		return
 	}
 	t.out.list = append(t.out.list, w)
-	t.out.bytes += size
+	t.out.bytes += o.Size
 	t.start(ctx)
 }
 
@@ -207,7 +205,11 @@ func (t *Tier) settled(w waiting, bytes int64, err error) {
 	switch {
 	case err == nil:
 		t.breaker.answered()
-		t.count(func(c *run.RemoteCounts) { c.Sent++; c.SentBytes += bytes })
+		t.count(func(c *run.RemoteCounts) {
+			if c.SentBytes += bytes; !w.aside {
+				c.Sent++
+			}
+		})
 	case final(err):
 		if errors.Is(err, remote.ErrFull) {
 			t.warn("remote_full", "a result was not sent: "+err.Error(), "allow larger content at the server, or set remote_cache = false for the task")
@@ -221,13 +223,6 @@ func (t *Tier) settled(w waiting, bytes int64, err error) {
 		return
 	}
 	t.journal().write(lineDone, w)
-}
-
-func sizeOf(outputs []cache.Output) (n int64) {
-	for i := range outputs {
-		n += outputs[i].Size
-	}
-	return n
 }
 
 // Push sends what earlier bentos have left, until all is sent or ctx ends, even if the server was given up a moment ago.
@@ -269,7 +264,11 @@ func (t *Tier) Finish(ctx context.Context, ran time.Duration) run.RemoteCounts {
 	t.out.group.Wait()
 	t.mu.Lock()
 	q, left, counts := t.out.queue, t.out.left, t.counts
-	counts.Left = len(left)
+	for _, w := range left {
+		if !w.aside {
+			counts.Left++
+		}
+	}
 	t.counts, t.warned = run.RemoteCounts{}, make(map[string]bool)
 	t.out.queue, t.out.list, t.out.left, t.out.bytes, t.out.resumed = nil, nil, nil, 0, false
 	t.mu.Unlock()

@@ -13,8 +13,7 @@ import (
 // queueDir is the directory of the queues. Each bento that sends results has one, which a later bento continues.
 const queueDir = "remote/queue"
 
-// A queue is queueMagic and lines of one size: a kind, a key, whether the log stays at home, the attempts so far, and
-// a checksum. The last line may be cut: then it was not written.
+// A queue is queueMagic and lines of one size: a kind, a key, flags, the attempts so far, and a checksum. The last line may be cut: then it was not written.
 const (
 	queueMagic = "bento\x00rq1"
 	lineSum    = 8
@@ -24,6 +23,12 @@ const (
 	maxWaiting = 100_000
 	// maxTries is the number of faults after which a result is not sent any more.
 	maxTries = 3
+)
+
+// The flags of a line.
+const (
+	flagNoLog = 1 << iota
+	flagAside
 )
 
 // The kinds of lines.
@@ -36,6 +41,7 @@ const (
 type waiting struct {
 	key   cache.Key
 	noLog bool
+	aside bool // it is no result of a task
 	tries byte
 }
 
@@ -106,7 +112,11 @@ func takeQueues(d *state.Dir, keep func([]waiting)) {
 func Waiting(d *state.Dir) (n int) {
 	for _, file := range d.Abandoned(queueDir) {
 		if data, err := file.ReadAll(maxQueue); err == nil {
-			n += len(readLines(data))
+			for _, w := range readLines(data) {
+				if !w.aside {
+					n++
+				}
+			}
 		}
 		file.Close()
 	}
@@ -116,11 +126,14 @@ func Waiting(d *state.Dir) (n int) {
 func lineOf(kind byte, w waiting) []byte {
 	line := make([]byte, 0, lineSize)
 	line = append(append(line, kind), w.key[:]...)
-	noLog := byte(0)
+	flags := byte(0)
 	if w.noLog {
-		noLog = 1
+		flags |= flagNoLog
 	}
-	line = append(line, noLog, w.tries)
+	if w.aside {
+		flags |= flagAside
+	}
+	line = append(line, flags, w.tries)
 	sum := blake3.Sum256(line)
 	return append(line, sum[:lineSum]...)
 }
@@ -143,7 +156,7 @@ func readLines(data []byte) (list []waiting) {
 		if !bytes.Equal(sum[:lineSum], line[lineSize-lineSum:]) {
 			break
 		}
-		w := waiting{key: cache.Key(line[1:33]), noLog: line[33] != 0, tries: line[34]}
+		w := waiting{key: cache.Key(line[1:33]), noLog: line[33]&flagNoLog != 0, aside: line[33]&flagAside != 0, tries: line[34]}
 		i, known := at[w.key]
 		switch {
 		case line[0] == lineAdd && !known:

@@ -287,8 +287,8 @@ func TestFinish(t *testing.T) {
 				tier := d.tier(s)
 				tier.o.Wait = c.wait
 				for _, k := range keys {
-					tier.Announce(k, true)
-					tier.Send(t.Context(), k, nil, true)
+					tier.Announce(run.Outgoing{Key: k, NoLog: true})
+					tier.Send(t.Context(), run.Outgoing{Key: k, NoLog: true})
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -324,16 +324,16 @@ func TestKilled(t *testing.T) {
 	keys := d.keys(4, true)
 	killed := d.tier(&server{send: func(context.Context, cache.Key) error { return nil }})
 	for _, k := range append(keys, cache.Key{1}) { // the last one was never stored
-		killed.Announce(k, k == keys[0])
+		killed.Announce(run.Outgoing{Key: k, NoLog: k == keys[0], Aside: k == keys[3]})
 	}
 	killed.Withdraw(keys[1])
-	killed.Send(t.Context(), keys[2], nil, false)
+	killed.Send(t.Context(), run.Outgoing{Key: keys[2], NoLog: false})
 	killed.out.group.Wait()
 	killed.out.queue.file.Close() // as the kernel does it
 
 	s := &server{send: func(context.Context, cache.Key) error { return nil }}
 	later := d.tier(s)
-	if got := later.Push(t.Context()); got.Sent != 2 || got.Left != 0 || !slices.Equal(s.sent, []cache.Key{keys[0], keys[3]}) {
+	if got := later.Push(t.Context()); got.Sent != 1 || got.Left != 0 || !slices.Equal(s.sent, []cache.Key{keys[0], keys[3]}) {
 		t.Errorf("%+v, sent %v", got, s.sent)
 	}
 }
@@ -345,12 +345,12 @@ func TestTwoSenders(t *testing.T) {
 	release := make(chan struct{})
 	first := d.tier(&server{send: func(context.Context, cache.Key) error { <-release; return nil }})
 	first.o.Wait = time.Hour
-	first.Announce(keys[0], false)
-	first.Send(t.Context(), keys[0], nil, false)
+	first.Announce(run.Outgoing{Key: keys[0], NoLog: false})
+	first.Send(t.Context(), run.Outgoing{Key: keys[0], NoLog: false})
 	s := &server{send: func(context.Context, cache.Key) error { return nil }}
 	second := d.tier(s)
-	second.Announce(keys[1], false)
-	second.Send(t.Context(), keys[1], nil, false)
+	second.Announce(run.Outgoing{Key: keys[1], NoLog: false})
+	second.Send(t.Context(), run.Outgoing{Key: keys[1], NoLog: false})
 	second.o.Wait = time.Hour
 	if got := second.Finish(t.Context(), 0); got.Sent != 1 || !slices.Equal(s.sent, keys[1:]) {
 		t.Errorf("%+v, sent %v", got, s.sent)
@@ -376,8 +376,8 @@ func TestUnsent(t *testing.T) {
 			tier := d.tier(&server{send: func(context.Context, cache.Key) error { return c.err }})
 			tier.o.Wait = time.Hour
 			for _, k := range d.keys(1, true) {
-				tier.Announce(k, false)
-				tier.Send(t.Context(), k, nil, false)
+				tier.Announce(run.Outgoing{Key: k, NoLog: false})
+				tier.Send(t.Context(), run.Outgoing{Key: k, NoLog: false})
 			}
 			got := tier.Finish(t.Context(), 0)
 			if warned := strings.Join(codes(tier), " "); got.Left != c.left || warned != c.code {
@@ -402,7 +402,7 @@ func TestUnsent(t *testing.T) {
 func TestQueueCut(t *testing.T) {
 	var list []waiting
 	for i := range byte(3) {
-		list = append(list, waiting{key: cache.Key{i + 1}, noLog: i == 1, tries: i})
+		list = append(list, waiting{key: cache.Key{i + 1}, noLog: i == 1, aside: i == 2, tries: i})
 	}
 	data := append(linesOf(list), lineOf(lineDone, list[0])...)
 	for n := range len(data) + 1 {

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/kit"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/tier"
+)
+
+// remoteTime is the longest time of all questions to a remote cache.
+const remoteTime = 20 * time.Second
+
+// checkRemote tries the remote cache, if one is configured. It is never a failure: tasks run without.
+func (doc *diagnosis) checkRemote(ctx context.Context, s *session, w *opened) {
+	r, problems := kit.FindRemote(s.host(), w.Config, w.Mode)
+	for _, p := range problems {
+		doc.add("remote", "warn", p.Message, p.Hint)
+	}
+	if r == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, remoteTime)
+	defer cancel()
+	p := r.Probe(ctx)
+	if p.Read != nil {
+		doc.add("remote", "warn", r.String()+": "+p.Read.Error(), "see [cache] remote and $BENTO_REMOTE; without the remote cache every run continues")
+		return
+	}
+	doc.add("remote", "ok", fmt.Sprintf("%s answers in %s", r, p.Latency.Round(100*time.Microsecond)), "")
+	if since, off := tier.OffSince(w.State); off {
+		doc.add("remote.off", "warn", "runs have given the server up at "+since.Local().Format(time.DateTime), "the next run that needs a result tries it again")
+	}
+	doc.addRemoteReads(r)
+	doc.addRemoteWrites(r, p)
+}
+
+func (doc *diagnosis) addRemoteReads(r *kit.Remote) {
+	trust := "any result of the server is used"
+	if r.Trust() == config.TrustSigned {
+		var names []string
+		for _, k := range r.Keys() {
+			name := k.Name
+			if !k.NotAfter.IsZero() && time.Now().After(k.NotAfter) {
+				name += " (its end was " + k.NotAfter.Format(time.DateOnly) + ")"
+			}
+			names = append(names, name)
+		}
+		trust = "results signed by " + strings.Join(names, ", ") + " are used"
+	}
+	switch {
+	case r.Why.Read != "":
+		doc.add("remote.read", "warn", r.Why.Read, "")
+	case !r.Read:
+		doc.add("remote.read", "skipped", "cache.mode does not allow it", "")
+	default:
+		doc.add("remote.read", "ok", fmt.Sprintf("scope %s, class %s; %s", strings.Join(r.Scopes.Read, ", then "), r.Class(), trust), "")
+	}
+}
+
+func (doc *diagnosis) addRemoteWrites(r *kit.Remote, p kit.RemoteProbe) {
+	by := ""
+	if name := r.Signer(); name != "" {
+		by = ", signed by " + name
+	}
+	switch {
+	case r.Why.Write != "":
+		doc.add("remote.write", "warn", r.Why.Write, "")
+	case !r.Write:
+		doc.add("remote.write", "skipped", "cache.mode does not allow it", "")
+	case p.Write != nil:
+		doc.add("remote.write", "warn", "a result cannot be sent: "+p.Write.Error(), "see $"+r.TokenEnv()+" and the rights of its owner")
+	case p.Again != nil && r.Read:
+		doc.add("remote.write", "warn", "a result was sent, and is not used here: "+p.Again.Error(), "add the public key of "+report.Printable(r.Signer())+" to remote_keys")
+	default:
+		doc.add("remote.write", "ok", "scope "+r.Scopes.Write+by, "")
+	}
+}

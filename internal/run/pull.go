@@ -1,0 +1,53 @@
+package run
+
+import (
+	"context"
+
+	"github.com/bentobuild/bento/internal/key"
+	"github.com/bentobuild/bento/internal/plan"
+)
+
+// Pulled is what Pull has found of the tasks of a plan.
+type Pulled struct {
+	RemoteUse
+	Here    int // tasks whose results the store had
+	Missing int // tasks whose results it lacks still
+	Pending int // of them, those whose keys need the outputs of one that is missing
+}
+
+// Pull gets the results of a plan from the remote cache into the store, and executes and restores nothing.
+func Pull(ctx context.Context, env *Env, p *plan.Plan) (Pulled, error) {
+	e, err := newEngine(env, p, Options{}, overlaps{})
+	if err != nil {
+		return Pulled{}, err
+	}
+	defer e.unstage()
+	defer e.restorer.Close()
+	e.pulls = true
+	if err := e.keys.Each(ctx, e.keep); err != nil {
+		return Pulled{}, err
+	}
+	had := make([]bool, len(e.nodes))
+	for i, n := range e.nodes {
+		had[i] = n.ev.Status == key.Hit
+	}
+	e.ask(ctx, e.nodes)
+	e.settle(ctx)
+	r := &Report{}
+	e.finishRemote(ctx, r)
+	e.keys.Save(nil)
+	pulled := Pulled{RemoteUse: r.Remote}
+	for i, n := range e.nodes {
+		switch {
+		case had[i]:
+			pulled.Here++
+		case n.ev.Status == key.Hit:
+			pulled.Hits++
+		default:
+			if pulled.Missing++; n.ev.Reason == key.MissPending {
+				pulled.Pending++
+			}
+		}
+	}
+	return pulled, ctx.Err()
+}
