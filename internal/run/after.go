@@ -21,35 +21,49 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 	if r.Attempts > 0 {
 		defer e.keys.History().Executed(x.ev, r.Started.Add(r.Duration))
 	}
-	if r.Outcome == Built {
-		n := e.node(t)
-		e.keys.UpToDate(n.ev, x.kept.Outputs)
-		if x.ev.Known {
-			x.kept.Discover()
-			e.tellUnignored(x)
-			if list := x.kept.Beside; len(list) > 0 && t.Uncached == "" {
-				e.env.warn("by_products", fmt.Sprintf("%s made files below the outputs of another task, and does not declare them: %s", t.ID(), diagnostics.Few(list)),
-					"declare them as outputs of "+t.ID())
-			}
-			own, warned := e.undeclared(x, e.keys.History().Of(t))
-			e.keys.History().Keep(t, &key.LastRun{
-				Key: x.ev.Key, Unstored: true, Duration: r.Duration, Outputs: x.kept.Own(), Found: x.kept.AllFound(),
-				Discovered: x.kept.Discovered, Observed: x.observed(), Basis: x.ev.Basis(), Unobservable: x.unobservable, Reads: x.kept.Reads,
-				ByProducts: slices.Concat(e.files.ByProducts(x.ev, x.sources), x.kept.Rewritten),
-				Undeclared: own, Warned: warned,
-			})
-		}
-		if n.unsure = x.kept.Unsure; x.kept.Storable() {
-			e.storeResult(ctx, x)
-		} else if x.kept.Changed != "" {
-			n.unsure = fmt.Sprintf("%s was made while %q changed", t.ID(), x.kept.Changed)
-		}
-	} else if r.Reason == ReasonInterrupted && ctx.Err() == nil {
+	switch {
+	case r.Outcome == Built:
+		e.built(ctx, x)
+	case r.Reason == ReasonInterrupted && ctx.Err() == nil:
 		e.stop = ReasonInterrupted // only the task received Ctrl-C
-	} else if left := x.kept.Left(); len(left) > 0 {
-		e.keys.History().Leave(t.Place(), left)
+	default:
+		if left := x.kept.Left(); len(left) > 0 {
+			e.keys.History().Leave(t.Place(), left)
+		}
 	}
 	e.end(r)
+}
+
+// built handles the outputs of a good execution: it records what it has made, and stores the result if that is reliable.
+func (e *engine) built(ctx context.Context, x *execution) {
+	t, n := x.ev.Task, e.node(x.ev.Task)
+	e.keys.UpToDate(n.ev, x.kept.Outputs)
+	if x.ev.Known {
+		x.kept.Discover()
+		e.tellUnignored(x)
+		e.tellBeside(x)
+		own, warned := e.undeclared(x, e.keys.History().Of(t))
+		e.keys.History().Keep(t, &key.LastRun{
+			Key: x.ev.Key, Unstored: true, Duration: x.result.Duration, Outputs: x.kept.Own(), Found: x.kept.AllFound(),
+			Discovered: x.kept.Discovered, Observed: x.observed(), Basis: x.ev.Basis(), Unobservable: x.unobservable, Reads: x.kept.Reads,
+			ByProducts: slices.Concat(e.files.ByProducts(x.ev, x.sources), x.kept.Rewritten),
+			Undeclared: own, Warned: warned,
+		})
+	}
+	if n.unsure = x.kept.Unsure; x.kept.Storable() {
+		e.storeResult(ctx, x)
+	} else if x.kept.Changed != "" {
+		n.unsure = fmt.Sprintf("%s was made while %q changed", t.ID(), x.kept.Changed)
+	}
+}
+
+// tellBeside warns of files that a task has made below the outputs of another one.
+func (e *engine) tellBeside(x *execution) {
+	t := x.ev.Task
+	if list := x.kept.Beside; len(list) > 0 && t.Uncached == "" {
+		e.env.warn("by_products", fmt.Sprintf("%s made files below the outputs of another task, and does not declare them: %s", t.ID(), diagnostics.Few(list)),
+			"declare them as outputs of "+t.ID())
+	}
 }
 
 // storeResult stores the result of an execution. Files among the outputs that the task did not make

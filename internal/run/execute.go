@@ -62,14 +62,7 @@ func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string)
 	e.env.warnAll(unmatched(e.plan, e.tree, t))
 	e.ageCompiled(ev)
 	unsure = cmp.Or(unsure, ev.InTheWay, ev.Aged, e.unsureDependency(t))
-	x := &execution{
-		env: e.env, opts: e.opts, ev: ev, restorer: e.restorer, outDir: e.outDir, sources: e.files.Sources(t), result: &Result{Task: t, Key: ev.Key},
-		stamp: e.stampOf(t), observe: e.observes(ev),
-		kept: &record.Execution{
-			Recorder: e.recorder, Ev: ev, Last: e.keys.History().Of(t), Others: e.others(t), Before: e.before(t), Unsure: unsure,
-			Upstream: e.upstream(t), Linked: e.files.Linked(t), LeftByOthers: e.files.LeftByOthers(t), Later: usesOut(t), Files: e.files,
-		},
-	}
+	x := e.newExecution(ev, unsure)
 	e.enterSandbox(x)
 	running, cancel := context.WithCancel(ctx)
 	n := e.node(t)
@@ -102,6 +95,19 @@ func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string)
 			}
 		}
 	})
+}
+
+// newExecution returns the execution of the task of ev. unsure is the reason why its result is unreliable, "" for none.
+func (e *engine) newExecution(ev *key.Evaluation, unsure string) *execution {
+	t := ev.Task
+	return &execution{
+		env: e.env, opts: e.opts, ev: ev, restorer: e.restorer, outDir: e.outDir, sources: e.files.Sources(t), result: &Result{Task: t, Key: ev.Key},
+		stamp: e.stampOf(t), observe: e.observes(ev),
+		kept: &record.Execution{
+			Recorder: e.recorder, Ev: ev, Last: e.keys.History().Of(t), Others: e.others(t), Before: e.before(t), Unsure: unsure,
+			Upstream: e.upstream(t), Linked: e.files.Linked(t), LeftByOthers: e.files.LeftByOthers(t), Later: usesOut(t), Files: e.files,
+		},
+	}
 }
 
 // run executes the command, with the retries that the task allows, and collects its outputs.

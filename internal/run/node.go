@@ -44,17 +44,17 @@ const (
 
 // leadsTo reports whether a task may go from one phase to another. These are all transitions:
 //
-//	pending    → ready       its last dependency has ended, or serves
-//	ready      → begun       it has got a worker
-//	begun      → inInstall  its dish must be installed, or is being installed
-//	begun      → restoring   it is a hit
-//	begun      → executing    it is a miss
-//	inInstall → begun       the install that it started has ended
-//	inInstall → ready       the install that another task started has ended
-//	restoring  → begun       it could not be restored, and will be executed
-//	executing  → serving
-//	executing  → begun       its result has arrived from elsewhere before it ended
-//	any        → done        it has its result; from pending and ready: skipped, canceled, or in place
+//	pending   → ready      its last dependency has ended, or serves
+//	ready     → begun      it has got a worker
+//	begun     → inInstall  its dish must be installed, or is being installed
+//	begun     → restoring  it is a hit
+//	begun     → executing  it is a miss
+//	inInstall → begun      the install that it started has ended
+//	inInstall → ready      the install that another task started has ended
+//	restoring → begun      it could not be restored, and will be executed
+//	executing → serving    it is persistent, and ready
+//	executing → begun      its result has arrived from elsewhere before it ended
+//	any       → done       it has its result; from pending and ready: skipped, canceled, or in place
 func (p phase) leadsTo(next phase) bool {
 	switch p {
 	case pending:

@@ -64,44 +64,55 @@ func (e *engine) unlock(paths []string) (changed bool) {
 
 // restore restores the outputs of a hit. It may run in parallel with the engine; apply may not.
 func (e *engine) restore(ctx context.Context, ev *key.Evaluation, last *key.LastRun, others func(path string) bool) (apply func()) {
-	t, want := ev.Task, ev.Record.Outputs
-	r := &Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record, Started: time.Now()}
+	want := ev.Record.Outputs
+	r := &Result{Task: ev.Task, Outcome: CacheHit, Key: ev.Key, record: ev.Record, Started: time.Now()}
 	stats, err := e.restoreOutputs(ev, last, others)
 	r.Duration = time.Since(r.Started)
 	return func() {
 		if err != nil {
 			if stats.Written > 0 {
-				e.keys.History().Leave(t.Place(), record.Paths(want))
+				e.keys.History().Leave(ev.Task.Place(), record.Paths(want))
 			}
-			hint := ""
-			e.keys.Load(ctx, ev, true)
-			var refused *cache.RefusedError
-			if errors.As(err, &refused) {
-				ev.InTheWay, hint = refused.Error(), "move what is in the way to another place, or remove it, and run again"
-			}
-			if errors.Is(err, context.Canceled) {
-				e.end(interrupted(ev))
-				return
-			}
-			if !errors.Is(err, cache.ErrMiss) { // else it was pruned meanwhile, or is damaged, which was reported
-				e.env.warn("restore_failed", "the cached result of "+t.ID()+" cannot be used, so it runs: "+err.Error(), hint)
-			}
-			e.node(t).to(begun)
-			e.executeInstalled(ctx, ev)
+			e.notRestored(ctx, ev, err)
 			return
 		}
-		if stats.Written > 0 || key.MakesOutside(t) {
-			e.keys.Observe(ctx, key.Written{Restored: t})
+		if stats.Written > 0 || key.MakesOutside(ev.Task) {
+			e.keys.Observe(ctx, key.Written{Restored: ev.Task})
 		}
 		e.keys.UpToDate(ev, want)
-		e.keys.History().Keep(t, &key.LastRun{
-			Key: ev.Key, Duration: max(last.Duration, ev.Record.Duration),
-			Outputs: record.Paths(want), ByProducts: last.ByProducts, Found: foundBeside(last.Found, want),
-			Undeclared: last.Undeclared, Warned: last.Warned, Ran: last.Ran, At: last.At, Sources: last.Sources,
-			Discovered: ev.Discovered, Observed: last.Observed, Basis: last.Basis, Unobservable: last.Unobservable,
-		})
+		e.keepRestored(ev, last, want)
 		e.end(r)
 	}
+}
+
+// notRestored executes the task of a hit whose outputs could not be restored, unless it was interrupted.
+func (e *engine) notRestored(ctx context.Context, ev *key.Evaluation, err error) {
+	t, hint := ev.Task, ""
+	e.keys.Load(ctx, ev, true)
+	var refused *cache.RefusedError
+	if errors.As(err, &refused) {
+		ev.InTheWay, hint = refused.Error(), "move what is in the way to another place, or remove it, and run again"
+	}
+	if errors.Is(err, context.Canceled) {
+		e.end(interrupted(ev))
+		return
+	}
+	if !errors.Is(err, cache.ErrMiss) { // else it was pruned meanwhile, or is damaged, which was reported
+		e.env.warn("restore_failed", "the cached result of "+t.ID()+" cannot be used, so it runs: "+err.Error(), hint)
+	}
+	e.node(t).to(begun)
+	e.executeInstalled(ctx, ev)
+}
+
+// keepRestored makes the restored result the last good run of its task. A restore does not change what the history
+// knows of the last execution.
+func (e *engine) keepRestored(ev *key.Evaluation, last *key.LastRun, want []cache.Output) {
+	e.keys.History().Keep(ev.Task, &key.LastRun{
+		Key: ev.Key, Duration: max(last.Duration, ev.Record.Duration),
+		Outputs: record.Paths(want), ByProducts: last.ByProducts, Found: foundBeside(last.Found, want),
+		Undeclared: last.Undeclared, Warned: last.Warned, Ran: last.Ran, At: last.At, Sources: last.Sources,
+		Discovered: ev.Discovered, Observed: last.Observed, Basis: last.Basis, Unobservable: last.Unobservable,
+	})
 }
 
 // foundBeside returns the found files of a task without the restored ones: the task made those, so
