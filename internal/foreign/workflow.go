@@ -122,7 +122,8 @@ jobs:
       - uses: actions/checkout@v4
         with:
           fetch-depth: 0 # --since needs the merge base
-` + setups(src.Dishes) + githubInstall(version, key) + `      - run: bento ci --keep-going --allow-empty` + shard + ` ${BASE:+--since "origin/$BASE"}
+` + setups(src.Dishes) + githubInstall(version, key) + `      # With --sandbox, tasks can read only the files that they declare.
+      - run: bento ci --keep-going --allow-empty` + shard + ` ${BASE:+--since "origin/$BASE"}
         env:
 ` + env
 }
@@ -169,6 +170,7 @@ func gitlab(src Source, version string) string {
     - if: $CI_PIPELINE_SOURCE == "merge_request_event"
     - if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
   script:
+    # With --sandbox, tasks can read only the files that they declare.
     - bento ci --keep-going --allow-empty` + shard + ` ${CI_MERGE_REQUEST_DIFF_BASE_SHA:+--since "$CI_MERGE_REQUEST_DIFF_BASE_SHA"}
 `
 }

@@ -17,13 +17,13 @@ var system = []string{
 	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/localtime", "/etc/timezone", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf",
 	"/etc/hosts", "/etc/host.conf", "/etc/resolv.conf", "/etc/gai.conf", "/etc/services", "/etc/protocols", "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/etc/crypto-policies",
 	"/etc/locale.alias", "/etc/locale.conf", "/etc/terminfo", "/etc/inputrc", "/etc/mime.types", "/etc/magic", "/etc/alternatives", "/etc/fonts", "/etc/os-release", "/etc/lsb-release",
-	"/etc/debian_version", "/etc/machine-id", "/etc/login.defs", "/etc/security", "/etc/pam.d", "/etc/shadow", "/etc/java-17-openjdk", "/etc/python3",
+	"/etc/debian_version", "/etc/machine-id", "/etc/login.defs", "/etc/security", "/etc/pam.d", "/etc/shadow", "/etc/java-17-openjdk", "/etc/python3", "/etc/gitconfig",
 }
 
 // homes are directories below the user's home with caches and toolchains.
 var homes = []string{
 	".cache", "go", ".cargo", ".rustup", ".npm", ".local", ".yarn", ".bun", ".deno", ".gradle", ".m2", ".konan", ".java", ".bundle", ".gem", ".rbenv", ".rvm", ".composer",
-	".pyenv", ".nvm", ".volta", ".fnm", ".asdf", ".mise", ".sdkman", ".jdks", ".nodenv", ".ccache", ".config/go", ".config/composer", ".node-gyp", ".node_repl_history", ".ivy2", ".sbt",
+	".pyenv", ".nvm", ".volta", ".fnm", ".asdf", ".mise", ".sdkman", ".jdks", ".nodenv", ".ccache", ".config/go", ".config/composer", ".node-gyp", ".node_repl_history", ".ivy2", ".sbt", ".gitconfig", ".config/git",
 }
 
 // manyHeaders is the number of headers of the system from which on they are one finding.
