@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -28,4 +29,19 @@ func TestScriptWithServers(t *testing.T) {
 			runScriptsWith(t, "", files, func(env *testscript.Env) { env.Setenv("SERVER", server) })
 		})
 	}
+}
+
+// TestBesideBazel: a server that Bazel uses too. Bazel is large, so scripts/toolchains does not install it: its package
+// in Debian is bazel-bootstrap.
+func TestBesideBazel(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("bazel"); err != nil || testing.Short() {
+		t.Skip("bazel is not installed")
+	}
+	s := servertest.BazelRemote(t)
+	runScriptsWith(t, "", []string{filepath.Join("testdata", "bazel", "beside.txtar")}, func(env *testscript.Env) {
+		env.Setenv("GRPC", s.GRPC)
+		env.Setenv("HTTP", s.HTTP)
+		env.Setenv("USER", "tester") // which Bazel asks for
+	})
 }
