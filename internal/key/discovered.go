@@ -2,6 +2,7 @@ package key
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path"
@@ -32,7 +33,7 @@ type Use byte
 const (
 	UseContent  Use = 1 // the content of the file, the target of the link, or that there is none
 	UseNames    Use = 2 // the names in the directory that git does not ignore, without outputs
-	UsePresence Use = 3 // whether something is there
+	UsePresence Use = 3 // what is there: nothing, a directory, a file, a program
 )
 
 // Bounds of discovered inputs. An execution with more is not stored.
@@ -75,12 +76,13 @@ func (e *Evaluator) holds(t *plan.Task, d Discovered) (File, tree.Entry, error) 
 	entry, err := e.tree.Stat(d.Path)
 	entry.Path = d.Path
 	switch {
-	case err != nil && d.Use == UseNames: // an empty directory, for a task that lists it
+	case err != nil && d.Use == UseNames && e.tree.Ignored(d.Path, true): // as without the names that git ignores
 		f.Sum = cache.Sum(nil)
 	case err != nil:
 		f.Sum = cache.Sum([]byte("missing"))
 	case d.Use == UsePresence:
-		f.Sum = cache.Sum([]byte("present"))
+		f.Sum = cache.Sum(fmt.Appendf(nil, "present %d %t", entry.Kind, entry.Kind == tree.File && Executable(entry.Mode)))
+		entry = tree.Entry{Path: d.Path, Kind: entry.Kind}
 	case d.Use == UseNames && entry.Kind == tree.Dir:
 		f.Sum = cache.Sum([]byte(strings.Join(e.names(t, d.Path), "\x00")))
 		entry = tree.Entry{Path: d.Path, Kind: tree.Dir} // its times change with files that do not count

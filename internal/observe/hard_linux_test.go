@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -407,4 +408,18 @@ func BenchmarkOpens(b *testing.B) {
 			}
 		}
 	})
+}
+
+// What git looks at to tell the state of the checkout is nothing that a command reads; what it writes is noted.
+func TestGit(t *testing.T) {
+	needObserver(t)
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	root := tree(t, "a", "d/b", "new")
+	_, r := run(t, root, "/bin/sh", "-c", "export HOME=/ GIT_CONFIG_NOSYSTEM=1; git init -q; git add a d; git status >/dev/null; cat a >/dev/null; rm d/b; git checkout -q d")
+	got := slices.DeleteFunc(drop(lines(root, r)), func(line string) bool { return strings.HasPrefix(line, ".git") })
+	if diff := cmp.Diff([]string{"a: read", "d/b: stat write remove"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }

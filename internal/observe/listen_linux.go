@@ -52,6 +52,7 @@ type listener struct {
 	notes  *notes
 	paths  *paths
 	limits *action.Limits  // nil for none
+	gits   bool            // git was executed: see looksAtAll
 	seen   map[string]bool // uses of paths as the calls named them: most calls repeat an earlier one
 	key    []byte
 	buf    []byte
@@ -150,6 +151,9 @@ func (l *listener) note(n *notification) (denied bool) {
 			u.keep = n.args[c.flags]&unix.AT_SYMLINK_NOFOLLOW != 0
 		case makes, symlinks:
 			u.makes = i == len(c.operands)-1
+		}
+		if u.Use&(action.Write|action.Remove) == 0 && l.looksAtAll(n, c) {
+			continue
 		}
 		found[i] = l.operand(n, o, u)
 		if found[i].denied {

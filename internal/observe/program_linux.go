@@ -6,6 +6,8 @@ import (
 	"bufio"
 	"io/fs"
 	"os"
+	"path"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -19,11 +21,25 @@ const (
 	maxFirstLine    = 256
 )
 
+// gitProgram is the name of git, which looks at all files of the workspace for the state of a checkout, as go build
+// asks it for. What git reads is part of no key: neither the commit nor the files in .git are.
+const gitProgram = "git"
+
+// looksAtAll reports whether the caller is git, whose looks are not noted. Limits hold for git, too.
+func (l *listener) looksAtAll(n *notification, c call) bool {
+	if !l.gits || l.limits != nil || c.special == executes {
+		return false
+	}
+	program, err := os.Readlink("/proc/" + strconv.FormatUint(uint64(n.pid), 10) + "/exe")
+	return err == nil && path.Base(program) == gitProgram
+}
+
 // noteProgram notes what the kernel itself reads when it executes a program, and reports whether that is denied.
 func (l *listener) noteProgram(n *notification, f found, depth int) (denied bool) {
 	if f.path == "" || f.absent || f.denied || depth > maxInterpreters {
 		return f.denied
 	}
+	l.gits = l.gits || path.Base(f.path) == gitProgram
 	if noNewPrivileges() && hasRights(f) {
 		l.notes.unseen[f.path+" does not get the rights of its owner while it is observed"] = true
 		l.notes.lacksRights = true

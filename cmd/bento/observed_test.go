@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bentobuild/bento/internal/observe"
+	"github.com/bentobuild/bento/internal/sampling"
+)
+
+// pooled are paths that the tasks of TestObservedIsNeverWrong use and do not declare.
+var pooled = []string{"a", "b", "c", "d/a", "d/b", "d/e/a", "f"}
+
+// commandOf returns a command that uses some of them, in ways that depend on what it finds.
+func commandOf(r *rand.Rand, depth int) string {
+	p := func() string { return "../pool/" + pooled[r.IntN(len(pooled))] }
+	d := func() string { return "../pool/" + []string{"", "d", "d/e", "f"}[r.IntN(4)] }
+	if depth == 0 {
+		switch r.IntN(6) {
+		case 0, 1:
+			return fmt.Sprintf("cat %s || echo none", p())
+		case 2:
+			return fmt.Sprintf("{ test -e %s && echo yes || echo no; }", p())
+		case 3:
+			return fmt.Sprintf("{ test -d %s && echo directory || echo none; }", p())
+		case 4:
+			return fmt.Sprintf("{ ls %s || echo none; }", d())
+		default:
+			return fmt.Sprintf("echo %s/*", d())
+		}
+	}
+	one, two := commandOf(r, depth-1), commandOf(r, depth-1)
+	switch r.IntN(4) {
+	case 0:
+		return fmt.Sprintf("if test -e %s; then %s; else %s; fi", p(), one, two)
+	case 1:
+		return fmt.Sprintf("if grep -q 1 %s; then %s; else %s; fi", p(), one, two)
+	case 2:
+		return fmt.Sprintf("{ cat ../pool/d/$(cat %s) || %s; }; %s", p(), one, two)
+	default:
+		return one + "; " + two
+	}
+}
+
+// change changes something in the pool of a clone.
+func change(t *testing.T, r *rand.Rand, clone string) {
+	pool := filepath.Join(clone, "pool")
+	at := filepath.Join(pool, pooled[r.IntN(len(pooled))])
+	switch r.IntN(5) {
+	case 0:
+		_ = os.RemoveAll(at)
+	case 1:
+		_ = os.Rename(at, filepath.Join(pool, pooled[r.IntN(len(pooled))])) // where something is in the way: no change
+	case 2:
+		_ = os.RemoveAll(at)
+		if os.MkdirAll(filepath.Dir(at), 0o777) == nil {
+			_ = os.Symlink([]string{"a", "d", "gone", "../pool/d/e"}[r.IntN(4)], at)
+		}
+	default:
+		if os.MkdirAll(filepath.Dir(at), 0o777) == nil {
+			_ = os.WriteFile(at, []byte([]string{"a\n", "b\n", "1\n", ""}[r.IntN(4)]), 0o666)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestObservedIsNeverWrong: whatever undeclared files tasks use, and whatever happens to these in some clones with one
+// cache, the outputs are those of an execution. BENTO_TEST_STEPS is the number of changes.
+func TestObservedIsNeverWrong(t *testing.T) {
+	if why := observe.Refused(); why != "" || testing.Short() {
+		t.Skip("skipped with -short, and where nothing can be observed: ", why)
+	}
+	t.Parallel()
+	steps := 60
+	if n, err := strconv.Atoi(os.Getenv("BENTO_TEST_STEPS")); err == nil {
+		steps = n
+	}
+	r, dir, hits := sampling.Rand(t), t.TempDir(), 0
+	clones := []string{filepath.Join(dir, "one"), filepath.Join(dir, "two"), filepath.Join(dir, "three")}
+	var scripts []string
+	for range 4 {
+		scripts = append(scripts, "set +e; exec 2>/dev/null; "+commandOf(r, 1+r.IntN(2))+"; :")
+	}
+	for _, clone := range clones {
+		write(t, clone, "bento.toml", "")
+		for i, run := range scripts {
+			write(t, clone, fmt.Sprintf("t%d/dish.toml", i), fmt.Sprintf("language = \"none\"\n[tasks.x]\nrun = %q\ninputs = [\"in\"]\noutputs = [\"out\"]\n", "( "+run+" ) > out"))
+			write(t, clone, fmt.Sprintf("t%d/in", i), "")
+		}
+	}
+	for step := range steps {
+		clone := clones[r.IntN(len(clones))]
+		for range 1 + r.IntN(2) {
+			change(t, r, clone)
+		}
+		cmd := exec.Command(builtBento(t), "run", "x", "--observe", "always")
+		cmd.Dir, cmd.Env = clone, append(os.Environ(), "BENTO_CACHE_DIR="+filepath.Join(dir, "cache"))
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("step %d: %v: %s", step, err, out)
+		}
+		hits += strings.Count(string(out), "hit  ")
+		for i, run := range scripts {
+			want := exec.Command("/bin/sh", "-c", run)
+			want.Dir = filepath.Join(clone, fmt.Sprintf("t%d", i))
+			text, _ := want.Output()
+			got, err := os.ReadFile(filepath.Join(want.Dir, "out"))
+			must(t, err)
+			if string(got) != string(text) {
+				t.Fatalf("step %d, %s: want %q, got %q\n%s\n%s", step, want.Dir, text, got, run, out)
+			}
+		}
+	}
+	if hits == 0 {
+		t.Error("there was no hit")
+	}
+	t.Logf("%d hits in %d steps", hits, steps)
+}
