@@ -40,7 +40,7 @@ var threads = map[string]string{
 	"internal/proc/terminal_linux.go":              "unlocks it again",
 	"internal/sandbox/enter_linux.go":              "becomes another program",
 	"internal/sandbox/rules_linux.go":              "becomes another program",
-	"internal/observe/start_linux.go":              "becomes another program",
+	"internal/observe/start_linux.go":              "becomes another program, or ends and has started none",
 	"internal/observe/listen_linux.go":             "unlocks it again",
 	"cache/cachetest/faults_linux.go":              "unlocks it again; in tests",
 	"internal/sandbox/sandboxtest/lesser_linux.go": "becomes another program, or ends; in tests",

@@ -125,21 +125,24 @@ func (x *Execution) newDiscoverer() *discoverer {
 func (x *discoverer) file(f *action.UsedFile) {
 	p, inside := strings.CutPrefix(f.Path, strings.TrimSuffix(x.Root, "/")+"/")
 	use := useOf(f)
-	if !inside || use == 0 || key.IsOwn(p) || inGit(p) || x.isOwn(p) || use == key.UsePresence && x.isAroundOutputs(p) {
+	at := p // for a directory, any file in it
+	if use != key.UseContent && !f.Absent {
+		at = path.Join(p, "x")
+	}
+	if !inside || use == 0 || key.IsOwn(p) || inGit(p) || x.isOwn(p) || x.isOwn(at) || use == key.UsePresence && x.isAroundOutputs(p) {
 		return
 	}
 	maker, derived := x.Files.Maker(p)
 	if maker != nil && maker != x.Ev.Task && use == key.UseContent && !f.Absent && !x.Tree.MayTrack(p) {
 		x.read(p, maker)
 	}
-	at := p
-	if use == key.UseNames {
-		at = path.Join(p, "x")
-	}
-	if x.known[p] || (f.Absent || use != key.UseContent) && x.Files.Covers(x.Ev.Task, at) {
+	if x.known[p] || (f.Absent || use != key.UseContent) && (x.Files.Covers(x.Ev.Task, at) || use != key.UseNames && x.Files.Covers(x.Ev.Task, p)) {
 		return // it is an input, or would be one
 	}
-	if _, below := x.Files.Maker(path.Join(p, "x")); use != key.UseContent {
+	if other, below := x.Files.Maker(at); at != p {
+		if (other != nil || x.isIgnoredDir(p)) && !x.Tree.TracksBelow(p) {
+			return // tasks make and remove this directory
+		}
 		derived = derived || below
 	}
 	switch {
@@ -157,6 +160,12 @@ func (x *discoverer) file(f *action.UsedFile) {
 		return
 	}
 	x.Discovered = append(x.Discovered, key.Discovered{Path: p, Use: use})
+}
+
+// isIgnoredDir reports whether p is a directory that git ignores.
+func (x *discoverer) isIgnoredDir(p string) bool {
+	e, err := x.Tree.Stat(p)
+	return err == nil && e.Kind == tree.Dir && x.Tree.Ignored(p, true)
 }
 
 func (x *discoverer) dependsOn(maker *plan.Task) bool {
