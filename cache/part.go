@@ -23,6 +23,7 @@ type Part struct {
 	draft *draft
 	hash  *blake3.Hasher // of the bytes before the offset
 	stop  func() error   // returns the cause when the work ends early
+	size  int64          // when it was opened
 }
 
 // partName returns the name of the file of a part.
@@ -56,27 +57,27 @@ func (s *Disk) Part(ctx context.Context, d Digest) (p *Part, err error) {
 			return err
 		}
 		defer done()
-		file, err := lockPart(tmp, partName(d))
+		file, size, err := lockPart(tmp, partName(d))
 		if err == nil {
-			p = &Part{store: s, sum: d, draft: &draft{File: file, name: partName(d)}, hash: blake3.New(), stop: func() error { return context.Cause(ctx) }}
+			p = &Part{store: s, sum: d, size: size, draft: &draft{File: file, name: partName(d)}, hash: blake3.New(), stop: func() error { return context.Cause(ctx) }}
 		}
 		return err
 	})
 	return p, err
 }
 
-func lockPart(tmp *owndir.Dir, name string) (*rawfile.File, error) {
+func lockPart(tmp *owndir.Dir, name string) (file *rawfile.File, size int64, err error) {
 	file, own, err := tmp.Update(name, owndir.Private)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if !own {
 		err = errors.New("a part of a blob has a second name")
 	} else {
 		err = file.TryLock()
 	}
+	var mine, there rawfile.Info
 	if err == nil { // the process that had the lock may have moved the file
-		var mine, there rawfile.Info
 		if mine, err = file.Stat(); err == nil {
 			there, err = tmp.Stat(name)
 		}
@@ -86,10 +87,13 @@ func lockPart(tmp *owndir.Dir, name string) (*rawfile.File, error) {
 	}
 	if err != nil {
 		file.Close()
-		return nil, err
+		return nil, 0, err
 	}
-	return file, nil
+	return file, mine.Size, nil
 }
+
+// Size returns how many bytes the part had when it was opened.
+func (p *Part) Size() int64 { return p.size }
 
 // Cut keeps the first size bytes, which it reads, and sets the place of the next Write behind them.
 func (p *Part) Cut(size int64) error {

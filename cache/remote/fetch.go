@@ -19,6 +19,9 @@ func (e *LocalError) Unwrap() error { return e.Err }
 // stageSize is the least size of a blob of which a part is kept if the way to the server breaks.
 const stageSize = 8 << 20
 
+// maxParts is how many parts a result has open at the same time.
+const maxParts = 64
+
 // Fetch implements Store.
 func (s *overBackend) Fetch(ctx context.Context, f *Found, disk *cache.Disk) error {
 	record := f.Envelope.Record
@@ -26,7 +29,8 @@ func (s *overBackend) Fetch(ctx context.Context, f *Found, disk *cache.Disk) err
 	if err != nil || len(blobs) != len(f.Envelope.Wire) {
 		return refuse(Damaged, err)
 	}
-	g := &getter{s: s, disk: disk, want: make(map[Digest][]cache.Digest)}
+	g := &getter{s: s, disk: disk, want: make(map[Digest][]cache.Digest), parts: make(map[Digest]*cache.Part)}
+	defer g.keep()
 	var wants []Want
 	for i, b := range blobs {
 		if disk.HasBlob(b.Digest) {
@@ -44,7 +48,7 @@ func (s *overBackend) Fetch(ctx context.Context, f *Found, disk *cache.Disk) err
 		}
 		w := Want{Digest: wire}
 		if b.Size >= stageSize {
-			w.From = min(disk.PartSize(b.Digest), b.Size-1) // one byte at least: the server is asked
+			w.From = g.begin(ctx, b, wire)
 		}
 		wants = append(wants, w)
 	}
@@ -64,10 +68,35 @@ func (s *overBackend) Fetch(ctx context.Context, f *Found, disk *cache.Disk) err
 
 // getter gets the blobs of a result.
 type getter struct {
-	s    *overBackend
-	disk *cache.Disk
-	want map[Digest][]cache.Digest // one each
-	got  int
+	s     *overBackend
+	disk  *cache.Disk
+	want  map[Digest][]cache.Digest // one each
+	parts map[Digest]*cache.Part    // of large blobs that were not asked for yet
+}
+
+// begin opens the part of a large blob, which no other process then has, and returns from where the server is asked. Without a
+// part, it is asked for all.
+func (g *getter) begin(ctx context.Context, b Blob, wire Digest) (from int64) {
+	if len(g.parts) >= maxParts {
+		return 0
+	}
+	part, err := g.disk.Part(ctx, b.Digest)
+	if err != nil {
+		return 0
+	}
+	g.parts[wire] = part
+	return min(part.Size(), b.Size-1) // one byte at least: the server is asked
+}
+
+// keep leaves the parts to which nothing was added for later attempts.
+func (g *getter) keep() {
+	for _, part := range g.parts {
+		if part.Size() > 0 {
+			part.Keep()
+		} else {
+			part.Drop()
+		}
+	}
 }
 
 func (g *getter) get(ctx context.Context, wants []Want) error {
@@ -122,13 +151,11 @@ func (g *getter) addError(d cache.Digest, err error) error {
 
 // takeLarge appends to what an earlier attempt has left, and leaves all of it if the way breaks.
 func (g *getter) takeLarge(ctx context.Context, d cache.Digest, want Want, r *watched) error {
-	part, err := g.disk.Part(ctx, d)
-	if err != nil {
-		if want.From > 0 {
-			return ErrMiss // another process writes it, which has kept it since
-		}
+	part := g.parts[want.Digest]
+	if part == nil { // another process has it
 		return g.disk.Add(d, io.LimitReader(r, want.Size+1))
 	}
+	delete(g.parts, want.Digest)
 	if err := part.Cut(want.From); err != nil {
 		part.Drop()
 		return err

@@ -89,6 +89,11 @@ func FindRemote(h *workspace.Host, cfg *config.Workspace, mode config.CacheMode)
 	if r.Scopes, err = place.ScopesOf(set.Scope, h.Environ.Get); err != nil {
 		return nil, problem(err)
 	}
+	if set.Class != "" {
+		if err = place.CheckClass(set.Class); err != nil {
+			return nil, problem(err)
+		}
+	}
 	problems := r.readKeys()
 	r.Read, r.Write = mode.Remote.Read && mode.Local.Read, mode.Remote.Write && mode.Local.Write
 	if r.mayRead(mode); r.Why.Read == noKeys {
@@ -149,6 +154,8 @@ func (r *Remote) mayWrite(mode config.CacheMode) (problems []diagnostics.Diagnos
 		r.Why.Write = r.Scopes.Why
 	case value == "" && r.set.Trust == config.TrustSigned:
 		r.Why.Write = "$" + signKeyEnv + " is not set"
+	case value == "" && !r.Known: // with remote_trust = "server", bento.toml alone would decide what is written where
+		r.Why.Write = "only the repository names the server: name it in $" + remoteEnv + " or your own configuration, too"
 	case value != "":
 		var advice string
 		var err error

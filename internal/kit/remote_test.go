@@ -7,6 +7,15 @@ import (
 	"github.com/bentobuild/bento/internal/workspace"
 )
 
+// A class that no result can have is an error, and not a miss for ever.
+func TestRemoteClassIsChecked(t *testing.T) {
+	var w config.Workspace
+	w.Cache.Remote = config.Remote{URL: "https://cache.example", Class: "a\nb"}
+	if r, problems := FindRemote(&workspace.Host{}, &w, config.CacheMode{}); r != nil || len(problems) != 1 {
+		t.Errorf("%v, %v", r, problems)
+	}
+}
+
 // A server is known if the user's own configuration or environment names it, with the service of a bucket. bento.toml alone makes none known.
 func TestRemoteIsKnown(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -30,6 +39,8 @@ func TestRemoteIsKnown(t *testing.T) {
 		}
 		var w config.Workspace
 		w.Cache.Remote = tt.set
+		w.Cache.Remote.Trust = config.TrustSigned
+		w.Cache.Remote.Keys = []config.PublicKey{{Text: "ci:HUkTFatBu2D+VK2H2j+BlqB40/R0X59m5wUkt0co2Hk="}}
 		var mode config.CacheMode
 		mode.Local.Read, mode.Local.Write, mode.Remote.Read, mode.Remote.Write = true, true, true, true
 		r, problems := FindRemote(h, &w, mode)
@@ -39,8 +50,12 @@ func TestRemoteIsKnown(t *testing.T) {
 		if r.Known != tt.want {
 			t.Errorf("%s: known %v, want %v", name, r.Known, tt.want)
 		}
-		if !r.Known && r.Write {
-			t.Errorf("%s: is written to", name)
+		if r.Write {
+			t.Errorf("%s: is written to without a private key", name)
+		}
+		w.Cache.Remote.Trust = config.TrustServer
+		if r, _ = FindRemote(h, &w, mode); r.Write != tt.want {
+			t.Errorf("%s, trusted: written to %v, want %v", name, r.Write, tt.want)
 		}
 	}
 }

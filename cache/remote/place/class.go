@@ -3,6 +3,7 @@ package place
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"path/filepath"
 	"regexp"
@@ -30,6 +31,18 @@ func classOf(root, system, processor string) string {
 		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// CheckClass returns an error for a text that is no class: one that remote_class must not have.
+func CheckClass(s string) error {
+	ok := s != "" && len(s) <= 128
+	for _, c := range []byte(s) {
+		ok = ok && ' ' <= c && c <= '~'
+	}
+	if !ok {
+		return fmt.Errorf("remote_class %q: want 1 to 128 printable ASCII characters", s)
+	}
+	return nil
 }
 
 // Bounds of the files that are read, in bytes.

@@ -100,6 +100,14 @@ func TestClassOfThisMachine(t *testing.T) {
 	}
 }
 
+func TestCheckClass(t *testing.T) {
+	for s, ok := range map[string]bool{Class(): true, "ci image 7": true, "": false, "a\nb": false, "a\x00b": false, "é": false, strings.Repeat("x", 129): false} {
+		if err := CheckClass(s); (err == nil) != ok {
+			t.Errorf("%q: %v", s, err)
+		}
+	}
+}
+
 func FuzzInterpreter(f *testing.F) {
 	f.Add(program("/lib64/ld-linux-x86-64.so.2", binary.LittleEndian, true))
 	f.Add(program("/lib/ld.so.1", binary.BigEndian, false))
