@@ -229,6 +229,7 @@ func (s *store) Send(ctx context.Context, disk *cache.Disk, results []remote.Out
 	group.Wait()
 }
 
+// send sends one result, and returns the size of its artifact in bytes.
 func (s *store) send(ctx context.Context, disk *cache.Disk, r remote.Outgoing) (sent int64, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return 0, err
@@ -241,13 +242,6 @@ func (s *store) send(ctx context.Context, disk *cache.Disk, r remote.Outgoing) (
 	sealed, err := remote.Seal(e, s.o.Signer)
 	if err != nil {
 		return 0, err
-	}
-	blobs, err := remote.Blobs(e.Record)
-	if err != nil {
-		return 0, fmt.Errorf("%w: %w", remote.ErrPrivate, err)
-	}
-	for _, b := range blobs {
-		sent += b.Size
 	}
 	much := sizeOf(e.Record, len(sealed)) > large
 	if much {
@@ -269,7 +263,7 @@ func (s *store) send(ctx context.Context, disk *cache.Disk, r remote.Outgoing) (
 		return 0, err
 	}
 	w.There()
-	return sent, w.Err(s.server.put(ctx, p, w))
+	return p.size, w.Err(s.server.put(ctx, p, w))
 }
 
 // tagOf returns the tag of an artifact. Some servers require one, though only turbo's own checks it: it is the signature, at the end

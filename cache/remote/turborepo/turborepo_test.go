@@ -1,6 +1,8 @@
 package turborepo
 
 import (
+	"archive/tar"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -194,5 +196,71 @@ func TestKept(t *testing.T) {
 	}
 	if kept := maxKept / 101_000; gets < 2*many-kept-10 || gets > 2*many-kept+10 || st.bytes != 0 || len(st.kept) != 0 {
 		t.Errorf("%d requests, %d bytes kept", gets, st.bytes)
+	}
+}
+
+// TestUnpacked: any program that reads tar and zstd finds the outputs in an artifact.
+func TestUnpacked(t *testing.T) {
+	t.Parallel()
+	o, disk := options(t), remotetest.NewDisk(t)
+	_, packed, _, r := made(t, o, disk, "trunk")
+	files := make(map[string][]byte)
+	in := tar.NewReader(bytes.NewReader(turboTar(t, packed)))
+	for {
+		h, err := in.Next()
+		if err != nil {
+			break
+		}
+		data, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Typeflag == tar.TypeLink {
+			data = files[h.Linkname]
+		}
+		files[h.Name] = data
+	}
+	for _, out := range r.Outputs {
+		if data, ok := files[out.Path]; out.Kind == cache.File && (!ok || cache.Sum(data) != out.Digest) {
+			t.Errorf("%s: %d bytes, want %d", out.Path, len(data), out.Size)
+		}
+	}
+	if cache.Sum(files[logName]) != r.Log || files[recordName] == nil {
+		t.Errorf("it has no log or no record")
+	}
+}
+
+// TestTooLarge: an artifact that is too large for a server is not sent, and keeps no other from being sent.
+func TestTooLarge(t *testing.T) {
+	t.Parallel()
+	s := &shelf{data: make(map[string][]byte)}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength > 1<<20 {
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			return
+		}
+		s.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	disk, store := remotetest.NewDisk(t), open(t, server.URL+"/up", "", "", options(t))
+	defer store.Close()
+	var out []remote.Outgoing
+	for _, size := range []int{10, 3 << 20, 100_000} {
+		key := remotetest.Key()
+		out = append(out, remote.Outgoing{Key: key, Record: remotetest.Result(t, disk, key, remotetest.Noise(size))})
+	}
+	full, sent := 0, 0
+	store.Send(t.Context(), disk, out, func(s remote.Sent) {
+		switch {
+		case errors.Is(s.Err, remote.ErrFull) && s.Key == out[1].Key:
+			full++
+		case s.Err == nil && s.Key != out[1].Key:
+			sent++
+		default:
+			t.Error(s.Err)
+		}
+	})
+	if full != 1 || sent != 2 {
+		t.Errorf("%d too large, %d sent", full, sent)
 	}
 }
