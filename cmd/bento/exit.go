@@ -57,7 +57,9 @@ func (s *session) exit(ctx context.Context, err error) int {
 	}
 	report.WriteError(s.err, s.style, err)
 	if s.flags.json {
-		if werr := report.Write(s.out, report.NewError(err)); werr != nil {
+		doc := report.NewError(err)
+		doc.Correct(s.line)
+		if werr := report.Write(s.out, doc); werr != nil {
 			report.WriteError(s.err, s.style, werr)
 			return exitFault
 		}

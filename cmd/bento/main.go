@@ -136,6 +136,7 @@ type process struct {
 	files    [3]*os.File // stdin, stdout and stderr, each nil if missing
 	heap     *collector  // nil if it may not be changed
 	within   string      // the only workspace that commands may use, "" for any
+	brief    bool        // the documents of runs have only what needs a reader
 	keyed    bool        // the process may change the mode of the terminal: its parent restores it
 }
 
@@ -195,6 +196,9 @@ func helpCommand() *cobra.Command {
 				}
 				return usageError(fmt.Sprintf("unknown command %q", strings.Join(args, " ")), nearCommands(about, append(rest, args...)[0]))
 			}
+			if asJSON, _ := cmd.Flags().GetBool("json"); asJSON {
+				return writeHelpDoc(cmd.OutOrStdout(), about)
+			}
 			return about.Help()
 		},
 	}
@@ -223,6 +227,10 @@ func newRoot(s *session, only string) *cobra.Command {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		if rest := cmd.Flags().Args(); cmd.HasSubCommands() && len(rest) > 0 {
 			s.unknown = usageError(fmt.Sprintf("unknown command %q", strings.TrimSpace(strings.TrimPrefix(cmd.CommandPath(), "bento")+" "+rest[0])), nearCommands(cmd, rest[0]))
+			return
+		}
+		if s.flags.json {
+			_ = writeHelpDoc(cmd.OutOrStdout(), cmd) // there is no other stream for the error
 			return
 		}
 		writeHelp(cmd.OutOrStdout(), cmd)

@@ -59,6 +59,8 @@ func (s *session) serveAgent(ctx context.Context, calls process, runs bool) erro
 			t.Refusal = diagnostics.Refuse("usage", "a user allows it: bento mcp --allow run", "this server executes no task")
 		}
 		t.Call = func(ctx context.Context, args mcp.Args, progress func(string)) mcp.Answer {
+			calls := calls
+			calls.brief = !args.On("details")
 			return calls.answer(ctx, t.lines(args), progress)
 		}
 		server.Tools = append(server.Tools, t.Tool)
@@ -182,11 +184,12 @@ func queryTool() agentTool {
 func runTool() agentTool {
 	return agentTool{mcp.Tool{
 		Name: "run", Changes: true, Narrow: "Name fewer tasks or dishes; findings has only the findings.",
-		About: "Execute tasks, their dependencies first; results come from the cache where nothing has changed. The answer is the report of the run.",
+		About: "Execute tasks, their dependencies first; results come from the cache where nothing has changed. The answer is the summary of the run, with the tasks that failed or were skipped and what was found.",
 		Args: []mcp.Arg{
 			{Name: "tasks", Kind: mcp.Names, Required: true, About: tasksArg.About}, dishesArg, sinceArg,
 			{Name: "keep_going", Kind: mcp.Switch, About: "after a failure continue with what does not depend on it"},
 			{Name: "force", Kind: mcp.Switch, About: "take no result from the cache"},
+			{Name: "details", Kind: mcp.Switch, About: "also list the tasks that did well, with their keys and durations"},
 			{Name: "arguments", Kind: mcp.Words, About: "words appended to the command of the named tasks, such as -run TestName"},
 		},
 	}, func(a mcp.Args) [][]string {

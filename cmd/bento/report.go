@@ -218,7 +218,10 @@ func (s *session) summarize(ctx context.Context, w *opened, r *run.Report, early
 	if err := keepLast(w.env.State, r, s.line, doc); err != nil {
 		w.warnState("the state of this workspace cannot be written: "+err.Error(), "")
 	}
-	if s.flags.json {
+	switch {
+	case s.flags.json && s.brief:
+		return report.WriteBrief(s.out, doc())
+	case s.flags.json:
 		return report.Write(s.out, doc())
 	}
 	return nil

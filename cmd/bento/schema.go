@@ -103,6 +103,7 @@ func ownDocuments() []published {
 		{name: "plugin.new", title: "the written project of an adapter or extension", also: []string{"ext.new"}, value: newPlugin{}},
 		{name: "explain", title: "the meaning of codes", value: report.Explained{}},
 		{name: "schema", title: "the published schemas", value: schemaList{}},
+		{name: "help", title: "the commands, their flags and exit codes", value: helpDoc{}},
 		{name: "version", title: "the version of bento", value: versionInfo{}},
 		{name: "man", title: "the written manual pages", value: manPages{}},
 	}

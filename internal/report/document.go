@@ -57,14 +57,54 @@ func Schema(command string) string { return "bento." + command + "/1" }
 
 // Error is the document of a command that failed.
 type Error struct {
-	Schema    string                   `json:"schema"`
-	Kind      string                   `json:"kind"`
-	Message   string                   `json:"message"`
-	Hint      string                   `json:"hint,omitempty"`
-	NextSteps []string                 `json:"next_steps"`
-	Where     *where                   `json:"where,omitempty"`
-	Errors    []diagnostics.Diagnostic `json:"errors"`
-	Stderr    string                   `json:"stderr,omitempty"` // the end of the stderr of a plugin
+	Schema     string                   `json:"schema"`
+	Kind       string                   `json:"kind"`
+	Message    string                   `json:"message"`
+	Hint       string                   `json:"hint,omitempty"`
+	DidYouMean []string                 `json:"did_you_mean,omitempty"` // known names near to the unknown one
+	NextSteps  []string                 `json:"next_steps"`             // the corrected command lines, else hints
+	Where      *where                   `json:"where,omitempty"`
+	Errors     []diagnostics.Diagnostic `json:"errors"`
+	Stderr     string                   `json:"stderr,omitempty"` // the end of the stderr of a plugin
+}
+
+// Correct sets the names near to an unknown one from the hint. If the command line has the unknown name, which the
+// message quotes, as exactly one word or as the task of one, its corrections are the next steps.
+func (e *Error) Correct(line string) {
+	list, ok := strings.CutPrefix(e.Hint, "did you mean ")
+	if e.DidYouMean = quoted(list); !ok || len(e.DidYouMean) == 0 {
+		return
+	}
+	words := strings.Fields(line)
+	for _, unknown := range slices.Backward(quoted(e.Message)) {
+		is := func(word string) bool { return word == unknown || strings.HasSuffix(word, ":"+unknown) }
+		at := slices.IndexFunc(words, is)
+		if at < 1 || slices.ContainsFunc(words[at+1:], is) {
+			continue
+		}
+		e.NextSteps = nil
+		for _, name := range e.DidYouMean {
+			right := slices.Clone(words)
+			right[at] = strings.TrimSuffix(words[at], unknown) + name
+			if strings.Contains(name, ":") {
+				right[at] = name
+			}
+			e.NextSteps = append(e.NextSteps, strings.Join(right, " "))
+		}
+		return
+	}
+}
+
+// quoted returns the quoted words of a text.
+func quoted(text string) (list []string) {
+	for {
+		_, rest, found := strings.Cut(text, "\"")
+		word, rest, closed := strings.Cut(rest, "\"")
+		if !found || !closed {
+			return list
+		}
+		list, text = append(list, word), rest
+	}
 }
 
 // where is a place in a file of the workspace.
