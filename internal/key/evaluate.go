@@ -81,6 +81,7 @@ type Evaluation struct {
 	others       []cache.Key  // of results that the store lacks, see Others
 	held         fileSet      // what Discovered held when the key was made
 	heldEntries  []tree.Entry // by index of Discovered
+	host         []string     // digests of the host inputs
 	locks        []lockPart
 	at           int // clock.now when the evaluation began
 	visible

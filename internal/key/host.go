@@ -15,7 +15,6 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/plan"
 )
 
 // hostPrefix starts the names of the ingredients for files outside of the workspace.
@@ -29,29 +28,41 @@ func HostPath(env adapters.Environ, name string) string {
 	return name
 }
 
-// addHost adds what the host inputs of t hold. The records have no digest that another user could compare: such a file
-// may hold a token.
-func (e *Evaluator) addHost(b *builder, t *plan.Task) error {
+// addHost adds what the host inputs of ev's task hold. The records have no digest that another user could compare: such
+// a file may hold a token.
+func (e *Evaluator) addHost(b *builder, ev *Evaluation) error {
+	t := ev.Task
+	ev.host = nil
 	for _, name := range t.HostInputs {
 		sum, err := hostSum(HostPath(e.o.Environ, name))
-		switch {
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-			b.Env(hostPrefix+name, "", false)
-		case err != nil:
+		if err != nil {
 			return diagnostics.Problems{{
 				Severity: diagnostics.Error, Rule: "host_input_unreadable", Message: fmt.Sprintf("%s: the file %q of host_inputs cannot be read: %v", t.ID(), name, err),
 				Hint: "make it readable, or remove it from host_inputs",
 			}}
-		default:
-			b.Env(hostPrefix+name, sum, true)
 		}
+		ev.host = append(ev.host, sum)
+		b.Env(hostPrefix+name, sum, sum != "")
 	}
 	return nil
 }
 
-// hostSum returns the digest of a file, in hex.
+// HostChanged returns the first host input of ev that is not as it was when the key was made, "" for none.
+func (f Files) HostChanged(ev *Evaluation) string {
+	for i, name := range ev.Task.HostInputs {
+		if sum, err := hostSum(HostPath(f.e.o.Environ, name)); err != nil || i >= len(ev.host) || sum != ev.host[i] {
+			return name
+		}
+	}
+	return ""
+}
+
+// hostSum returns the digest of a file, in hex; "" for a missing one.
 func hostSum(name string) (string, error) {
 	fi, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return "", nil
+	}
 	if err != nil {
 		return "", err
 	}

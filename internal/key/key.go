@@ -23,6 +23,9 @@ func (e *Evaluator) key(ctx context.Context, t *plan.Task, ev *Evaluation) (pend
 	if err := e.describe(b, t); err != nil {
 		return nil, err
 	}
+	if err := e.addHost(b, ev); err != nil {
+		return nil, err
+	}
 	if err := e.addToolchain(ctx, b, t, ev); err != nil {
 		return nil, err
 	}
@@ -65,7 +68,7 @@ func (e *Evaluator) describe(b *builder, t *plan.Task) error {
 	}
 	addEnvFiles(b, t)
 	e.addEnv(b, t)
-	return e.addHost(b, t)
+	return nil
 }
 
 // addEnvFiles adds the order of the .env files, of which a later one goes before an earlier one. Their

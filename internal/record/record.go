@@ -209,6 +209,9 @@ func (x *Execution) Storable() bool {
 	if p := x.Files.DiscoveredChanged(x.Ev, x.discovered); p != "" {
 		d = cmp.Or(d, difference{path: p})
 	}
+	if p := x.Files.HostChanged(x.Ev); p != "" {
+		d = cmp.Or(d, difference{path: p})
+	}
 	if x.Changed = d.path; d.path != "" {
 		x.warnChanged(d)
 	}
