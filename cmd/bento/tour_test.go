@@ -80,7 +80,7 @@ func TestReadmeTranscript(t *testing.T) {
 }
 
 // digits are what differs from machine to machine: the first digits of a key, and how many ingredients a key has.
-var digits = regexp.MustCompile("\\b[0-9a-f]{4}…|\\b[0-9]+ (?:ingredients)")
+var digits = regexp.MustCompile(`\b[0-9a-f]{4}…|\b[0-9]+ (?:ingredients)`)
 
 // step is one command of a transcript.
 type step struct {

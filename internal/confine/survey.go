@@ -49,9 +49,7 @@ func survey(r *record.Reach) (*view, error) {
 			return nil, err
 		}
 	}
-	for _, dir := range r.Others {
-		v.read = append(v.read, dir)
-	}
+	v.read = append(v.read, r.Others...)
 	v.read = append(v.read, ".git", ".bento", "bento.toml", "bentos")
 	v.addFiles(r)
 	return v, nil

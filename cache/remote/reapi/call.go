@@ -224,14 +224,13 @@ func (a *answer) ended() error {
 
 // only returns the one message of an answer.
 func (a *answer) only() ([]byte, error) {
-	reply, err := a.next()
-	if err == io.EOF {
+	if _, err := a.next(); err == io.EOF {
 		return nil, a.client.fault(a.method, errors.New("an answer without a message"))
-	}
-	if err != nil {
+	} else if err != nil {
 		return nil, err
 	}
-	reply, a.buffer = a.buffer.Bytes(), bytes.Buffer{}
+	reply := a.buffer.Bytes()
+	a.buffer = bytes.Buffer{}
 	switch _, err := a.next(); err {
 	case io.EOF:
 		return reply, nil

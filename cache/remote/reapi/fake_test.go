@@ -3,7 +3,6 @@ package reapi
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"maps"
@@ -371,13 +370,4 @@ func inflate(data []byte) ([]byte, error) {
 	}
 	defer d.Close()
 	return io.ReadAll(d)
-}
-
-func digestOf(t testing.TB, d *repb.Digest) remote.Digest {
-	t.Helper()
-	to := remote.Digest{Size: d.SizeBytes}
-	if _, err := hex.Decode(to.Hash[:], []byte(d.Hash)); err != nil {
-		t.Fatal(err)
-	}
-	return to
 }
