@@ -64,7 +64,7 @@ func (n *nxRepo) topLevel() {
 		case "plugins":
 			n.gap(p, m.Name, "tasks that plugins of Nx infer are mapped only if a script or project.json has them")
 		case "nxCloudId", "nxCloudAccessToken", "nxCloudUrl", "tasksRunnerOptions":
-			n.gap(p, m.Name, "a remote cache is a part of bento for later")
+			n.gap(p, m.Name, "name a server of your own in [cache] remote of bento.toml, such as s3://BUCKET or grpcs://HOST")
 		case "cacheDirectory", "maxCacheSize":
 			n.gap(p, m.Name, "the cache is that of your own configuration, or of $BENTO_CACHE_DIR")
 		case "generators", "release", "sync", "cli", "workspaceLayout", "conformance":

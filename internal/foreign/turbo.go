@@ -74,7 +74,7 @@ func (r *reader) packageNames() map[string]string {
 // topLevel maps the settings of turbo.json.
 func (t *turboRepo) topLevel(top located) {
 	why := map[string]string{
-		"remoteCache": "a remote cache is a part of bento for later", "cacheDir": "[cache] dir of your own configuration, or $BENTO_CACHE_DIR, is the place of the cache",
+		"remoteCache": "name the server in [cache] remote of bento.toml, as turborepo+https://HOST?team=TEAM", "cacheDir": "[cache] dir of your own configuration, or $BENTO_CACHE_DIR, is the place of the cache",
 		"boundaries": "bento has no rules for links between dishes", "tags": "bento has no tags; bentos/NAME.toml names a selection of dishes",
 		"experimentalUI": "bento shows its own",
 	}
