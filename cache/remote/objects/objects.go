@@ -212,12 +212,15 @@ func (b *backend) put(ctx context.Context, d remote.Digest, open func(remote.Dig
 		return nil, nil
 	}
 	var unopened atomic.Bool
+	var bodies transport.Bodies // no one reads the blob after this
+	defer bodies.Close()
 	err = b.Put(ctx, blobOf(d), func() (io.ReadSeekCloser, error) {
 		r, err := open(d)
 		if err != nil {
 			unopened.Store(true)
+			return nil, err
 		}
-		return r, err
+		return bodies.Add(r), nil
 	})
 	if unopened.Load() || errors.Is(err, ErrContent) || errors.Is(err, remote.ErrFull) {
 		return err, nil

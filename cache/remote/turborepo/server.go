@@ -153,8 +153,10 @@ func (s *server) put(ctx context.Context, p upload, w *remote.Watcher) error {
 	if err != nil {
 		return err
 	}
-	req.Body, req.ContentLength = p.body(w), p.size
-	req.GetBody = func() (io.ReadCloser, error) { return p.body(w), nil }
+	var bodies transport.Bodies // no one reads the disk after this
+	defer bodies.Close()
+	req.Body, req.ContentLength = bodies.Add(p.body(w)), p.size
+	req.GetBody = func() (io.ReadCloser, error) { return bodies.Add(p.body(w)), nil }
 	req.Header.Set("Content-Type", "application/octet-stream")
 	req.Header.Set("X-Artifact-Tag", p.tag)
 	req.Header.Set("X-Artifact-Duration", fmt.Sprint(p.duration.Milliseconds()))
