@@ -410,5 +410,12 @@ func (s *session) tellInit(doc *initialised) {
 	if line := report.LeftOutLine(doc.LeftOut); line != "" {
 		fmt.Fprintln(s.out, line)
 	}
-	fmt.Fprintln(s.out, "bento plan says what would run")
+	isMade := func(f foreign.NewFile) bool { return f.Path == dish.WorkspaceFile }
+	switch {
+	case !slices.ContainsFunc(doc.Files, isMade): // the workspace was there before
+	case len(doc.Dishes) == 0:
+		fmt.Fprintln(s.out, "bento dish add --language go DIR makes a first dish; bento dish add DIR makes one of a directory with files")
+	default:
+		fmt.Fprintln(s.out, "bento plan says what would run")
+	}
 }

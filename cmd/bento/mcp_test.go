@@ -391,3 +391,37 @@ func TestAgentStaysInside(t *testing.T) {
 		t.Errorf("outside of a workspace: %v, %s", err, out)
 	}
 }
+
+// TestAgentInspector: a client of others, the inspector of the Model Context Protocol, lists the tools and calls one. It is
+// optional: npm install --global @modelcontextprotocol/inspector installs it.
+func TestAgentInspector(t *testing.T) {
+	t.Parallel()
+	inspector, err := exec.LookPath("mcp-inspector")
+	if err != nil {
+		t.Skip("mcp-inspector is not installed")
+	}
+	root := t.TempDir()
+	for name, text := range agentFiles {
+		write(t, root, name, text)
+	}
+	ask := func(args ...string) (answer struct {
+		Tools   []struct{ Name string }
+		Content []struct{ Text string }
+	}) {
+		t.Helper()
+		out, err := exec.Command(inspector, append([]string{"--cli", builtBento(t), "mcp", "-C", root, "--method"}, args...)...).Output()
+		if err == nil {
+			err = json.Unmarshal(out, &answer)
+		}
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+		return answer
+	}
+	if list := ask("tools/list"); len(list.Tools) != 12 || list.Tools[0].Name != "plan" {
+		t.Errorf("%+v", list.Tools)
+	}
+	if got := ask("tools/call", "--tool-name", "why", "--tool-arg", "task=api:build"); len(got.Content) != 1 || !strings.Contains(got.Content[0].Text, `"bento.why/1"`) {
+		t.Errorf("%+v", got.Content)
+	}
+}
