@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"syscall"
 
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/record"
@@ -78,10 +79,10 @@ func (v *view) addFiles(r *record.Reach) {
 // within returns the files in a directory that may be read, with whole directories in place of their files. whole
 // reports that nothing else is in it.
 func (v *view) within(r *record.Reach, dir string, dirs map[string]bool) (whole bool, list []string) {
-	entries, err := os.ReadDir(onDisk(r, dir))
+	entries, err := entriesOf(onDisk(r, dir))
 	whole = err == nil
 	for _, e := range entries {
-		p := path.Join(dir, e.Name())
+		p := below(dir, e.Name())
 		switch {
 		case e.IsDir() && dirs[p]:
 			all, in := v.within(r, p, dirs)
@@ -111,7 +112,7 @@ func (v *view) covers(p string) bool {
 
 // hidesIn reports whether a directory has a file that may not be read.
 func hidesIn(r *record.Reach, dir string) (bool, error) {
-	list, err := os.ReadDir(onDisk(r, dir))
+	list, err := entriesOf(onDisk(r, dir))
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 			return false, nil
@@ -119,7 +120,7 @@ func hidesIn(r *record.Reach, dir string) (bool, error) {
 		return false, err
 	}
 	for _, e := range list {
-		p := path.Join(dir, e.Name())
+		p := below(dir, e.Name())
 		switch {
 		case e.IsDir() && (e.Name() == ".git" || r.Readable(p+"/"+probe)):
 		case e.IsDir():
@@ -131,6 +132,24 @@ func hidesIn(r *record.Reach, dir string) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// below returns the path of a name in a directory.
+func below(dir, name string) string {
+	if dir == "." {
+		return name
+	}
+	return dir + "/" + name
+}
+
+// entriesOf returns the entries of a directory in any order.
+func entriesOf(dir string) ([]fs.DirEntry, error) {
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.ReadDir(-1)
 }
 
 func onDisk(r *record.Reach, p string) string {
