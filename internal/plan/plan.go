@@ -325,6 +325,7 @@ type builder struct {
 	nest     Nest
 	inner    map[*dish.Dish][]*dish.Dish // by dish: the result of Counted
 	links    map[*dish.Dish]sourceLinks
+	env      map[adapters.Adapter]envNames
 	circles  func() map[*dish.Dish]*Circle
 	line     [][]*Task           // by name of the request: its tasks
 	asked    map[*dish.Dish]bool // dishes without their adapter of which the request names a task
@@ -345,6 +346,7 @@ func newBuilder(ws *dish.Workspace) *builder {
 		inner:    make(map[*dish.Dish][]*dish.Dish),
 		links:    make(map[*dish.Dish]sourceLinks, len(ws.Dishes)),
 		asked:    make(map[*dish.Dish]bool),
+		env:      make(map[adapters.Adapter]envNames),
 	}
 	b.circles = sync.OnceValue(func() map[*dish.Dish]*Circle {
 		return circlesOf(ws.Dishes, func(d *dish.Dish) []*dish.Dish { return b.linked(d, false) })

@@ -45,7 +45,13 @@ func resolve(b *builder, d *dish.Dish) []*Task {
 func (t *Task) keepRewritten() {
 	for _, o := range t.Outputs {
 		out := path.Clean(o.Glob)
-		if slices.ContainsFunc(t.Inputs, func(in string) bool { return in == out || path.Clean(in) == out }) {
+		same := func(in string) bool {
+			if strings.HasPrefix(in, "//") {
+				in = in[1:] // its clean form, mostly
+			}
+			return path.Clean(in) == out
+		}
+		if slices.ContainsFunc(t.Inputs, same) {
 			t.Uncached, t.Incremental = cmp.Or(t.Uncached, fmt.Sprintf("%q is among its inputs and its outputs", o.Glob)), true
 			return
 		}
@@ -204,8 +210,6 @@ func (t *Task) finish(b *builder) {
 	if d.Adapter != nil {
 		m := d.Adapter.Manifest()
 		first = slices.Concat(t.extra, m.FingerprintFiles)
-		t.HashEnv = append(t.HashEnv, m.SteeringEnv...)
-		t.PassEnv = append(t.PassEnv, m.PassEnv...)
 		for name, value := range m.SetEnv {
 			if t.SetEnv == nil {
 				t.SetEnv = make(map[string]string)
@@ -219,9 +223,8 @@ func (t *Task) finish(b *builder) {
 			b.setHookParser(t)
 		}
 	}
-	t.PassEnv = append(t.PassEnv, b.ws.PassEnv...)
-	t.PassEnv = sortedSet(t.PassEnv)
-	t.HashEnv = sortedSet(t.HashEnv)
+	shared := b.envOf(d)
+	t.HashEnv, t.PassEnv = union(shared.hash, t.HashEnv), union(shared.pass, t.PassEnv)
 	t.Inputs = dedupe(slices.Concat(first, t.Inputs))
 	if t.Persistent {
 		t.Uncached = "it is persistent"
@@ -229,6 +232,32 @@ func (t *Task) finish(b *builder) {
 	if t.Interactive {
 		t.Uncached = "it is interactive"
 	}
+}
+
+// envNames are names of variables that all tasks of an adapter have, sorted. Nobody changes them.
+type envNames struct{ hash, pass []string }
+
+// envOf returns the names of variables that all tasks of d have.
+func (b *builder) envOf(d *dish.Dish) envNames {
+	names, known := b.env[d.Adapter]
+	if !known {
+		names.pass = b.ws.PassEnv
+		if d.Adapter != nil {
+			m := d.Adapter.Manifest()
+			names.hash, names.pass = m.SteeringEnv, slices.Concat(m.PassEnv, names.pass)
+		}
+		names = envNames{sortedSet(slices.Clone(names.hash)), sortedSet(slices.Clone(names.pass))}
+		b.env[d.Adapter] = names
+	}
+	return names
+}
+
+// union returns the sorted elements of two lists. It returns the sorted list itself if other has none.
+func union(sorted, other []string) []string {
+	if len(other) == 0 {
+		return sorted
+	}
+	return sortedSet(slices.Concat(sorted, other))
 }
 
 func sortedSet(list []string) []string {
