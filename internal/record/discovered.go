@@ -31,6 +31,7 @@ func (x *Execution) Discover() {
 	for i := range used.Files {
 		d.file(&used.Files[i])
 	}
+	d.keep()
 	x.Reads = slices.Compact(slices.Sorted(slices.Values(x.Reads)))
 	slices.SortFunc(x.Discovered, func(a, b key.Discovered) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Use, b.Use))
@@ -125,6 +126,10 @@ func (x *Execution) newDiscoverer() *discoverer {
 func (x *discoverer) file(f *action.UsedFile) {
 	p, inside := strings.CutPrefix(f.Path, strings.TrimSuffix(x.Root, "/")+"/")
 	use := useOf(f)
+	maker, derived := x.Files.Maker(p)
+	if use == key.UsePresence && !f.Absent && (maker == nil || x.Tree.MayTrack(p)) && x.isFile(p) {
+		use = key.UseContent // a tool that keeps state looks at the times of a file to know its content
+	}
 	at := p // for a directory, any file in it
 	if use != key.UseContent && !f.Absent {
 		at = path.Join(p, "x")
@@ -132,8 +137,7 @@ func (x *discoverer) file(f *action.UsedFile) {
 	if !inside || use == 0 || key.IsOwn(p) || inGit(p) || x.isOwn(p) || x.isOwn(at) || use == key.UsePresence && x.isAroundOutputs(p) {
 		return
 	}
-	maker, derived := x.Files.Maker(p)
-	if maker != nil && maker != x.Ev.Task && use == key.UseContent && !f.Absent && !x.Tree.MayTrack(p) {
+	if f.Use&action.Read != 0 && maker != nil && maker != x.Ev.Task && use == key.UseContent && !f.Absent && !x.Tree.MayTrack(p) {
 		x.read(p, maker)
 	}
 	if x.known[p] || (f.Absent || use != key.UseContent) && (x.Files.Covers(x.Ev.Task, at) || use != key.UseNames && x.Files.Covers(x.Ev.Task, p)) {
@@ -156,10 +160,36 @@ func (x *discoverer) file(f *action.UsedFile) {
 	case use == key.UseNames, x.dependsOn(maker):
 		return // its outputs are in the key, and with them their absence
 	}
-	if !f.Absent && use == key.UseContent && x.writtenSince(p) {
+	if !f.Absent && f.Use&action.Read != 0 && use == key.UseContent && x.writtenSince(p) {
 		return
 	}
 	x.Discovered = append(x.Discovered, key.Discovered{Path: p, Use: use})
+}
+
+// keep keeps what earlier executions of the same command discovered: a tool that has a cache need not look at a file
+// again.
+func (x *discoverer) keep() {
+	if x.Last.Basis != x.Ev.Basis() && x.Last.Basis != (cache.Digest{}) {
+		return
+	}
+	changed := make(map[string]bool)
+	for _, f := range x.Used.Files {
+		if f.Use&(action.Write|action.Remove) != 0 {
+			changed[strings.TrimPrefix(f.Path, strings.TrimSuffix(x.Root, "/")+"/")] = true
+		}
+	}
+	for _, d := range x.Ev.Discovered {
+		maker, derived := x.Files.Maker(d.Path)
+		made := (maker != nil || derived) && !x.Tree.MayTrack(d.Path)
+		if !x.known[d.Path] && !changed[d.Path] && !made && !x.isOwn(d.Path) && len(x.Discovered) < key.MaxDiscovered {
+			x.Discovered = append(x.Discovered, d)
+		}
+	}
+}
+
+func (x *discoverer) isFile(p string) bool {
+	e, err := x.Tree.Stat(p)
+	return err == nil && e.Kind == tree.File
 }
 
 // isIgnoredDir reports whether p is a directory that git ignores.
