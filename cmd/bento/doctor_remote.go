@@ -31,7 +31,11 @@ func (doc *diagnosis) checkRemote(ctx context.Context, s *session, w *opened) {
 		doc.add("remote", "warn", r.String()+": "+p.Read.Error(), "see [cache] remote and $BENTO_REMOTE; without the remote cache every run continues")
 		return
 	}
-	doc.add("remote", "ok", fmt.Sprintf("%s answers in %s", r, p.Latency.Round(100*time.Microsecond)), "")
+	says := ""
+	if p.Server != "" {
+		says = " (" + p.Server + ")"
+	}
+	doc.add("remote", "ok", fmt.Sprintf("%s answers in %s%s", r, p.Latency.Round(100*time.Microsecond), says), "")
 	if since, off := tier.OffSince(w.State); off {
 		doc.add("remote.off", "warn", "runs have given the server up at "+since.Local().Format(time.DateTime), "the next run that needs a result tries it again")
 	}

@@ -16,6 +16,7 @@ type RemoteProbe struct {
 	Read    error         // of questions; nil: they are answered
 	Write   error         // of sending a result; nil: it was sent, or nothing is to be sent
 	Again   error         // of getting what was sent
+	Server  string        // what the server says of itself, "" if its protocol has no question for that
 }
 
 // probes is the number of questions of which the quickest is the latency.
@@ -39,10 +40,31 @@ func (r *Remote) Probe(ctx context.Context) (p RemoteProbe) {
 			p.Latency = took
 		}
 	}
+	p.Server = r.describe(ctx)
 	if r.Write {
 		p.Write, p.Again = trySend(ctx, s, key)
 	}
 	return p
+}
+
+// describe returns what the server says of itself.
+func (r *Remote) describe(ctx context.Context) string {
+	b, err := r.backend()
+	if err != nil {
+		return ""
+	}
+	defer b.Close()
+	of, ok := b.(interface {
+		Describe(ctx context.Context) (string, error)
+	})
+	if !ok {
+		return ""
+	}
+	text, err := of.Describe(ctx)
+	if err != nil {
+		return ""
+	}
+	return text
 }
 
 // find asks for a result. A miss is an answer.

@@ -88,6 +88,33 @@ func (c *Client) askCapabilities(ctx context.Context) (*capabilities, error) {
 	return known, nil
 }
 
+// Describe asks the server what it can do, and returns that for people.
+func (c *Client) Describe(ctx context.Context) (string, error) {
+	k, err := c.capabilities(ctx)
+	if err != nil {
+		return "", err
+	}
+	parts := []string{"Remote Execution API"}
+	if k.high != (version{}) {
+		parts[0] += fmt.Sprintf(" %v to %v", k.low, k.high)
+	}
+	switch {
+	case k.zstd && k.zstdBatch:
+		parts = append(parts, "zstd")
+	case k.zstd:
+		parts = append(parts, "zstd for streams alone")
+	default:
+		parts = append(parts, "no compression")
+	}
+	if k.blob > 0 && k.blob < 1<<50 { // more is no limit
+		parts = append(parts, fmt.Sprintf("blobs of at most %d bytes", k.blob))
+	}
+	if !k.updates {
+		parts = append(parts, "results cannot be stored")
+	}
+	return strings.Join(parts, ", "), nil
+}
+
 // check reports a server that this client cannot use.
 func (k *capabilities) check(f Function) error {
 	if k.low.major > 2 || k.high.major != 0 && k.high.major < 2 {

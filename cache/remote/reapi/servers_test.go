@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/bentobuild/bento/cache/remote"
@@ -50,6 +51,23 @@ func noise(seed uint64, n int) []byte {
 
 func lines(n int) []byte {
 	return bytes.Repeat([]byte("a line of a log, as long as they often are\n"), n/43+1)[:n]
+}
+
+// TestDescribe: a server says what it can do.
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"buildbox-casd": "no compression",
+		"bazel-remote":  "Remote Execution API 2.0 to 2.3, zstd",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := client(t, servers[name](t).GRPC).Describe(t.Context())
+			if err != nil || !strings.HasPrefix(got, "Remote Execution API 2.") || !strings.HasSuffix(got, want) {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
 }
 
 // TestRealServers runs the kits of backends and of stores with real servers.
