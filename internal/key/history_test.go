@@ -29,10 +29,10 @@ func TestMemoryOfTwoInvocationsIsMerged(t *testing.T) {
 	one, two := OpenHistory(dir), OpenHistory(dir)
 	a := &LastRun{
 		Key: cache.Key{1}, Duration: time.Second, Outputs: []string{"a/x", "a/\xff"},
-		ByProducts: []ByProduct{{Path: "a/junk", Sum: [32]byte{2}}}, Found: []string{"a/old"}, Left: []string{"a/half"},
+		ByProducts: []ByProduct{{Path: "a/junk", Sum: [32]byte{2}}}, Found: []string{"a/old"}, Reads: []string{"b:build"}, Left: []string{"a/half"},
 		Undeclared: []string{"a/dist/x"}, Warned: []string{"a/dist/x"}, Ran: cache.Key{9}, At: 7, Sources: cache.Digest{8},
 	}
-	b := &LastRun{Key: cache.Key{3}, Unstored: true, Outputs: []string{}, Found: []string{}, Left: []string{}, Undeclared: []string{}, Warned: []string{}}
+	b := &LastRun{Key: cache.Key{3}, Unstored: true, Outputs: []string{}, Found: []string{}, Reads: []string{}, Left: []string{}, Undeclared: []string{}, Warned: []string{}}
 	one.Keep(task("a", "build"), a)
 	two.Keep(task("b", "build"), b)
 	for _, m := range []*History{one, two} {
