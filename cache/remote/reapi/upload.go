@@ -3,6 +3,7 @@ package reapi
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -30,8 +31,8 @@ func (c *Client) upload(ctx context.Context, k *capabilities, d remote.Digest, o
 		}
 		u.zstd = compressible
 	}
-	u.name = c.resource(c.uploadName(d, u.zstd, 0), u.zstd, d)
-	if d.Size >= resumable {
+	u.rename(d.Size >= resumable)
+	if u.stable {
 		if done, err := u.ask(ctx); done || err != nil {
 			return err
 		}
@@ -63,12 +64,22 @@ type upload struct {
 	zstd   bool
 	name   string // of the resource
 	at     int64  // what the server has, in bytes of what is sent
-	fresh  int    // how many names were given up
+	stable bool   // the name is the same in the next process
+}
+
+// rename names the upload: by its sender, or as nothing was named before.
+func (u *upload) rename(stable bool) {
+	u.stable = stable
+	sender := u.client.sender
+	if !stable {
+		sender = rand.Text()
+	}
+	u.name = u.client.resource(uploadName(sender, u.digest, u.zstd), u.zstd, u.digest)
 }
 
 // uploadName returns the name of an upload, in the form of a UUID, which is the same for every process of a sender.
-func (c *Client) uploadName(d remote.Digest, zstd bool, fresh int) string {
-	h := sha256.Sum256(fmt.Appendf(nil, "bento upload 1\n%s\n%s\n%v\n%d", c.sender, text(d), zstd, fresh))
+func uploadName(sender string, d remote.Digest, zstd bool) string {
+	h := sha256.Sum256(fmt.Appendf(nil, "bento upload 1\n%s\n%s\n%v", sender, text(d), zstd))
 	h[6], h[8] = h[6]&0x0f|0x80, h[8]&0x3f|0x80 // version 8 of RFC 9562: of one's own making
 	return fmt.Sprintf("%x-%x-%x-%x-%x", h[:4], h[4:6], h[6:8], h[8:10], h[10:16])
 }
@@ -77,10 +88,9 @@ func (c *Client) uploadName(d remote.Digest, zstd bool, fresh int) string {
 // this process would have sent, a refused rest is sent from the beginning, under a new name.
 func (u *upload) another(err error, from int64, tries *int) bool {
 	if f, failed := errors.AsType[*Failure](err); failed {
-		if from > 0 && u.fresh == 0 && f.Code != Unauthenticated && f.Code != PermissionDenied && f.Code != ResourceExhausted {
-			u.fresh++
+		if u.stable && f.Code != Unauthenticated && f.Code != PermissionDenied && f.Code != ResourceExhausted && (from > 0 || f.Code == InvalidArgument || f.Code == OutOfRange) {
+			u.rename(false)
 			u.at, *tries = 0, 0
-			u.name = u.client.resource(u.client.uploadName(u.digest, u.zstd, u.fresh), u.zstd, u.digest)
 			return true
 		}
 		return f.Code == Unavailable && *tries < maxTries

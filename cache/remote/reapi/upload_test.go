@@ -101,14 +101,14 @@ func TestUploadOfOthers(t *testing.T) {
 	f := &fake{}
 	address := f.start(t)
 	c := client(t, address, func(o *Options) { o.Sender = "a clone" })
-	f.uploads[c.resource(c.uploadName(d, false, 0), false, d)] = noise(77, 1<<20)
+	f.uploads[c.resource(uploadName(c.sender, d, false), false, d)] = noise(77, 1<<20)
 	if sent, err := send(t.Context(), c, blobs); err != nil || !sent[d] {
 		t.Fatalf("%v, %v", sent, err)
 	}
-	if other := client(t, address); other.uploadName(d, false, 0) == c.uploadName(d, false, 0) {
+	if other := client(t, address); uploadName(other.sender, d, false) == uploadName(c.sender, d, false) {
 		t.Error("two senders have one name")
 	}
-	if again := client(t, address, func(o *Options) { o.Sender = "a clone" }); again.uploadName(d, false, 0) != c.uploadName(d, false, 0) {
+	if again := client(t, address, func(o *Options) { o.Sender = "a clone" }); uploadName(again.sender, d, false) != uploadName(c.sender, d, false) {
 		t.Error("one sender has two names")
 	}
 }
