@@ -15,6 +15,7 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/clone"
+	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/foreign"
 	"github.com/bentobuild/bento/internal/plan"
@@ -290,6 +291,8 @@ func (doc *initialised) addFiles(o initOptions) error {
 		}
 	}
 	if o.ci != "" {
+		cfg, _ := config.Load(doc.Root, "") // what is wrong with it was said when the dishes were found
+		doc.src.Remote = cfg.Cache.Remote
 		f := foreign.Workflow(doc.src, o.ci, o.version)
 		doc.Files = append(doc.Files, f)
 		doc.warnUnpublished(f, o)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/clone"
+	"github.com/bentobuild/bento/internal/config"
 )
 
 // Tool is a build tool whose files are read.
@@ -40,6 +41,8 @@ type Source struct {
 	Dishes []Dish
 	// Paths are the sorted paths of its files for which Is returns true: they may belong to a tool.
 	Paths []string
+	// Remote is the remote cache of bento.toml, for the jobs that Workflow makes.
+	Remote config.Remote
 }
 
 // Dish is a dish that tasks are mapped to.

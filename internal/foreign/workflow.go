@@ -92,11 +92,17 @@ func setups(dishes []Dish) string {
 // github returns a workflow of GitHub Actions. A pull request runs the tasks that its changes concern; a push
 // to the branch runs all tasks, and fills the cache from which pull requests start.
 func github(src Source, version string) string {
-	matrix, key, shard := "", "", ""
+	matrix, with, shard := "", "", ""
 	env := "          BASE: ${{ github.base_ref }}\n"
+	c := githubRemote(src.Remote)
+	if c.used {
+		with = "          cache: \"false\" # the remote cache has the results\n"
+	}
 	if n := shards(src); n > 1 {
 		matrix = "    strategy:\n      fail-fast: false\n      matrix:\n        shard: [" + numbers(n) + "]\n"
-		key = "          cache-key: ${{ matrix.shard }}\n"
+		if !c.used {
+			with = "          cache-key: ${{ matrix.shard }}\n"
+		}
 		shard = fmt.Sprintf(` --shard "$SHARD/%d"`, n)
 		env += "          SHARD: ${{ matrix.shard }}\n"
 	}
@@ -110,7 +116,7 @@ on:
 
 permissions:
   contents: read
-
+` + c.permissions + `
 concurrency:
   group: bento-${{ github.ref }}
   cancel-in-progress: ${{ github.event_name == 'pull_request' }}
@@ -122,10 +128,10 @@ jobs:
       - uses: actions/checkout@v4
         with:
           fetch-depth: 0 # --since needs the merge base
-` + setups(src.Dishes) + githubInstall(version, key) + `      # With --sandbox, tasks can read only the files that they declare.
-      - run: bento ci --keep-going --allow-empty` + shard + ` ${BASE:+--since "origin/$BASE"}
+` + setups(src.Dishes) + c.steps + githubInstall(version, with) + `      # With --sandbox, tasks can read only the files that they declare.
+      - run: bento ci --keep-going --allow-empty` + shard + c.flag + ` ${BASE:+--since "origin/$BASE"}
         env:
-` + env
+` + env + c.env
 }
 
 // githubInstall returns the step that installs a version of bento and restores its cache. with has more inputs
@@ -153,6 +159,7 @@ func numbers(n int) string {
 // gitlab returns a pipeline of GitLab. The template of a release has the installation and the cache.
 func gitlab(src Source, version string) string {
 	include, extends, parallel, shard := "", "", "", ""
+	c := gitlabRemote(src.Remote)
 	if version != "" {
 		include = "include:\n  - remote: " + releases + "/v" + version + "/bento.gitlab-ci.yml\n\n"
 		extends = "  extends: .bento\n"
@@ -164,13 +171,13 @@ func gitlab(src Source, version string) string {
 	return "# Made by bento init --ci gitlab.\n" + include + `bento:
 ` + extends + `  # This image has Go. Add what the other languages need, or name an image that has it.
   image: golang:latest
-` + parallel + `  variables:
+` + parallel + c.steps + `  variables:
     GIT_DEPTH: "0" # --since needs the merge base
-  rules:
+` + c.env + `  rules:
     - if: $CI_PIPELINE_SOURCE == "merge_request_event"
     - if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
-  script:
-    # With --sandbox, tasks can read only the files that they declare.
-    - bento ci --keep-going --allow-empty` + shard + ` ${CI_MERGE_REQUEST_DIFF_BASE_SHA:+--since "$CI_MERGE_REQUEST_DIFF_BASE_SHA"}
+` + c.trunk + `  script:
+` + c.script + `    # With --sandbox, tasks can read only the files that they declare.
+    - bento ci --keep-going --allow-empty` + shard + c.flag + ` ${CI_MERGE_REQUEST_DIFF_BASE_SHA:+--since "$CI_MERGE_REQUEST_DIFF_BASE_SHA"}
 `
 }
