@@ -159,7 +159,7 @@ func (d *differ) ingredient(dish string, in ingredient, before, after string, ha
 	switch in.Kind {
 	case KindFiles:
 		switch in.Name {
-		case "inputs":
+		case inputsName:
 		case discoveredName:
 			d.files("discovered", "", before, after)
 			return

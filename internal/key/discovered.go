@@ -67,8 +67,11 @@ func (e *Evaluator) addDiscovered(b *builder, ev *Evaluation) error {
 	return nil
 }
 
-// discoveredName is the name of the ingredient with the discovered inputs.
-const discoveredName = "discovered inputs"
+// Names of the ingredients with the inputs and the discovered inputs.
+const (
+	inputsName     = "inputs"
+	discoveredName = "discovered inputs"
+)
 
 // holds returns what a discovered input holds now, as a file of a fileSet. Another use has another path there.
 func (e *Evaluator) holds(t *plan.Task, d Discovered) (File, tree.Entry, error) {
@@ -79,7 +82,7 @@ func (e *Evaluator) holds(t *plan.Task, d Discovered) (File, tree.Entry, error) 
 	case err != nil && d.Use == UseNames && e.tree.Ignored(d.Path, true): // as without the names that git ignores
 		f.Sum = cache.Sum(nil)
 	case err != nil:
-		f.Sum = cache.Sum([]byte("missing"))
+		f.Sum = sumMissing()
 	case d.Use == UsePresence:
 		f.Sum = cache.Sum(fmt.Appendf(nil, "present %d %t", entry.Kind, entry.Kind == tree.File && Executable(entry.Mode)))
 		entry = tree.Entry{Path: d.Path, Kind: entry.Kind}
@@ -98,6 +101,11 @@ func (e *Evaluator) holds(t *plan.Task, d Discovered) (File, tree.Entry, error) 
 	}
 	return f, entry, nil
 }
+
+func sumMissing() cache.Digest { return cache.Sum([]byte("missing")) }
+
+// IsMissing reports whether f is a discovered input that does not exist.
+func (f *File) IsMissing() bool { return f.Sum == sumMissing() && f.Target == "" }
 
 // names returns the names in a directory, sorted, without what git ignores and what tasks make.
 func (e *Evaluator) names(t *plan.Task, dir string) []string {

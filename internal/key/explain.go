@@ -7,6 +7,7 @@ type Explanation struct {
 	Key         cache.Key
 	Ingredients []ingredient
 	Inputs      fileSet
+	Discovered  fileSet       // what the discovered inputs hold
 	Record      *cache.Record // of Key, nil when the cache has none
 	Against     cache.Key     // the key that Changes compares with; zero for none
 	Changes     []Change
@@ -27,8 +28,11 @@ func Explain(s cache.Store, key, other cache.Key) (Explanation, error) {
 	}
 	x.Ingredients = made.Ingredients
 	for _, in := range x.Ingredients {
-		if in.Kind == KindFiles {
-			x.Inputs, _ = decodeFileSet(fetch(made.Blob, in.Value)) // shown if the pack has it
+		switch { // shown if the pack has them
+		case in.Kind == KindFiles && in.Name == discoveredName:
+			x.Discovered, _ = decodeFileSet(fetch(made.Blob, in.Value))
+		case in.Kind == KindFiles && in.Name == inputsName:
+			x.Inputs, _ = decodeFileSet(fetch(made.Blob, in.Value))
 		}
 	}
 	if other == (cache.Key{}) {

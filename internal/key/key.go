@@ -174,7 +174,7 @@ func (e *Evaluator) addInputs(b *builder, ev *Evaluation) error {
 	for _, l := range ev.locks {
 		b.Lock(l.Path, l.Digest)
 	}
-	b.Files("inputs", ev.inputsDigest)
+	b.Files(inputsName, ev.inputsDigest)
 	return nil
 }
 

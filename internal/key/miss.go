@@ -128,7 +128,7 @@ func (e *Evaluator) changesSince(key cache.Key, ev *Evaluation) (changes []Chang
 // Why explains the key of a task. The changes are against the key other, or, if that is zero,
 // against the last good run of the task.
 func (e *Evaluator) Why(ev *Evaluation, other cache.Key) Explanation {
-	x := Explanation{Key: ev.Key, Ingredients: written(ev.ingredients), Inputs: ev.Inputs, Record: ev.Record}
+	x := Explanation{Key: ev.Key, Ingredients: written(ev.ingredients), Inputs: ev.Inputs, Discovered: ev.held, Record: ev.Record}
 	if x.Against = other; other == (cache.Key{}) {
 		x.Against = e.history.Of(ev.Task).Key
 	}

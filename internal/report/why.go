@@ -20,6 +20,7 @@ type Why struct {
 	Made        *made           `json:"made,omitempty"`
 	Ingredients []whyIngredient `json:"ingredients"`
 	Inputs      []whyInput      `json:"inputs"`
+	Discovered  []whyInput      `json:"discovered,omitempty"` // see docs/observe.md
 	// WholeLock is the reason why the key includes the whole lockfile and not only the part of the dish.
 	WholeLock string       `json:"whole_lockfile,omitempty"`
 	Against   string       `json:"against,omitempty"` // the key that Changes compares with
@@ -45,6 +46,8 @@ type whyInput struct {
 	Digest string `json:"digest"`
 	Exec   bool   `json:"executable,omitempty"`
 	Target string `json:"target,omitempty"`
+	// Missing: only of a discovered input.
+	Missing bool `json:"missing,omitempty"`
 }
 
 // NewWhy makes the document of an explanation; ev is nil for a key of the cache.
@@ -70,6 +73,9 @@ func NewWhy(ev *key.Evaluation, x key.Explanation) Why {
 	}
 	for _, f := range x.Inputs {
 		doc.Inputs = append(doc.Inputs, whyInput{Path: f.Path, Digest: f.Sum.String(), Exec: f.Exec, Target: f.Target})
+	}
+	for _, f := range x.Discovered {
+		doc.Discovered = append(doc.Discovered, whyInput{Path: f.Path, Digest: f.Sum.String(), Exec: f.Exec, Target: f.Target, Missing: f.IsMissing()})
 	}
 	if x.Against != (cache.Key{}) {
 		doc.Against = x.Against.String()
@@ -130,7 +136,11 @@ func WriteWhy(w io.Writer, style Style, doc Why, all bool) {
 		writeIngredients(w, doc)
 		return
 	}
-	fmt.Fprintf(w, "%d ingredients, %d input files; --all prints them\n", len(doc.Ingredients), len(doc.Inputs))
+	discovered := ""
+	if n := len(doc.Discovered); n > 0 {
+		discovered = fmt.Sprintf(", %d discovered", n)
+	}
+	fmt.Fprintf(w, "%d ingredients, %d input files%s; --all prints them\n", len(doc.Ingredients), len(doc.Inputs), discovered)
 }
 
 func statusText(doc Why) string {
@@ -156,9 +166,20 @@ func writeIngredients(w io.Writer, doc Why) {
 	for _, in := range doc.Ingredients {
 		fmt.Fprintf(w, "  %-8s %-24s %s\n", in.Kind, PrintableLine(in.Name), PrintableLine(oneLine(in.Value)))
 	}
-	fmt.Fprintln(w, "inputs:")
-	for _, f := range doc.Inputs {
-		line := fmt.Sprintf("  %.12s  %s", f.Digest, PrintableLine(f.Path))
+	writeInputs(w, "inputs", doc.Inputs)
+	if len(doc.Discovered) > 0 {
+		writeInputs(w, "discovered inputs", doc.Discovered)
+	}
+}
+
+func writeInputs(w io.Writer, title string, list []whyInput) {
+	fmt.Fprintf(w, "%s:\n", title)
+	for _, f := range list {
+		digest := f.Digest
+		if f.Missing {
+			digest = "missing"
+		}
+		line := fmt.Sprintf("  %-12.12s  %s", digest, PrintableLine(f.Path))
 		if f.Target != "" {
 			line += " -> " + PrintableLine(f.Target)
 		}
