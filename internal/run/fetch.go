@@ -90,11 +90,7 @@ func (e *engine) noteAsked(n *node, ev *key.Evaluation) (keys []cache.Key) {
 
 // mayDiscover reports whether executions of a task elsewhere may have discovered inputs.
 func (e *engine) mayDiscover(n *node) bool {
-	how := n.task.Observe
-	if how == "" {
-		how = e.opts.Observe
-	}
-	return (how == dish.ObserveAlways || how == dish.ObserveAuto) && n.task.Tool == nil
+	return e.observeMode(n.task) != dish.ObserveNever && n.task.Tool == nil
 }
 
 // heard handles the answers that have come.

@@ -1,8 +1,11 @@
 package run
 
 import (
+	"cmp"
+
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
+	"github.com/bentobuild/bento/internal/plan"
 )
 
 // Executions that are observed under dish.ObserveAuto: the first of a command, and then some, by the key.
@@ -18,17 +21,18 @@ func (e *engine) observes(ev *key.Evaluation) bool {
 	if t.Tool != nil || t.Persistent || t.Uncached != "" || !ev.Known || last.Unobservable || e.env.Observer == nil {
 		return false
 	}
-	how := t.Observe
-	if how == "" {
-		how = e.opts.Observe
-	}
-	switch how {
+	switch e.observeMode(t) {
 	case dish.ObserveAlways:
 		return true
-	case dish.ObserveAuto, "":
+	case dish.ObserveAuto:
 		return last.Observed < firstObserved || last.Basis != ev.Basis() || ev.Key[0]%oneObservedIn == 0
 	}
 	return false
+}
+
+// observeMode returns which executions of a task are observed, as far as the workspace says it.
+func (e *engine) observeMode(t *plan.Task) dish.Observe {
+	return cmp.Or(t.Observe, e.opts.Observe, dish.ObserveAuto)
 }
 
 // observed returns the number of executions of the command that were observed whole.
