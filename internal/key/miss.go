@@ -132,7 +132,7 @@ func (e *Evaluator) Why(ev *Evaluation, other cache.Key) Explanation {
 	if x.Against = other; other == (cache.Key{}) {
 		x.Against = e.history.Of(ev.Task).Key
 	}
-	if x.Against != (cache.Key{}) && ev.Known {
+	if x.Against != (cache.Key{}) && ev.Known && x.Against != ev.Key { // another checkout has other digests of variables
 		changes, ok := e.changesSince(x.Against, ev)
 		if x.Changes = changes; !ok {
 			x.Against = cache.Key{}
