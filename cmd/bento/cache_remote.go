@@ -79,7 +79,7 @@ func (s *session) cachePull(ctx context.Context, sel selection) error {
 	if err != nil {
 		return err
 	}
-	pulled, err := run.Pull(ctx, w.env, p)
+	pulled, err := run.Pull(ctx, w.env, p, w.Config.Defaults.Observe)
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ type defaults struct {
 	Parallelism int // 0: one per CPU
 	FailFast    bool
 	InheritEnv  bool         // env = "inherit"
-	Observe     dish.Observe // "": auto
+	Observe     dish.Observe // "": never
 	Sandbox     dish.Sandbox // "": none
 	PassEnv     []string     // NAME or PREFIX_*
 }

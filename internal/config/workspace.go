@@ -81,7 +81,7 @@ type defaultsTable struct {
 	Parallelism tomlfile.At[int]     `toml:"parallelism" doc:"tasks at once, by default one a CPU; flag -j. With more than one, bento stores the outputs of a task while the next runs"`
 	FailFast    *bool                `toml:"fail_fast" default:"true" doc:"start no task after a failure; with the flag --keep-going, or false here, bento skips only the tasks that depend on the failed one"`
 	Env         choice[envModes]     `toml:"env" default:"strict" doc:"strict: a task sees the variables of its tools and those that it names; inherit: it sees bento's whole environment"`
-	Observe     choice[observeWords] `toml:"observe" default:"auto" doc:"which executions of tasks bento observes, on Linux; flag --observe. auto: the first two after the command, the environment or the toolchain changed, and one in twenty; see docs/observe.md"`
+	Observe     choice[observeWords] `toml:"observe" default:"never" doc:"which executions of tasks bento observes, on Linux; flag --observe. auto: the first two after the command, the environment or the toolchain changed, and one in twenty; see docs/observe.md"`
 	Sandbox     choice[confineWords] `toml:"sandbox" default:"none" doc:"inputs: tasks whose result is stored can read only their inputs of the workspace, and write only their outputs; flag --sandbox; see docs/sandbox.md"`
 	PassEnv     []envPattern         `toml:"pass_env" doc:"variables that every task and install sees, as NAME or PREFIX_*"`
 }

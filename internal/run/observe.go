@@ -32,7 +32,7 @@ func (e *engine) observes(ev *key.Evaluation) bool {
 
 // observeMode returns which executions of a task are observed, as far as the workspace says it.
 func (e *engine) observeMode(t *plan.Task) dish.Observe {
-	return cmp.Or(t.Observe, e.opts.Observe, dish.ObserveAuto)
+	return cmp.Or(t.Observe, e.opts.Observe, dish.ObserveNever)
 }
 
 // observed returns the number of executions of the command that were observed whole.

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 )
@@ -15,9 +16,10 @@ type Pulled struct {
 	Pending int // of them, those whose keys need the outputs of one that is missing
 }
 
-// Pull gets the results of a plan from the remote cache into the store, and executes and restores nothing.
-func Pull(ctx context.Context, env *Env, p *plan.Plan) (Pulled, error) {
-	e, err := newEngine(env, p, Options{}, overlaps{})
+// Pull gets the results of a plan from the remote cache into the store, and executes and restores nothing. Those of
+// observed executions count if observe, or a task of its own, says that there are such executions.
+func Pull(ctx context.Context, env *Env, p *plan.Plan, observe dish.Observe) (Pulled, error) {
+	e, err := newEngine(env, p, Options{Observe: observe}, overlaps{})
 	if err != nil {
 		return Pulled{}, err
 	}

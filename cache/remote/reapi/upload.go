@@ -88,9 +88,14 @@ func uploadName(sender string, d remote.Digest, zstd bool) string {
 // this process would have sent, a refused rest is sent from the beginning, under a new name.
 func (u *upload) another(err error, from int64, tries *int) bool {
 	if f, failed := errors.AsType[*Failure](err); failed {
-		if u.stable && f.Code != Unauthenticated && f.Code != PermissionDenied && f.Code != ResourceExhausted && (from > 0 || f.Code == InvalidArgument || f.Code == OutOfRange) {
+		denied := f.Code == Unauthenticated || f.Code == PermissionDenied || f.Code == ResourceExhausted
+		again := (u.stable || *tries > 0) && *tries < maxTries // a server may still be taking what was cut off
+		if again && !denied && (from > 0 || f.Code == InvalidArgument || f.Code == OutOfRange) {
+			if u.stable {
+				*tries = 0
+			}
 			u.rename(false)
-			u.at, *tries = 0, 0
+			u.at = 0
 			return true
 		}
 		return f.Code == Unavailable && *tries < maxTries

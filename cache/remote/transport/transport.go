@@ -22,9 +22,11 @@ import (
 // The default bounds of a connection.
 const (
 	defaultConnect = 500 * time.Millisecond // TCP; the handshake of TLS may take twice as long
-	maxHeader      = 64 << 10               // bytes of an answer's header
-	maxRedirects   = 3
-	silence        = 5 * time.Second // of an HTTP/2 connection, until it is asked for a sign of life
+	// This machine accepts or refuses at once, unless it has too much to do: then the server is not at fault.
+	loopbackConnect = 5 * time.Second
+	maxHeader       = 64 << 10 // bytes of an answer's header
+	maxRedirects    = 3
+	silence         = 5 * time.Second // of an HTTP/2 connection, until it is asked for a sign of life
 )
 
 // Parallel is the largest number of requests of one client that its user should have under way.
@@ -44,7 +46,7 @@ type Options struct {
 	CA               string // a file with the PEM certificates that vouch for the server; "": those of the system
 	Certificate, Key string // PEM files with which the client identifies itself; both or none
 
-	Connect   time.Duration // until a TCP connection is there; 0: 500ms
+	Connect   time.Duration // until a TCP connection is there; 0: 500ms, and 5s to this machine itself
 	HTTP2     bool          // nothing but HTTP/2, without TLS too, as gRPC requires
 	Redirects bool          // follow redirects of GET and HEAD, without credentials and Header
 	Agent     bool          // the server may be a cloud's agent on this machine: at a link-local address, without TLS and proxy
@@ -135,6 +137,9 @@ func (o *Options) client(open *connections) (*http.Client, error) {
 		return nil, err
 	}
 	connect := cmp.Or(o.Connect, defaultConnect)
+	if o.Connect == 0 && Loopback(o.Address.Hostname()) {
+		connect = loopbackConnect
+	}
 	dial := net.Dialer{Timeout: connect, FallbackDelay: connect / 4, KeepAlive: 15 * time.Second}
 	t := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: open.dialing(dial.DialContext),
