@@ -166,6 +166,7 @@ func (s *session) cacheStats(ctx context.Context) error {
 		return err
 	}
 	doc := report.NewCacheStats(d.Dir(), stats)
+	doc.Remote = s.remoteStats()
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}

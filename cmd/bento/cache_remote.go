@@ -8,9 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/cache/remote"
+	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tier"
 )
 
@@ -121,6 +123,20 @@ func (s *session) cachePush(ctx context.Context) error {
 		s.outcome = exitFault
 	}
 	return show(s, report.NewCachePushed(left), report.WriteCachePushed)
+}
+
+// remoteStats returns what cache stats says of the remote cache, nil without one. bento cache status has its problems.
+func (s *session) remoteStats() *report.RemoteStats {
+	root, _, err := s.root()
+	if err != nil {
+		return nil // the cache needs no workspace
+	}
+	cfg, _ := config.Load(root, s.host().OwnConfig()) // its problems were said before
+	r, _ := kit.FindRemote(s.host(), cfg, cfg.Cache.Mode)
+	if r == nil {
+		return nil
+	}
+	return &report.RemoteStats{URL: r.String(), Waiting: tier.Waiting(state.Open(root))}
 }
 
 func statusCommand(s *session) *cobra.Command {

@@ -19,6 +19,14 @@ type CacheStats struct {
 	OlderBytes int64      `json:"older_bytes"` // the part of total_bytes in these directories
 	Oldest     *time.Time `json:"oldest,omitempty"`
 	Newest     *time.Time `json:"newest,omitempty"`
+	// Remote is the remote cache of the workspace, absent without one.
+	Remote *RemoteStats `json:"remote,omitempty"`
+}
+
+// RemoteStats says where the remote cache is, and how many results wait to be sent.
+type RemoteStats struct {
+	URL     string `json:"url"`
+	Waiting int    `json:"waiting"`
 }
 
 // NewCacheStats makes the document.
@@ -36,6 +44,9 @@ func WriteCacheStats(w io.Writer, _ Style, doc CacheStats) {
 	fmt.Fprintf(w, "%s\n%s, %s, %s\n", PrintableLine(doc.Root), Count(doc.Entries, "result"), Count(doc.Blobs, "file"), ByteSize(doc.TotalBytes))
 	if doc.Oldest != nil {
 		fmt.Fprintf(w, "used between %s and %s\n", doc.Oldest.Local().Format(time.DateTime), doc.Newest.Local().Format(time.DateTime))
+	}
+	if doc.Remote != nil {
+		fmt.Fprintf(w, "remote: %s, %s waiting to be sent\n", PrintableLine(doc.Remote.URL), Count(doc.Remote.Waiting, "result"))
 	}
 }
 
