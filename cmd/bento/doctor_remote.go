@@ -27,6 +27,7 @@ func (doc *diagnosis) checkRemote(ctx context.Context, s *session, w *opened) {
 	ctx, cancel := context.WithTimeout(ctx, remoteTime)
 	defer cancel()
 	p := r.Probe(ctx)
+	doc.addRemoteClock(p)
 	if p.Read != nil {
 		doc.add("remote", "warn", r.String()+": "+p.Read.Error(), "see [cache] remote and $BENTO_REMOTE; without the remote cache every run continues")
 		return
@@ -41,6 +42,22 @@ func (doc *diagnosis) checkRemote(ctx context.Context, s *session, w *opened) {
 	}
 	doc.addRemoteReads(r)
 	doc.addRemoteWrites(r, p)
+}
+
+// clockTolerance is how far a clock may be off without a warning.
+const clockTolerance = 5 * time.Minute
+
+// addRemoteClock warns of a clock that differs from the server's: tokens and keys have an end, and S3 signatures have a time.
+func (doc *diagnosis) addRemoteClock(p kit.RemoteProbe) {
+	if p.Clock.Abs() <= clockTolerance {
+		return
+	}
+	side := "ahead of"
+	if p.Clock < 0 {
+		side = "behind"
+	}
+	doc.add("remote.clock", "warn", fmt.Sprintf("the clock of this machine is %s %s that of the server", p.Clock.Abs().Round(time.Minute), side),
+		"set the clock: tokens, certificates and the end of keys depend on it")
 }
 
 func (doc *diagnosis) addRemoteReads(r *kit.Remote) {

@@ -57,6 +57,7 @@ type Remote struct {
 	set    config.Remote
 	signer *remote.Signer
 	keys   []remote.PublicKey
+	dated  func(time.Time) // see transport.Options
 }
 
 // FindRemote returns the remote cache of a workspace, nil if none is configured. mode is what is wanted. Problems are
@@ -266,7 +267,7 @@ func (r *Remote) bucket() bucket.Options {
 	env := r.host.Environ.Get
 	return bucket.Options{
 		Options: transport.Options{
-			Address: &url.URL{Scheme: "s3", Host: r.Bucket, Path: "/" + r.Path}, Trusted: r.Known,
+			Address: &url.URL{Scheme: "s3", Host: r.Bucket, Path: "/" + r.Path}, Trusted: r.Known, Dated: r.dated,
 			CA: r.file(r.set.TLS.CA), Certificate: r.file(r.set.TLS.Cert), Key: r.file(r.set.TLS.Key),
 		},
 		Region: r.set.Region, Endpoint: r.Service, Lookup: env, Metadata: strings.EqualFold(env("AWS_EC2_METADATA_DISABLED"), "false"),
@@ -276,7 +277,7 @@ func (r *Remote) bucket() bucket.Options {
 // way returns the way to a server that speaks HTTP.
 func (r *Remote) way(scheme string) (transport.Options, error) {
 	o := transport.Options{
-		Address: &url.URL{Scheme: scheme, Host: r.Host, Path: "/" + r.Path}, Trusted: r.Known, Header: make(http.Header),
+		Address: &url.URL{Scheme: scheme, Host: r.Host, Path: "/" + r.Path}, Trusted: r.Known, Header: make(http.Header), Dated: r.dated,
 		CA: r.file(r.set.TLS.CA), Certificate: r.file(r.set.TLS.Cert), Key: r.file(r.set.TLS.Key),
 	}
 	for name, value := range r.set.Headers {

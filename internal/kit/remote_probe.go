@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/bentobuild/bento/cache"
@@ -16,6 +17,7 @@ type RemoteProbe struct {
 	Read    error         // of questions; nil: they are answered
 	Write   error         // of sending a result; nil: it was sent, or nothing is to be sent
 	Again   error         // of getting what was sent
+	Clock   time.Duration // how far this clock is ahead of the server's, 0 if that has not said its time
 	Server  string        // what the server says of itself, "" if its protocol has no question for that
 }
 
@@ -24,6 +26,9 @@ const probes = 3
 
 // Probe asks the server for a result, and sends an empty one and gets it back if results are sent. It changes nothing else.
 func (r *Remote) Probe(ctx context.Context) (p RemoteProbe) {
+	var ahead atomic.Int64
+	r.dated = func(date time.Time) { ahead.Store(int64(time.Since(date))) }
+	defer func() { r.dated, p.Clock = nil, time.Duration(ahead.Load()) }()
 	s, err := r.Open()
 	if err != nil {
 		return RemoteProbe{Read: err}

@@ -49,7 +49,10 @@ type Options struct {
 	Connect   time.Duration // until a TCP connection is there; 0: 500ms, and 5s to this machine itself
 	HTTP2     bool          // nothing but HTTP/2, without TLS too, as gRPC requires
 	Redirects bool          // follow redirects of GET and HEAD, without credentials and Header
-	Agent     bool          // the server may be a cloud's agent on this machine: at a link-local address, without TLS and proxy
+	// Dated is called with the time of each answer that has one, by the clock of the server. It may be nil, and is called
+	// at the same time by several requests.
+	Dated func(time.Time)
+	Agent bool // the server may be a cloud's agent on this machine: at a link-local address, without TLS and proxy
 }
 
 // Client sends requests to one server. It is safe for concurrent use.
@@ -57,6 +60,7 @@ type Client struct {
 	host   string
 	header http.Header
 	auth   *Authorizer
+	dated  func(time.Time)
 	base   func() (*http.Client, error)
 
 	connections connections
@@ -68,7 +72,7 @@ func New(o Options) (*Client, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	c := &Client{host: o.Address.Host, header: o.Header.Clone(), auth: o.Authorizer()}
+	c := &Client{host: o.Address.Host, header: o.Header.Clone(), auth: o.Authorizer(), dated: o.Dated}
 	c.base = sync.OnceValues(func() (*http.Client, error) { return o.client(&c.connections) })
 	return c, nil
 }
@@ -225,6 +229,11 @@ func (c *Client) attempt(req *http.Request) (*http.Response, error) {
 	res, err := base.Do(req)
 	if err != nil {
 		return nil, c.failed(req.Context(), err)
+	}
+	if c.dated != nil && res.Header.Get("Age") == "" { // else a cache on the way has kept the answer
+		if date, err := http.ParseTime(res.Header.Get("Date")); err == nil {
+			c.dated(date)
+		}
 	}
 	return res, nil
 }
