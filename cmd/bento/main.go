@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"slices"
@@ -45,6 +46,7 @@ func bento() int {
 		fmt.Fprintln(os.Stderr, "bento:", sandbox.EnterRules(os.Args[2:])) // it returns only on failure
 		return exitUnrun
 	}
+	log.SetOutput(io.Discard) // net/http writes there what servers do wrong; bento reports it itself
 	args, keyed := os.Args[1:], false
 	if len(args) > 0 && args[0] == keyedCommand {
 		args, keyed = args[1:], true

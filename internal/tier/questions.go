@@ -212,7 +212,7 @@ func (q *questions) fetch(ctx context.Context, s remote.Store, f *remote.Found) 
 // refused warns of a result that is not trusted.
 func (t *Tier) refused(err error) {
 	var r *remote.RefusedError
-	if errors.As(err, &r) {
+	if errors.As(err, &r) && !t.breaker.isOff() { // a server that is not used any more was reported
 		t.warn("remote_refused", "results of the remote cache are not used: "+string(r.Reason), "see [cache] remote_keys and remote_trust")
 	}
 }

@@ -89,6 +89,16 @@ func (t *Tier) warn(code, message, hint string) {
 	}
 }
 
+// warnOff warns that the server is not used any more, unless a warning says already that its results are no good.
+func (t *Tier) warnOff(why string) {
+	t.mu.Lock()
+	told := t.warned["remote_refused"]
+	t.mu.Unlock()
+	if !told {
+		t.warn("remote_off", "the remote cache is not used any more in this run: "+why, "the run continues without; bento doctor tests the server")
+	}
+}
+
 // count changes the counts.
 func (t *Tier) count(change func(*run.RemoteCounts)) {
 	t.mu.Lock()
@@ -130,7 +140,7 @@ func (t *Tier) failed(ctx context.Context, err error) {
 		t.warn("remote_unusable", "the remote cache is not used: "+f.why, "free space for the local cache, or name another directory with $BENTO_CACHE_DIR")
 	case t.breaker.fault():
 		t.off(f.why, true)
-		t.warn("remote_off", "the remote cache is not used any more in this run: "+f.why, "the run continues without; bento doctor tests the server")
+		t.warnOff(f.why)
 	}
 }
 
@@ -139,6 +149,6 @@ func (t *Tier) Lost(d time.Duration) {
 	if t.breaker.lose(d) {
 		const why = "its answers are too slow"
 		t.off(why, true)
-		t.warn("remote_off", "the remote cache is not used any more in this run: "+why, "the run continues without; bento doctor tests the server")
+		t.warnOff(why)
 	}
 }
