@@ -10,14 +10,14 @@ var closures = []struct {
 	without  []string
 }{
 	{"internal/plan", 8_100, []string{"internal/clone", "internal/config", "internal/git", "internal/owndir", "internal/proc", "internal/tomlfile", "internal/tree", "discovery", "os/exec", "net", "net/http"}},
-	{"internal/run", 44_500, []string{"internal/config", "internal/tomlfile", "diagnostics/parse", "discovery"}},
+	{"internal/run", 44_000, []string{"internal/config", "internal/tomlfile", "diagnostics/parse", "discovery"}},
 	{"internal/workspace", 60_000, []string{"adapters/builtin", "internal/companion", "plugin/bundle", "plugin/oneshot", "plugin/wasm"}},
 }
 
 // Bounds of the tree, tests not counted.
 const (
 	maxPackages = 158
-	maxLines    = 180_000
+	maxLines    = 171_500
 )
 
 // TestClosures: what one must read with a package, and with all of them, has bounds.
