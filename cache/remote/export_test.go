@@ -2,7 +2,7 @@ package remote
 
 import "github.com/bentobuild/bento/internal/pack"
 
-// Forge returns an envelope without any check: what someone can make who writes his own bento.
+// Forge returns an envelope without any check, as a modified bento could write it.
 func Forge(said ID, record []byte, wire []Digest, signer *Signer) []byte {
 	var w pack.Writer
 	w.Raw([]byte(envelopeMagic))

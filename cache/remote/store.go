@@ -9,7 +9,7 @@ import (
 )
 
 // ID names a result beyond this machine. Keys are equal on machines whose results differ, such as those with another
-// libc, so the class of the machine is part of the name. So is the scope: nobody who writes one scope can write another.
+// libc, so the class of the machine is part of the name. So is the scope: a job that may write the scope of a pull request cannot replace what trunk reads.
 type ID struct {
 	Key   cache.Key
 	Class string // of the machine that made it
