@@ -9,15 +9,15 @@ var closures = []struct {
 	maxLines int
 	without  []string
 }{
-	{"internal/plan", 8_100, []string{"internal/clone", "internal/config", "internal/git", "internal/owndir", "internal/proc", "internal/tomlfile", "internal/tree", "discovery", "os/exec", "net", "net/http"}},
-	{"internal/run", 44_000, []string{"internal/config", "internal/tomlfile", "diagnostics/parse", "discovery"}},
-	{"internal/workspace", 60_000, []string{"adapters/builtin", "internal/companion", "plugin/bundle", "plugin/oneshot", "plugin/wasm"}},
+	{"internal/plan", 8_400, []string{"internal/clone", "internal/config", "internal/git", "internal/owndir", "internal/proc", "internal/tomlfile", "internal/tree", "discovery", "os/exec", "net", "net/http"}},
+	{"internal/run", 47_000, []string{"internal/config", "internal/tomlfile", "diagnostics/parse", "discovery"}},
+	{"internal/workspace", 64_000, []string{"adapters/builtin", "internal/companion", "plugin/bundle", "plugin/oneshot", "plugin/wasm"}},
 }
 
 // Bounds of the tree, tests not counted.
 const (
-	maxPackages = 158
-	maxLines    = 171_500
+	maxPackages = 172
+	maxLines    = 192_000
 )
 
 // TestClosures: what one must read with a package, and with all of them, has bounds.

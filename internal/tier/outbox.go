@@ -16,8 +16,9 @@ import (
 const (
 	sentTogether = 64              // results of one call
 	maxBacklog   = 256 << 20       // bytes that wait while a run lasts; what is beyond is left for later
-	shortWait    = 2 * time.Second // at the end of a run
-	waitPart     = 20              // of a run
+	shortWait    = 2 * time.Second // at the end of a run, at most
+	leastWait    = 50 * time.Millisecond
+	waitPart     = 20 // of a run
 )
 
 // outbox has the results that are being sent in a run. Its fields belong to the mutex of the Tier.
@@ -250,7 +251,7 @@ func (t *Tier) Finish(ctx context.Context, ran time.Duration) run.RemoteCounts {
 	if running {
 		wait := t.o.Wait
 		if wait == 0 {
-			wait = min(shortWait, ran/waitPart)
+			wait = min(shortWait, max(leastWait, ran/waitPart))
 		}
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
