@@ -58,6 +58,8 @@ func (s *session) exit(ctx context.Context, err error) int {
 	report.WriteError(s.err, s.style, err)
 	if s.flags.json {
 		doc := report.NewError(err)
+		root := newRoot(&session{process: s.process}, "")
+		doc.Steer(func(hint string) []string { return commandsIn(root, hint) })
 		doc.Correct(s.line)
 		if werr := report.Write(s.out, doc); werr != nil {
 			report.WriteError(s.err, s.style, werr)

@@ -101,21 +101,22 @@ func (o *initOptions) check() error {
 
 // initialised is the document of `bento init`.
 type initialised struct {
-	Schema       string                   `json:"schema"`
-	Root         string                   `json:"root"`
-	DryRun       bool                     `json:"dry_run"`
-	FilesWritten []string                 `json:"files_written"`
-	Dishes       []report.DishRow         `json:"dishes_detected"`
-	Excluded     []excluded               `json:"excluded"`
-	LeftOut      []dish.LeftOut           `json:"left_out,omitempty"`
-	RootTasks    []report.RootTask        `json:"root_tasks"` // scripts of the root with the name of a lifecycle task
-	Foreign      []foreign.Entries        `json:"foreign"`
-	Unmapped     []foreign.Gap            `json:"unmapped"`    // parts of those files that bento has no key for
-	Unignored    []string                 `json:"not_ignored"` // lines for .gitignore
-	Problems     []diagnostics.Diagnostic `json:"problems"`
-	Text         string                   `json:"text"`  // of bento.toml, "" if it exists
-	Files        []foreign.NewFile        `json:"files"` // all files to write, with bento.toml
+	Schema       string            `json:"schema"`
+	Root         string            `json:"root"`
+	DryRun       bool              `json:"dry_run"`
+	FilesWritten []string          `json:"files_written"`
+	Dishes       []report.DishRow  `json:"dishes_detected"`
+	Excluded     []excluded        `json:"excluded"`
+	LeftOut      []dish.LeftOut    `json:"left_out,omitempty"`
+	RootTasks    []report.RootTask `json:"root_tasks"` // scripts of the root with the name of a lifecycle task
+	Foreign      []foreign.Entries `json:"foreign"`
+	Unmapped     []foreign.Gap     `json:"unmapped"`    // parts of those files that bento has no key for
+	Unignored    []string          `json:"not_ignored"` // lines for .gitignore
+	Problems     []report.Problem  `json:"problems"`
+	Text         string            `json:"text"`  // of bento.toml, "" if it exists
+	Files        []foreign.NewFile `json:"files"` // all files to write, with bento.toml
 
+	problems []diagnostics.Diagnostic
 	exists   bool   // the directory is a workspace
 	replaces bool   // an existing AGENTS.md
 	wrapper  string // the first file that names what the wrapper of a tool fetches, or ""
@@ -138,7 +139,7 @@ func (s *session) initialise(ctx context.Context, o initOptions) error {
 	}
 	doc := &initialised{
 		Schema: report.Schema("init"), Root: root, DryRun: o.dry, FilesWritten: []string{}, Dishes: []report.DishRow{}, Foreign: []foreign.Entries{}, Unmapped: []foreign.Gap{},
-		Excluded: []excluded{}, Unignored: []string{}, Problems: []diagnostics.Diagnostic{}, RootTasks: []report.RootTask{}, Files: []foreign.NewFile{}, exists: exists, from: o.from,
+		Excluded: []excluded{}, Unignored: []string{}, Problems: []report.Problem{}, RootTasks: []report.RootTask{}, Files: []foreign.NewFile{}, exists: exists, from: o.from,
 		src: foreign.Source{Files: clone.At(root)},
 	}
 	if err := s.discover(ctx, doc); err != nil {
@@ -158,7 +159,8 @@ func (s *session) initialise(ctx context.Context, o initOptions) error {
 			return err
 		}
 	}
-	report.WriteProblems(s.err, s.style, doc.Problems)
+	report.WriteProblems(s.err, s.style, doc.problems)
+	doc.Problems = append(doc.Problems, report.ProblemsOf(doc.problems)...)
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
@@ -227,7 +229,7 @@ func (doc *initialised) note(w *opened) (more bool) {
 	if !doc.exists && doc.exclude(w, diagnostics.Errors(problems)) {
 		return true
 	}
-	doc.Problems = append(doc.Problems, problems...)
+	doc.problems = append(doc.problems, problems...)
 	for _, d := range w.Dishes {
 		doc.Dishes = append(doc.Dishes, report.NewDishRow(d))
 		if p != nil && d.Path == "." {
@@ -323,7 +325,7 @@ func (doc *initialised) addFiles(o initOptions) error {
 // warnUnpublished warns of a workflow for this build of bento, if it is no released version.
 func (doc *initialised) warnUnpublished(workflow foreign.NewFile, o initOptions) {
 	if o.version == "" {
-		doc.Problems = append(doc.Problems, diagnostics.Diagnostic{
+		doc.problems = append(doc.problems, diagnostics.Diagnostic{
 			Severity: diagnostics.Warning, Rule: "unpublished_bento", File: workflow.Path,
 			Message: "this is a development build of bento, which no job can download: the file expects bento on PATH",
 			Hint:    "name a released version: bento init --ci " + o.ci + " --bento-version 0.2.0",

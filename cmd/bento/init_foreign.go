@@ -29,7 +29,7 @@ func (doc *initialised) readForeign(o initOptions) error {
 	}
 	for _, p := range doc.mapping.Problems {
 		p.Severity = diagnostics.Warning // the user did not name the file
-		doc.Problems = append(doc.Problems, p)
+		doc.problems = append(doc.problems, p)
 	}
 	doc.Foreign = doc.mapping.Entries()
 	doc.Unmapped = append(doc.Unmapped, doc.mapping.Gaps...)

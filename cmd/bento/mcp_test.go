@@ -53,7 +53,6 @@ cache = false
 // newAgent starts bento mcp in a workspace, and connects the client of the official library to it.
 func newAgent(t *testing.T, files map[string]string, args ...string) *agent {
 	t.Helper()
-	home := t.TempDir()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -61,6 +60,13 @@ func newAgent(t *testing.T, files map[string]string, args ...string) *agent {
 	for name, text := range files {
 		write(t, root, name, text)
 	}
+	return agentIn(t, root, args...)
+}
+
+// agentIn is newAgent for a directory that is a workspace.
+func agentIn(t *testing.T, root string, args ...string) *agent {
+	t.Helper()
+	home := t.TempDir()
 	a := &agent{root: root, heard: make(chan string, 1000)}
 	cmd := exec.Command(builtBento(t), append([]string{"mcp"}, args...)...)
 	cmd.Dir, cmd.Stderr = root, os.Stderr

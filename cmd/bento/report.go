@@ -211,7 +211,7 @@ func (s *session) summarize(ctx context.Context, w *opened, r *run.Report, early
 		}
 		doc.End(r)
 		doc.Schema, doc.Command = report.Schema(s.command), s.line
-		doc.Warnings = append(doc.Warnings, w.Problems...)
+		doc.Warnings = append(doc.Warnings, report.ProblemsOf(w.Problems)...)
 		return doc
 	})
 	s.writeFiles(ctx, r, doc)

@@ -30,11 +30,22 @@ func TestFewTokens(t *testing.T) {
 			t.Errorf("bento %s prints %d words and signs, want at most %d:\n%s", strings.Join(args, " "), n, most, out)
 		}
 	}
+	a := agentIn(t, root, "--allow", "run")
+	ask := func(most int, failed bool) {
+		t.Helper()
+		texts, isError := a.ask(t, "run", map[string]any{"tasks": []string{"build", "test"}})
+		if n := len(pieces.FindAllString(strings.Join(texts, "\n"), -1)); n > most || isError != failed {
+			t.Errorf("the tool run answers %d words and signs, want at most %d, failed %v:\n%s", n, most, isError, texts)
+		}
+	}
 	run(60, "ci", "--output", "quiet")
 	run(60, "ci")
+	ask(60, false)
+	ask(60, false) // hits
 	write(t, root, "api/a_test.go", strings.ReplaceAll(test, "WANT", "2"))
 	run(400, "ci", "--output", "quiet")
 	run(400, "ci", "--no-cache")
 	run(400, "test", "api")
 	run(400, "last", "--findings")
+	ask(400, true)
 }

@@ -57,15 +57,17 @@ func Schema(command string) string { return "bento." + command + "/1" }
 
 // Error is the document of a command that failed.
 type Error struct {
-	Schema     string                   `json:"schema"`
-	Kind       string                   `json:"kind"`
-	Message    string                   `json:"message"`
-	Hint       string                   `json:"hint,omitempty"`
-	DidYouMean []string                 `json:"did_you_mean,omitempty"` // known names near to the unknown one
-	NextSteps  []string                 `json:"next_steps"`             // the corrected command lines, else hints
-	Where      *where                   `json:"where,omitempty"`
-	Errors     []diagnostics.Diagnostic `json:"errors"`
-	Stderr     string                   `json:"stderr,omitempty"` // the end of the stderr of a plugin
+	Schema     string    `json:"schema"`
+	Kind       string    `json:"kind"`
+	Message    string    `json:"message"`
+	Hint       string    `json:"hint,omitempty"`
+	DidYouMean []string  `json:"did_you_mean,omitempty"` // known names near to the unknown one
+	NextSteps  []string  `json:"next_steps"`             // the corrected command lines, else those that the hints name, else hints
+	Where      *where    `json:"where,omitempty"`
+	Errors     []Problem `json:"errors"`
+	Stderr     string    `json:"stderr,omitempty"` // the end of the stderr of a plugin
+
+	hints []string
 }
 
 // Correct sets the names near to an unknown one from the hint. If the command line has the unknown name, which the
@@ -122,7 +124,7 @@ func NewError(err error) Error {
 	var install *adapters.InstallError
 	switch {
 	case errors.As(err, &problems) && len(problems) > 0:
-		doc.Errors = problems
+		doc.Errors = ProblemsOf(problems)
 		if errs := diagnostics.Errors(problems); len(errs) > 0 {
 			doc.first(errs[0])
 		}
@@ -132,17 +134,36 @@ func NewError(err error) Error {
 		doc.Hint = afterPlugin
 	}
 	if doc.Errors == nil {
-		doc.Errors = []diagnostics.Diagnostic{{
+		doc.Errors = []Problem{{
 			Severity: diagnostics.Error, Message: doc.Message, Rule: doc.Kind, Source: diagnostics.Source, Hint: doc.Hint,
 		}}
 	}
-	doc.NextSteps = append(doc.NextSteps, cmp.Or(doc.Hint, "see bento --help"))
+	doc.hints = []string{cmp.Or(doc.Hint, "see bento --help")}
 	for _, p := range problems {
 		if p.Severity == diagnostics.Hint {
-			doc.NextSteps = append(doc.NextSteps, p.Message)
+			doc.hints = append(doc.hints, p.Message)
 		}
 	}
+	doc.NextSteps = append(doc.NextSteps, doc.hints...)
+	if failure != nil {
+		doc.hints = nil // a plugin's words name no command of bento's
+	}
 	return doc
+}
+
+// Steer sets the next steps from the hints: the command lines that a function finds in a hint, else the hint.
+func (e *Error) Steer(commandsIn func(hint string) []string) {
+	if e.hints == nil {
+		return
+	}
+	e.NextSteps = []string{}
+	for _, hint := range e.hints {
+		lines := commandsIn(hint)
+		if len(lines) == 0 {
+			lines = []string{hint}
+		}
+		e.NextSteps = append(e.NextSteps, lines...)
+	}
 }
 
 func (e *Error) first(d diagnostics.Diagnostic) {

@@ -8,7 +8,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/run"
 )
@@ -35,17 +34,17 @@ type event struct {
 	Workers   int      `json:"workers,omitempty"`
 	Tasks     []string `json:"tasks,omitempty"` // ids, each after its dependencies
 
-	Task    string                  `json:"task,omitempty"` // "dish:task"
-	Dish    string                  `json:"dish,omitempty"`
-	Command string                  `json:"command,omitempty"`
-	Stream  string                  `json:"stream,omitempty"` // stdout, stderr
-	Text    *string                 `json:"text,omitempty"`   // a piece of output, as it came
-	Level   string                  `json:"level,omitempty"`
-	Result  *runTask                `json:"result,omitempty"`
-	Install *installed              `json:"install,omitempty"`
-	Warning *diagnostics.Diagnostic `json:"warning,omitempty"`
-	Summary *runSummary             `json:"summary,omitempty"`
-	Stopped bool                    `json:"interrupted,omitempty"`
+	Task    string      `json:"task,omitempty"` // "dish:task"
+	Dish    string      `json:"dish,omitempty"`
+	Command string      `json:"command,omitempty"`
+	Stream  string      `json:"stream,omitempty"` // stdout, stderr
+	Text    *string     `json:"text,omitempty"`   // a piece of output, as it came
+	Level   string      `json:"level,omitempty"`
+	Result  *runTask    `json:"result,omitempty"`
+	Install *installed  `json:"install,omitempty"`
+	Warning *Problem    `json:"warning,omitempty"`
+	Summary *runSummary `json:"summary,omitempty"`
+	Stopped bool        `json:"interrupted,omitempty"`
 }
 
 // Event is one line of the stream.
@@ -54,8 +53,9 @@ type Event = event
 // Report writes one event, or one event for each of several warnings.
 func (e *Events) Report(ev run.Event) {
 	if w, ok := ev.(run.Warned); ok {
-		for i := range w.Diagnostics {
-			e.write(event{Type: "warning", Warning: &w.Diagnostics[i]})
+		rows := ProblemsOf(w.Diagnostics)
+		for i := range rows {
+			e.write(event{Type: "warning", Warning: &rows[i]})
 		}
 		return
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/run"
 )
 
@@ -164,7 +163,7 @@ func (doc *Run) writeFailed(w io.Writer, style Style) {
 		}
 		fmt.Fprintf(w, "%s  %s  %s\n", head, PrintableLine(t.id), Indent(Printable(t.Outcome.Message)))
 		head = ""
-		WriteFindings(w, style, t.Diagnostics, "    ", "; the log has them all")
+		WriteFindings(w, style, diagnosticsOf(t.Diagnostics), "    ", "; the log has them all")
 		if t.Log != "" {
 			fmt.Fprintf(w, "    %s\n", PrintableLine(t.Log))
 		}
@@ -175,7 +174,7 @@ func (doc *Run) writeFailed(w io.Writer, style Style) {
 func (doc *Run) writeWarnings(w io.Writer, style Style) {
 	head := style.Bold("warnings") + "\n"
 	for _, t := range doc.tasks() {
-		found := Warnings(t.Diagnostics)
+		found := Warnings(diagnosticsOf(t.Diagnostics))
 		if t.Outcome.Kind != "built" || len(found) == 0 {
 			continue
 		}
@@ -194,10 +193,10 @@ type Findings struct {
 }
 
 type findingsOfTask struct {
-	Task        string                   `json:"task"`
-	Outcome     string                   `json:"outcome" enum:"cache_hit,built,failed,skipped"`
-	Log         string                   `json:"log,omitempty"`
-	Diagnostics []diagnostics.Diagnostic `json:"diagnostics"` // each once
+	Task        string    `json:"task"`
+	Outcome     string    `json:"outcome" enum:"cache_hit,built,failed,skipped"`
+	Log         string    `json:"log,omitempty"`
+	Diagnostics []Problem `json:"diagnostics"` // each once
 }
 
 // NewFindings makes the document of the findings of a run.
@@ -205,7 +204,7 @@ func NewFindings(doc *Run) Findings {
 	found := Findings{Schema: Schema("findings"), Command: doc.Command, StartedAt: doc.StartedAt, Entries: []findingsOfTask{}}
 	for _, t := range doc.tasks() {
 		if len(t.Diagnostics) > 0 {
-			found.Entries = append(found.Entries, findingsOfTask{t.id, t.Outcome.Kind, t.Log, distinct(t.Diagnostics)})
+			found.Entries = append(found.Entries, findingsOfTask{t.id, t.Outcome.Kind, t.Log, ProblemsOf(distinct(diagnosticsOf(t.Diagnostics)))})
 		}
 	}
 	return found
@@ -218,7 +217,7 @@ func WriteAllFindings(w io.Writer, style Style, doc Findings) {
 	}
 	for _, t := range doc.Entries {
 		fmt.Fprintf(w, "%s  %s\n", PrintableLine(t.Task), style.Dim(t.Outcome))
-		WriteFindings(w, style, t.Diagnostics, "  ", "; bento last --findings --json has them all")
+		WriteFindings(w, style, diagnosticsOf(t.Diagnostics), "  ", "; bento last --findings --json has them all")
 	}
 }
 

@@ -15,11 +15,11 @@ import (
 
 // Plan is the document of `bento plan`.
 type Plan struct {
-	Schema   string                   `json:"schema"`
-	Bentos   []bentoOf[planDish]      `json:"bentos"`
-	Summary  planSummary              `json:"summary"`
-	LeftOut  []dish.LeftOut           `json:"left_out,omitempty"` // directories that have a manifest but are no dishes
-	Problems []diagnostics.Diagnostic `json:"problems,omitempty"`
+	Schema   string              `json:"schema"`
+	Bentos   []bentoOf[planDish] `json:"bentos"`
+	Summary  planSummary         `json:"summary"`
+	LeftOut  []dish.LeftOut      `json:"left_out,omitempty"` // directories that have a manifest but are no dishes
+	Problems []Problem           `json:"problems,omitempty"`
 }
 
 type planDish struct {
@@ -70,7 +70,7 @@ const (
 // NewPlan makes the document of an evaluated plan.
 // clean are requested tasks that no change concerns.
 func NewPlan(p *plan.Plan, results []*key.Evaluation, clean []*plan.Task, problems []diagnostics.Diagnostic) Plan {
-	doc := Plan{Schema: Schema("plan"), LeftOut: p.Workspace.LeftOut, Problems: problems}
+	doc := Plan{Schema: Schema("plan"), LeftOut: p.Workspace.LeftOut, Problems: ProblemsOf(problems)}
 	by := tasksByDish(p)
 	left := make(map[*dish.Dish][]planTask)
 	pulled := make(map[string]bool) // other tasks need them

@@ -12,16 +12,16 @@ import (
 	"github.com/bentobuild/bento/internal/run"
 )
 
-// Run is the document of the commands that run tasks.
+// Run is the document of the commands that run tasks. The brief form lacks the fields with the tag brief: see WriteBrief.
 type Run struct {
-	Schema       string                   `json:"schema"`
-	Command      string                   `json:"command,omitempty"` // the command line
-	StartedAt    time.Time                `json:"started_at"`
-	CriticalPath []string                 `json:"critical_path"` // ids of the longest chain of tasks by time, "web: install" for an install of web
-	Bentos       []bentoOf[runDish]       `json:"bentos"`
-	Summary      runSummary               `json:"summary"`
-	Warnings     []diagnostics.Diagnostic `json:"warnings,omitempty"`
-	Interrupted  bool                     `json:"interrupted,omitempty"`
+	Schema       string             `json:"schema"`
+	Command      string             `json:"command,omitempty"` // the command line
+	StartedAt    time.Time          `json:"started_at" brief:"-"`
+	CriticalPath []string           `json:"critical_path" brief:"-"` // ids of the longest chain of tasks by time, "web: install" for an install of web
+	Bentos       []bentoOf[runDish] `json:"bentos" brief:"-"`
+	Summary      runSummary         `json:"summary"`
+	Warnings     []Problem          `json:"warnings,omitempty"`
+	Interrupted  bool               `json:"interrupted,omitempty"`
 }
 
 type runDish struct {
@@ -56,7 +56,7 @@ type runTask struct {
 
 	Owners []string `json:"owners,omitempty"` // of the dish by CODEOWNERS, of failures
 
-	Diagnostics []diagnostics.Diagnostic `json:"diagnostics,omitempty"`
+	Diagnostics []Problem `json:"diagnostics,omitempty"`
 }
 
 type outcome struct {
@@ -70,15 +70,15 @@ type outcome struct {
 }
 
 type runSummary struct {
-	Dishes          int   `json:"dishes"`
+	Dishes          int   `json:"dishes" brief:"-"`
 	Tasks           int   `json:"tasks"`
-	Hits            int   `json:"hits"`
-	Built           int   `json:"built"`
-	Failed          int   `json:"failed"`
-	Flaky           int   `json:"flaky"`
-	Skipped         int   `json:"skipped"`
-	Installs        int   `json:"installs"`
-	InstallFailures int   `json:"install_failures"`
+	Hits            int   `json:"hits" brief:"-"`
+	Built           int   `json:"built" brief:"-"`
+	Failed          int   `json:"failed" brief:"-"`
+	Flaky           int   `json:"flaky" brief:"-"`
+	Skipped         int   `json:"skipped" brief:"-"`
+	Installs        int   `json:"installs" brief:"-"`
+	InstallFailures int   `json:"install_failures" brief:"-"`
 	DurationMS      int64 `json:"duration_ms"`
 
 	Remote *remoteSummary `json:"remote,omitempty"` // absent if nothing was asked or sent
@@ -157,7 +157,7 @@ func NewRun(r *run.Report) *Run {
 // End sets the duration of the run, whether it was interrupted, and its warnings.
 func (doc *Run) End(r *run.Report) {
 	doc.Summary.Remote = remoteSummaryOf(r)
-	doc.Summary.DurationMS, doc.Interrupted, doc.Warnings = r.Duration.Milliseconds(), r.Interrupted, r.Warnings
+	doc.Summary.DurationMS, doc.Interrupted, doc.Warnings = r.Duration.Milliseconds(), r.Interrupted, ProblemsOf(r.Warnings)
 }
 
 func newInstalled(i *run.Install) *installed {
@@ -202,7 +202,7 @@ func newRunTask(r *run.Result) runTask {
 func newTaskRow(r *run.Result) runTask {
 	row := runTask{
 		Name: r.Task.Name, Run: r.Task.Command(), DurationMS: r.Duration.Milliseconds(), Attempts: r.Attempts,
-		Flaky: r.Flaky, Stored: r.Stored, Remote: r.Remote, Stopped: r.Stopped, Log: r.LogPath, Diagnostics: r.Diagnostics,
+		Flaky: r.Flaky, Stored: r.Stored, Remote: r.Remote, Stopped: r.Stopped, Log: r.LogPath, Diagnostics: ProblemsOf(r.Diagnostics),
 		Outcome: outcome{Kind: string(r.Outcome), Signal: r.Signal, Reason: r.Reason, Message: r.Message},
 	}
 	if r.Key != (cache.Key{}) {

@@ -20,7 +20,7 @@ type SchemaOptions struct {
 }
 
 // SchemaOf returns the schema of v's type. A field may have a tag enum:"a,b" with the values
-// that it can have.
+// that it can have. One with the tag brief:"-" is not required: a brief form of the document lacks it.
 func SchemaOf(v any, o SchemaOptions) map[string]any {
 	m := &maker{closed: o.Closed, inside: make(map[reflect.Type]bool)}
 	doc := m.of(reflect.TypeOf(v))
@@ -127,7 +127,7 @@ func (m *maker) fields(t reflect.Type, props map[string]any, required *[]string)
 		if name == "" {
 			name = f.Name
 		}
-		omit := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
+		omit := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero") || f.Tag.Get("brief") == "-"
 		if !omit {
 			*required = append(*required, name)
 		}
