@@ -106,9 +106,14 @@ func install(changes bool) (int, error) {
 		fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&fprog)))
 		return int(fd), errno
 	}
+	return installBy(set, func() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })
+}
+
+// installBy installs the filter by set and, where it needs it, promise, which are calls of the thread that gets it.
+func installBy(set func(flags uintptr) (int, unix.Errno), promise func() error) (int, error) {
 	fd, errno := set(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | waitKillable)
 	if errno == unix.EACCES { // only a privileged process need not promise to gain no rights
-		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		if err := promise(); err != nil {
 			return -1, os.NewSyscallError("prctl", err)
 		}
 		fd, errno = set(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | waitKillable)

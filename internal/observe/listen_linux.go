@@ -58,9 +58,14 @@ type listener struct {
 	buf    []byte
 }
 
-// listen notes the calls that fd delivers until the last process has ended. It denies those beyond limits.
-func listen(fd int, root string, limits *action.Limits) *listener {
-	l := &listener{fd: fd, notes: newNotes(root), paths: newPaths(), limits: limits, seen: make(map[string]bool), buf: make([]byte, maxPath)}
+// newListener returns a listener of the filter fd, which denies calls beyond limits. It notes nothing before listen.
+func newListener(fd int, root string, limits *action.Limits) *listener {
+	return &listener{fd: fd, notes: newNotes(root), paths: newPaths(), limits: limits, seen: make(map[string]bool), buf: make([]byte, maxPath)}
+}
+
+// listen notes the calls until the last process has ended.
+func (l *listener) listen() *listener {
+	fd := l.fd
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fd), notifSetFlags, syncWakeUp) // Linux 6.6; it only saves time
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -69,7 +74,7 @@ func listen(fd int, root string, limits *action.Limits) *listener {
 		return l
 	}
 	l.end = write
-	if limits != nil && limits.OnlyChanges {
+	if l.limits != nil && l.limits.OnlyChanges {
 		l.notes.unseen["only what changes files was observed"] = true
 	}
 	l.done.Go(func() {
@@ -208,13 +213,18 @@ func (l *listener) operand(n *notification, o operand, u usage) found {
 		if name, ok = l.text(n.pid, n.args[o.path]); !ok {
 			return found{} // the kernel cannot read it either, or the caller was killed
 		}
-		if strings.HasPrefix(name, "/proc/") || strings.HasPrefix(name, "/dev/fd/") {
-			name = throughProcess(n.pid, name)
-		}
+	}
+	return l.named(n, o.dir, name, u)
+}
+
+// named notes a use of the path name, which starts in the directory of an argument.
+func (l *listener) named(n *notification, argument int, name string, u usage) found {
+	if strings.HasPrefix(name, "/proc/") || strings.HasPrefix(name, "/dev/fd/") {
+		name = throughProcess(n.pid, name)
 	}
 	dir := ""
 	if name == "" || name[0] != '/' {
-		if dir = l.dir(n, o.dir); dir == "" {
+		if dir = l.dir(n, argument); dir == "" {
 			return found{}
 		}
 	}

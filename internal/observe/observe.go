@@ -7,8 +7,9 @@
 // Observation is no security boundary: another thread of the program can change a path between the note
 // and the call.
 //
-// A process is observed by itself: Executor.Start runs this same program with Command as its first argument; there
-// Enter installs the filter and executes the wanted program.
+// The program gets the filter before its first instruction: Executor.Start traces it until then (ptrace(2)). Where
+// that is not possible, Start runs this same program with Command as its first argument; there Enter installs the
+// filter and executes the wanted program.
 package observe
 
 import (

@@ -34,6 +34,12 @@ func (l *listener) looksAtAll(n *notification, c call) bool {
 	return err == nil && path.Base(program) == gitProgram
 }
 
+// noteFirst notes the program that a process has executed before it got the filter.
+func (l *listener) noteFirst(pid int, program string) {
+	n := &notification{pid: uint32(pid)}
+	l.noteProgram(n, l.named(n, cwd, program, usage{Use: action.Read, executes: true}), 0)
+}
+
 // noteProgram notes what the kernel itself reads when it executes a program, and reports whether that is denied.
 func (l *listener) noteProgram(n *notification, f found, depth int) (denied bool) {
 	if f.path == "" || f.absent || f.denied || depth > maxInterpreters {

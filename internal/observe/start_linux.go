@@ -50,6 +50,17 @@ func (x *Executor) start(s proc.Spec, limits *action.Limits) (*process, error) {
 		child, err := proc.Start(s)
 		return &process{Process: child, unseen: why}, err
 	}
+	if limits == nil {
+		if p, err, ok := x.startTraced(s); ok {
+			return p, err
+		}
+	}
+	return x.startByHelper(s, limits)
+}
+
+// startByHelper starts s by a helper that installs the filter on itself. It takes longer than startTraced and works
+// where that does not.
+func (x *Executor) startByHelper(s proc.Spec, limits *action.Limits) (*process, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return nil, err
@@ -97,7 +108,7 @@ func (p *process) entered(socket *os.File, root string, limits *action.Limits) e
 		case err != nil:
 			return fmt.Errorf("observe: no report from the helper: %w", err)
 		case kind == observed && fd >= 0:
-			p.listener = listen(fd, root, limits)
+			p.listener = newListener(fd, root, limits).listen()
 		case kind == unobserved && limits != nil:
 			return errors.New(text)
 		case kind == unobserved:

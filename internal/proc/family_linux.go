@@ -2,6 +2,7 @@ package proc
 
 import (
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"syscall"
@@ -12,7 +13,7 @@ import (
 const rssUnit = 1 << 10
 
 func (p *Process) sysProcAttr() *syscall.SysProcAttr {
-	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Ptrace: p.spec.Entered != nil}
 	if f := p.spec.Terminal; f != nil {
 		attr.Foreground, attr.Ctty = true, int(f.Fd())
 	}
@@ -54,13 +55,27 @@ type family struct {
 
 var kin family
 
-// start forks with the mark set, and registers the child before another goroutine can take it for
+// start starts the child, and calls Entered.
+func (p *Process) start(attr *syscall.ProcAttr) error {
+	if p.spec.Entered == nil {
+		return p.launch(attr)
+	}
+	runtime.LockOSThread() // only the thread that forked may trace
+	defer runtime.UnlockOSThread()
+	err := p.launch(attr)
+	if err == nil {
+		p.spec.Entered(p.leader.pid, p.leader.fd)
+	}
+	return err
+}
+
+// launch forks with the mark set, and registers the child before another goroutine can take it for
 // an orphan.
 //
 // Linux takes the end of the thread that forked a child for the death of bento
 // (golang.org/issue/27505). A Go thread ends only with a locked goroutine, and no locked goroutine
 // ends here.
-func (p *Process) start(attr *syscall.ProcAttr) (err error) {
+func (p *Process) launch(attr *syscall.ProcAttr) (err error) {
 	kin.forking.Lock()
 	defer kin.forking.Unlock()
 	kin.adopt()

@@ -51,6 +51,11 @@ type Spec struct {
 	// namespace unless this process is root; on Linux only. The system may forbid it.
 	Mounts bool
 
+	// Entered, when set, is called in Start when the child has executed the program and stands before its first
+	// instruction. The calling thread traces the child (ptrace(2)) until Entered ends that: it must let the child go or
+	// kill it. pidfd is -1 if the kernel has none. On Linux only; the system may forbid it.
+	Entered func(pid, pidfd int)
+
 	Timeout time.Duration // from the start; 0: no timeout
 	Grace   time.Duration // between two signals; 0: DefaultGrace
 }

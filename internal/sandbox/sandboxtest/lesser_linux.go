@@ -12,12 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Without makes the kernel return ENOSYS for "landlock" or "seccomp", permanently, to the calling
+// Without makes the kernel return ENOSYS for "landlock", "seccomp" or "ptrace", permanently, to the calling
 // thread, which it locks, and to its children.
 func Without(call string) error {
-	nr := map[string]uint32{"landlock": unix.SYS_LANDLOCK_CREATE_RULESET, "seccomp": unix.SYS_SECCOMP}[call]
+	nr := map[string]uint32{"landlock": unix.SYS_LANDLOCK_CREATE_RULESET, "seccomp": unix.SYS_SECCOMP, "ptrace": unix.SYS_PTRACE}[call]
 	if nr == 0 {
-		return fmt.Errorf("the call %q, want landlock or seccomp", call)
+		return fmt.Errorf("the call %q, want landlock, seccomp or ptrace", call)
 	}
 	program := []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}, // the number of the call
