@@ -38,6 +38,7 @@ func TestPackageComments(t *testing.T) {
 // of it.
 var threads = map[string]string{
 	"internal/proc/terminal_linux.go":              "unlocks it again",
+	"internal/proc/family_linux.go":                "unlocks it again",
 	"internal/sandbox/enter_linux.go":              "becomes another program",
 	"internal/sandbox/rules_linux.go":              "becomes another program",
 	"internal/observe/start_linux.go":              "becomes another program, or ends and has started none",
