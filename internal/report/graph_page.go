@@ -11,8 +11,11 @@ import (
 	"github.com/bentobuild/bento/internal/run"
 )
 
-// shownInputs is the maximal number of inputs of a task in the page.
-const shownInputs = 200
+// The page lists at most shownInputs inputs of a task, and allInputs of all.
+const (
+	shownInputs = 200
+	allInputs   = 50_000
+)
 
 // NewPage returns the data of the page of a graph: the dishes of p, the results of their tasks, and the last run
 // unless it is nil.
@@ -25,7 +28,7 @@ func NewPage(title string, p *plan.Plan, results []*key.Evaluation, last *Run) p
 			ran[t.id] = t.runTask
 		}
 	}
-	by := tasksByDish(p)
+	by, inputs := tasksByDish(p), min(shownInputs, allInputs/max(1, len(results)))
 	for _, d := range NewGraph(p).Dishes {
 		row := page.Dish{Name: d.Name, Path: d.Path, Links: []page.Link{}, Tasks: []page.Task{}}
 		if d.Language != nil {
@@ -38,7 +41,7 @@ func NewPage(title string, p *plan.Plan, results []*key.Evaluation, last *Run) p
 	}
 	for i, d := range shown(p) {
 		for _, t := range by[d] {
-			row, before := pageTask(results[t.Index]), ran[t.ID()]
+			row, before := pageTask(results[t.Index], inputs), ran[t.ID()]
 			row.Log = before.Log
 			if failed := string(run.Failed); before.Outcome.Kind == failed && results[t.Index].Status != key.Hit {
 				row.Status, row.Why = failed, before.Outcome.Message
@@ -49,7 +52,8 @@ func NewPage(title string, p *plan.Plan, results []*key.Evaluation, last *Run) p
 	return doc
 }
 
-func pageTask(ev *key.Evaluation) page.Task {
+// pageTask returns the row of a task with some of its inputs.
+func pageTask(ev *key.Evaluation, inputs int) page.Task {
 	row := newPlanTask(ev)
 	t := page.Task{Name: row.Name, Run: row.Run, Status: row.Status, DependsOn: row.DependsOn, InputCount: len(ev.Entries)}
 	if row.Key != nil {
@@ -58,7 +62,7 @@ func pageTask(ev *key.Evaluation) page.Task {
 	if ev.Status != key.Hit {
 		t.Why = reasonText(row)
 	}
-	for _, e := range ev.Entries[:min(len(ev.Entries), shownInputs)] {
+	for _, e := range ev.Entries[:min(len(ev.Entries), inputs)] {
 		t.Inputs = append(t.Inputs, PrintableLine(e.Path))
 	}
 	return t
@@ -66,7 +70,7 @@ func pageTask(ev *key.Evaluation) page.Task {
 
 // pageRun returns the timeline of a run.
 func pageRun(doc *Run) *page.Run {
-	line := &page.Run{Command: doc.Command, StartedAt: doc.StartedAt.Format(time.RFC3339), DurationMS: doc.Summary.DurationMS}
+	line := &page.Run{Command: doc.Command, StartedAt: doc.StartedAt.Format(time.RFC3339Nano), DurationMS: doc.Summary.DurationMS, Tasks: []page.RunTask{}}
 	for _, t := range doc.tasks() {
 		if t.StartMS != nil {
 			line.Tasks = append(line.Tasks, page.RunTask{

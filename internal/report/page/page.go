@@ -1,10 +1,10 @@
-// Package page makes the HTML page that shows the graph of a workspace and the last run. The page loads no other
-// files: it contains its style, script and data, and its content security policy allows no others.
+// Package page makes the HTML page that shows the graph of a workspace, its tasks and its runs. The page loads no
+// other files: it contains its style and script, and its content security policy allows no others.
 package page
 
 import (
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"encoding/json"
 	"html"
@@ -12,20 +12,14 @@ import (
 	"strings"
 )
 
-//go:embed page.html
-var frame string
-
-//go:embed page.css
-var style string
-
-//go:embed page.js
-var script string
+//go:embed parts
+var parts embed.FS
 
 // Data is the content of the page.
 type Data struct {
 	Title  string `json:"title"`
 	Dishes []Dish `json:"dishes"`
-	Run    *Run   `json:"run,omitempty"` // the last run, nil if none is known
+	Run    *Run   `json:"run,omitempty"` // the last run, nil for none
 	// Panels are the tool panels of extensions.
 	Panels []Panel `json:"panels,omitempty"`
 }
@@ -36,16 +30,13 @@ type Panel struct {
 	Title string `json:"title"`
 }
 
-// Dish is a node of the graph. Write computes its place.
+// Dish is a node of the graph.
 type Dish struct {
 	Name     string `json:"name"`
 	Path     string `json:"path"`
 	Language string `json:"language,omitempty"`
 	Links    []Link `json:"links"`
 	Tasks    []Task `json:"tasks"`
-
-	X int `json:"x"`
-	Y int `json:"y"`
 }
 
 // Link is an edge from a dish to one of its dependencies.
@@ -75,7 +66,7 @@ type Task struct {
 // Run is a run with its timeline.
 type Run struct {
 	Command    string    `json:"command"`
-	StartedAt  string    `json:"started_at"` // RFC 3339
+	StartedAt  string    `json:"started_at"` // RFC 3339, with nanoseconds
 	DurationMS int64     `json:"duration_ms"`
 	Tasks      []RunTask `json:"tasks"`
 }
@@ -90,18 +81,40 @@ type RunTask struct {
 	Critical   bool   `json:"critical,omitempty"`
 }
 
-// Write writes the page.
+// Write writes a page with its data.
 func Write(w io.Writer, d Data) error {
-	place(d.Dishes)
 	data, err := json.Marshal(d) // escapes text that could end the script element
 	if err != nil {
 		return err
 	}
-	_, err = strings.NewReplacer(
-		"{{TITLE}}", html.EscapeString(d.Title), "{{DATA}}", string(data),
-		"{{STYLE}}", style, "{{SCRIPT}}", script, "{{STYLE-HASH}}", hash(style), "{{SCRIPT-HASH}}", hash(script),
-	).WriteString(w, frame)
+	return write(w, content{title: d.Title, data: string(data), script: script("model", "list", "graph", "panel", "time", "main"), policy: "default-src 'none'"})
+}
+
+// content is what differs between pages.
+type content struct{ title, data, script, policy string }
+
+func write(w io.Writer, c content) error {
+	style := text("page.css")
+	_, err := strings.NewReplacer(
+		"{{TITLE}}", html.EscapeString(c.title), "{{DATA}}", c.data, "{{STYLE}}", style, "{{SCRIPT}}", c.script,
+		"{{POLICY}}", c.policy+"; style-src '"+hash(style)+"'; script-src '"+hash(c.script)+"'; base-uri 'none'; form-action 'none'",
+	).WriteString(w, text("page.html"))
 	return err
+}
+
+// script returns one script of several files.
+func script(names ...string) string {
+	var b strings.Builder
+	for _, name := range names {
+		b.WriteString(text(name + ".js"))
+	}
+	return b.String()
+}
+
+// text returns an embedded file.
+func text(name string) string {
+	data, _ := parts.ReadFile("parts/" + name) // TestParts reads each
+	return string(data)
 }
 
 // hash returns the source expression of a text in a content security policy.

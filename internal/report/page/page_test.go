@@ -36,49 +36,71 @@ func large() Data {
 	return d
 }
 
-// TestPlace: no two dishes have the same place, and each is to the right of its dependencies. It works for cycles,
-// too.
-func TestPlace(t *testing.T) {
-	dishes := large().Dishes
-	dishes[0].Links = append(dishes[0].Links, Link{Dish: "dish-0999"})
-	place(dishes)
-	at := make(map[[2]int]string)
-	byName := make(map[string]Dish)
-	for _, d := range dishes {
-		if other, taken := at[[2]int{d.X, d.Y}]; taken {
-			t.Errorf("%s and %s stand at the same place", d.Name, other)
-		}
-		at[[2]int{d.X, d.Y}] = d.Name
-		byName[d.Name] = d
-	}
-	for _, d := range dishes[1:] {
-		for _, l := range d.Links {
-			if on, ok := byName[l.Dish]; ok && on.X >= d.X && on.Name != "dish-0000" && d.Name != "dish-0001" && !strings.Contains(d.Name, "<") {
-				t.Errorf("%s stands at %d, and %s, on which it depends, at %d", d.Name, d.X, on.Name, on.X)
-			}
+// TestParts: every embedded file that pages use is there.
+func TestParts(t *testing.T) {
+	for _, name := range []string{"page.html", "page.css", "model.js", "list.js", "graph.js", "panel.js", "time.js", "main.js"} {
+		if text(name) == "" {
+			t.Errorf("%s is missing", name)
 		}
 	}
 }
 
-// TestInBrowser opens the page of a thousand dishes, searches, selects and zooms.
-func TestInBrowser(t *testing.T) {
-	ctx, problems := browser(t)
+// opened opens the page of d in a browser.
+func opened(t *testing.T, d Data) (ctx context.Context, problems func() []string) {
+	t.Helper()
+	ctx, problems = browser(t)
 	name := filepath.Join(t.TempDir(), "graph.html")
 	f, err := os.Create(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(f, large()); err != nil {
+	if err := Write(f, d); err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
 	do(t, ctx, chromedp.Navigate("file://"+name))
+	return ctx, problems
+}
+
+// TestPlace: no two dishes have the same place, and each is to the right of its dependencies. It works for cycles, and
+// for a chain of all dishes, too.
+func TestPlace(t *testing.T) {
+	d := large()
+	d.Dishes[0].Links = append(d.Dishes[0].Links, Link{Dish: "dish-0999"})
+	ctx, _ := opened(t, d)
+	const wrong = `(() => {
+		const all = [...points.values()], places = new Set(all.map(p => p.x + ' ' + p.y));
+		const left = all.filter(p => p.name !== 'dish-0000' && p.name !== 'dish-0001' && [...p.on.keys()].some(q => q.name !== 'dish-0000' && q.x >= p.x));
+		return [all.length, places.size, left.map(p => p.name).join()].join(' ');
+	})()`
+	do(t, ctx, chromedp.Click(chromedp.CSS("#unfold")))
+	if got := ask(t, ctx, chromedp.Evaluate[string](wrong)); got != "1001 1001 " {
+		t.Errorf("dishes, places, and those that are not right of what they depend on: %q", got)
+	}
+	chain := `(() => {
+		const d = {title: 'chain', dishes: []};
+		for (let i = 0; i < 20000; i++) d.dishes.push({name: 'd' + i, path: 'p' + i % 3 + '/d' + i, links: i ? [{dish: 'd' + (i - 1), kind: 'declared'}] : [], tasks: []});
+		take(d); layOut();
+		const all = [...points.values()];
+		return all.length + ' ' + all.every((p, i) => i === 0 || p.x > points.get('d' + (p.name.slice(1) - 1))?.x || p.name === 'd0');
+	})()`
+	if got := ask(t, ctx, chromedp.Evaluate[string](chain)); got != "20000 true" {
+		t.Errorf("a chain of 20000 dishes: %s", got)
+	}
+}
+
+// TestInBrowser opens the page of a thousand dishes, searches, selects and zooms.
+func TestInBrowser(t *testing.T) {
+	ctx, problems := opened(t, large())
 	css := func(sel string) chromedp.CSS { return chromedp.CSS(sel) }
 	count, title := ask(t, ctx, chromedp.Text(css("#count"))), ask(t, ctx, chromedp.Title())
 	bars := ask(t, ctx, chromedp.Evaluate[int](`document.querySelectorAll('#time rect').length`))
 	transform := chromedp.Evaluate[string](`document.querySelector('#graph > g').getAttribute('transform')`)
 	before := ask(t, ctx, transform)
-	do(t, ctx, chromedp.Click(css("#in")))
+	if n := ask(t, ctx, chromedp.Evaluate[int](`document.querySelectorAll('.node').length`)); n != 2 {
+		t.Errorf("%d nodes before the directories are unfolded, want 2", n)
+	}
+	do(t, ctx, chromedp.Click(css("#unfold")), chromedp.Click(css("#in")))
 	after := ask(t, ctx, transform)
 	do(t, ctx, chromedp.SendKeys(css("#search"), "dish-077"))
 	typed := ask(t, ctx, chromedp.Text(css("#count")))
