@@ -153,9 +153,16 @@ func (discarding) Send(_ context.Context, blobs []remote.Digest, open func(remot
 type silent struct {
 	*remotetest.Memory
 	result, middle, missing bool
+	helper                  time.Duration // that a credential helper takes before an answer
 }
 
 func (s *silent) Result(ctx context.Context, action remote.Digest) ([]byte, error) {
+	if s.helper > 0 {
+		first, second := remote.Pause(ctx), remote.Pause(ctx)
+		time.Sleep(s.helper)
+		first()
+		second()
+	}
 	if s.result {
 		<-ctx.Done()
 		return nil, context.Cause(ctx)
@@ -187,7 +194,8 @@ func (h hanging) Read([]byte) (int, error) {
 	return 0, errors.New("closed")
 }
 
-// A server that is silent is left after the limits, in each phase. Time that this machine takes does not count.
+// A server that is silent is left after the limits, in each phase. Time that this machine or a credential helper takes
+// does not count.
 func TestSilentServers(t *testing.T) {
 	w := newWorld(t, remotetest.Noise(100_000))
 	limits := remote.Limits{Answer: time.Second, Idle: 5 * time.Second}
@@ -200,6 +208,8 @@ func TestSilentServers(t *testing.T) {
 			"no answer":            {&silent{result: true}, limits, time.Second},
 			"idle alone":           {&silent{result: true}, remote.Limits{Idle: 5 * time.Second}, 5 * time.Second},
 			"a blob stops":         {&silent{middle: true}, limits, 5 * time.Second},
+			"a helper's time":      {&silent{helper: 8 * time.Second}, limits, 8 * time.Second},
+			"no answer after it":   {&silent{helper: 8 * time.Second, result: true}, limits, 9 * time.Second},
 			"answers as it should": {&silent{}, limits, 0},
 		} {
 			tt.server.Memory = w.server
@@ -207,7 +217,7 @@ func TestSilentServers(t *testing.T) {
 			o.Limits = tt.limits
 			begin := time.Now()
 			_, err := remotetest.Get(t.Context(), remote.OverBackend(tt.server, o), remotetest.NewDisk(t), w.key)
-			if took := time.Since(begin); took != tt.want || (tt.want == 0) != (err == nil) || err != nil && !errors.Is(err, remote.ErrSilent) {
+			if took := time.Since(begin); took != tt.want || (tt.server.result || tt.server.middle) != (err != nil) || err != nil && !errors.Is(err, remote.ErrSilent) {
 				t.Errorf("%s: %v after %v, want %v", name, err, took, tt.want)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bentobuild/bento/cache/remote"
 	"github.com/bentobuild/bento/cache/remote/transport"
 )
 
@@ -17,6 +18,9 @@ type provider func(ctx context.Context) (keys, error)
 
 // early is how long before their end credentials are replaced.
 const early = 5 * time.Minute
+
+// keysTime is how long a request waits for credentials.
+const keysTime = 10 * time.Second
 
 // chain returns the first source of credentials that the user has set up, as AWS's own clients do: the environment, a
 // web identity, the profile, the container, and if o.Metadata is set the machine. nil is none.
@@ -74,6 +78,9 @@ func (r *ring) keys(ctx context.Context) (keys, error) {
 	if k := r.last.Load(); k != nil && !r.expires(k, early) {
 		return *k, nil
 	}
+	defer remote.Pause(ctx)() // it is not the bucket that is waited for
+	ctx, cancel := context.WithTimeoutCause(ctx, keysTime, errors.New("no AWS credentials: timed out after "+keysTime.String()))
+	defer cancel()
 	select {
 	case r.turn <- struct{}{}:
 		defer func() { <-r.turn }()
@@ -90,7 +97,9 @@ func (r *ring) keys(ctx context.Context) (keys, error) {
 		r.last.Store(&k)
 	case old != nil && !r.expires(old, 0):
 		return *old, nil
-	case ctx.Err() == nil:
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	default:
 		err = fmt.Errorf("no AWS credentials: %w", err)
 	}
 	return k, err

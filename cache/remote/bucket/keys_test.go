@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/bentobuild/bento/cache/remote"
 	"github.com/bentobuild/bento/cache/remote/transport"
 )
 
@@ -266,6 +267,29 @@ func FuzzAnswers(f *testing.F) {
 		}
 		if code, _ := parseError(data); len(code) > 64 {
 			t.Errorf("%q", code)
+		}
+	})
+}
+
+// TestSlowKeys: the time that credentials take is no time of the bucket, and has a bound of its own.
+func TestSlowKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for took, want := range map[time.Duration]string{8 * time.Second: "", time.Hour: "timed out after 10s"} {
+			r := newRing(func(ctx context.Context) (keys, error) {
+				select {
+				case <-time.After(took):
+					return keys{ID: "id"}, nil
+				case <-ctx.Done():
+					return keys{}, ctx.Err()
+				}
+			}, time.Now)
+			ctx, w := remote.Watch(t.Context(), remote.Limits{Answer: time.Second})
+			begin := time.Now()
+			k, err := r.keys(ctx)
+			if want == "" && (err != nil || k.ID != "id") || want != "" && (err == nil || !strings.Contains(err.Error(), want) || time.Since(begin) != keysTime) {
+				t.Errorf("%v: %v, %v after %v", took, k, err, time.Since(begin))
+			}
+			w.Stop()
 		}
 	})
 }

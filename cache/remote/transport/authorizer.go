@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bentobuild/bento/cache/remote"
 	"github.com/bentobuild/bento/internal/proc"
 )
 
@@ -45,6 +46,7 @@ const (
 	helperOutput = 64 << 10        // bytes
 	helperKeep   = 5 * time.Minute // answers without a time of expiry
 	helperEarly  = 10 * time.Second
+	helperFailed = time.Second // for requests that have waited for the same answer
 )
 
 // Authorizer makes the headers by which a client identifies itself. It is safe for concurrent use.
@@ -59,6 +61,7 @@ type Authorizer struct {
 // proof is what a helper has answered.
 type proof struct {
 	header  http.Header
+	err     error // that the helper has failed
 	expires time.Time
 }
 
@@ -91,8 +94,9 @@ func (a *Authorizer) Header(ctx context.Context) (http.Header, error) {
 		return a.fixed, nil
 	}
 	if p := a.valid(); p != nil {
-		return p.header, nil
+		return p.header, p.err
 	}
+	defer remote.Pause(ctx)() // the helper has its own time
 	select {
 	case a.turn <- struct{}{}:
 		defer func() { <-a.turn }()
@@ -100,14 +104,17 @@ func (a *Authorizer) Header(ctx context.Context) (http.Header, error) {
 		return nil, context.Cause(ctx)
 	}
 	if p := a.valid(); p != nil { // of a request that had the turn before
-		return p.header, nil
+		return p.header, p.err
 	}
 	p, err := a.ask(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("the credential helper %s: %w", filepath.Base(a.helper.Helper[0]), err)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		p = &proof{err: fmt.Errorf("the credential helper %s: %w", filepath.Base(a.helper.Helper[0]), err), expires: time.Now().Add(helperFailed)}
 	}
 	a.answer.Store(p)
-	return p.header, nil
+	return p.header, p.err
 }
 
 func (a *Authorizer) valid() *proof {

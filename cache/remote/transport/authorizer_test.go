@@ -10,8 +10,11 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/bentobuild/bento/cache/remote"
 )
 
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
@@ -111,6 +114,49 @@ func TestHelperFaults(t *testing.T) {
 	cancel()
 	if _, err := a.Header(ctx); err == nil {
 		t.Error("cancelled, and still answered")
+	}
+}
+
+// TestSlowHelper: the time of a credential helper is no time of the server, and its failure answers all who waited for it.
+func TestSlowHelper(t *testing.T) {
+	t.Parallel()
+	t.Run("answers", func(t *testing.T) { slowHelper(t, `echo '{"headers": {"A": ["b"]}}'`, "") })
+	t.Run("fails", func(t *testing.T) { slowHelper(t, "exit 4", "exited with status 4") })
+}
+
+func slowHelper(t *testing.T, script, want string) {
+	t.Parallel()
+	const answer = time.Second
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, asked := helper(t, `read x <"$PIPE"; `+script)
+	c.Env = append(c.Env, "PIPE="+pipe)
+	a := (&Options{Address: address(t, "https://cache.example"), Trusted: true, Credentials: c}).Authorizer()
+	var group sync.WaitGroup
+	for range 3 {
+		group.Go(func() {
+			ctx, w := remote.Watch(t.Context(), remote.Limits{Answer: answer})
+			defer w.Stop()
+			header, err := a.Header(ctx)
+			if want == "" && (err != nil || header.Get("A") != "b") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%v, %v", header, err)
+			}
+		})
+	}
+	f, err := os.OpenFile(pipe, os.O_WRONLY, 0) // when the helper has opened it
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-time.After(answer * 5 / 4)
+	if _, err := f.WriteString("go\n"); err != nil {
+		t.Error(err)
+	}
+	f.Close()
+	group.Wait()
+	if len(asked()) != 1 {
+		t.Errorf("asked %d times", len(asked()))
 	}
 }
 
