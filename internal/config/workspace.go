@@ -107,7 +107,7 @@ type cacheTable struct {
 	RemoteTLS              remoteTLSTable     `toml:"remote_tls" doc:"files for connections with TLS"`
 	RemoteRegion           string             `toml:"remote_region" doc:"the region of a bucket. By default that of the environment, else us-east-1"`
 	RemoteEndpoint         string             `toml:"remote_endpoint" doc:"the URL of the service of a bucket that is not AWS"`
-	RemoteScope            string             `toml:"remote_scope" doc:"trunk, or for example pr-7: results of this scope are read, then those of trunk, and written to this scope. By default trunk, and pr-N in the job of a pull request"`
+	RemoteScope            string             `toml:"remote_scope" doc:"trunk, or for example pr-7: results of this scope are read, then those of trunk, and written to this scope. By default trunk, and in CI the scope of the pull request, merge queue, branch or tag"`
 	RemoteClass            string             `toml:"remote_class" doc:"a name for machines that share results, in place of the operating system's release and the C library"`
 	RemoteWait             duration           `toml:"remote_wait" doc:"how long the end of a run waits for uploads. Default: a twentieth of the run, between 50ms and 2s; 60s where $CI is set. What is left is sent later"`
 

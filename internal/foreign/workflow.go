@@ -90,7 +90,7 @@ func setups(dishes []Dish) string {
 }
 
 // github returns a workflow of GitHub Actions. A pull request runs the tasks that its changes concern; a push
-// to the branch runs all tasks, and fills the cache from which pull requests start.
+// to the branch runs all tasks, and fills the cache from which pull requests start. A merge queue runs all tasks, too.
 func github(src Source, version string) string {
 	matrix, with, shard := "", "", ""
 	env := "          BASE: ${{ github.base_ref }}\n"
@@ -111,6 +111,7 @@ name: bento
 
 on:
   pull_request:
+  merge_group:
   push:
     branches: [` + branch(src.Files) + `]
 

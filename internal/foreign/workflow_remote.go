@@ -3,10 +3,10 @@ package foreign
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/bentobuild/bento/internal/config"
-	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // remoteLines are the lines of a workflow that are about the remote cache: jobs of trunk write results, those of pull
@@ -21,12 +21,9 @@ type remoteLines struct {
 	flag        string
 }
 
-// plainURL matches URLs and names without special characters of YAML, of the shell and of the services' expressions.
-var plainURL = pattern.New(`^[A-Za-z0-9+.:/?=&@%_~\[\]-]*$`)
-
-// usedRemote reports whether jobs can use r.
-func usedRemote(r config.Remote) bool {
-	return r.URL != "" && plainURL.MatchString(r.URL) && plainURL.MatchString(r.TokenEnv) && plainURL.MatchString(r.Region)
+// quoted returns text as a string of YAML that a service takes as it is: escape replaces what begins an expression there.
+func quoted(text string, escape *strings.Replacer) string {
+	return strconv.QuoteToASCII(escape.Replace(text)) // YAML has all of Go's escapes
 }
 
 // keysOf says by what jobs identify themselves to a server: a token of the service for Amazon's S3, the keys of another
@@ -46,13 +43,13 @@ func keysOf(r config.Remote) (oidc bool, variables []string) {
 
 // githubRemote returns the lines of a workflow of GitHub Actions.
 func githubRemote(r config.Remote) remoteLines {
-	if !usedRemote(r) {
+	if r.URL == "" {
 		return remoteLines{}
 	}
 	c := remoteLines{used: true, flag: ` --cache "remote:$REMOTE"`}
-	c.env = `          # Pushes write results to the remote cache, pull requests only read them. A pull request can change this file:
+	c.env = `          # Pushes write results to the remote cache, pull requests and merge queues only read them. A pull request can change this file:
           # keep the secrets of writers in an environment of GitHub that only this branch may use.
-          BENTO_REMOTE: "` + r.URL + `"
+          BENTO_REMOTE: ` + quoted(r.URL, strings.NewReplacer("${{", "${{ '${{' }}")) + `
           REMOTE: ${{ github.event_name == 'push' && 'rw' || 'r' }}
 `
 	if r.Trust == config.TrustSigned {
@@ -68,7 +65,7 @@ func githubRemote(r config.Remote) remoteLines {
         continue-on-error: true # a pull request from a fork gets no role
         with:
           role-to-assume: ${{ github.event_name == 'push' && vars.BENTO_CACHE_ROLE || vars.BENTO_CACHE_ROLE_READ }}
-          aws-region: ` + cmp.Or(r.Region, "us-east-1") + `
+          aws-region: ` + strconv.Quote(cmp.Or(r.Region, "us-east-1")) + `
 `
 	}
 	return c
@@ -76,7 +73,7 @@ func githubRemote(r config.Remote) remoteLines {
 
 // gitlabRemote returns the lines of a pipeline of GitLab, which has the secrets as variables of the project.
 func gitlabRemote(r config.Remote) remoteLines {
-	if !usedRemote(r) {
+	if r.URL == "" {
 		return remoteLines{}
 	}
 	c := remoteLines{used: true, flag: ` --cache "remote:$REMOTE"`, trunk: "      variables:\n        REMOTE: rw\n"}
@@ -89,7 +86,7 @@ func gitlabRemote(r config.Remote) remoteLines {
 	if len(secrets) > 0 {
 		c.env += "    # Make these variables of the project, protected, so that merge requests do not get them: " + strings.Join(secrets, ", ") + ".\n"
 	}
-	c.env += "    BENTO_REMOTE: \"" + r.URL + "\"\n    REMOTE: r\n"
+	c.env += "    BENTO_REMOTE: " + quoted(r.URL, strings.NewReplacer("$", "$$")) + "\n    REMOTE: r\n"
 	for _, name := range variables { // a variable of the project goes before one of the job
 		c.env += fmt.Sprintf("    %s: $%[1]s_READ\n", name)
 	}

@@ -398,7 +398,7 @@ func (e *engine) end(r *Result) {
 	e.clash(r)
 	served := n.phase == serving
 	n.to(done)
-	n.result, r.Remote = r, r.Outcome == CacheHit && n.far != nil && n.far.got
+	n.result, r.Remote = r, n.isFar(r)
 	if r.Outcome.Executed() {
 		r.Install = e.installFor(r.Task)
 	}

@@ -18,13 +18,12 @@ import (
 
 // questions are what is asked elsewhere for one task.
 type questions struct {
-	keys  []cache.Key
-	open  int       // the number of keys without an answer
-	since time.Time // when the first was asked for
-	until time.Time // the task does not wait longer
-	late  bool      // it has waited in vain
-	here  bool      // a result has arrived since the task has begun
-	got   bool      // its result has arrived
+	keys  []cache.Key // but those without a result
+	open  int         // the number of keys without an answer
+	since time.Time   // when the first was asked for
+	until time.Time   // the task does not wait longer
+	late  bool        // it has waited in vain
+	here  bool        // a result has arrived since the task has begun
 	// sets is the key of its path sets, which were had when they were asked for; held says that a result has arrived before
 	// them.
 	sets     cache.Key
@@ -104,6 +103,9 @@ func (e *engine) heard(ctx context.Context) {
 		}
 		n.far.open--
 		e.unanswered--
+		if !a.Here {
+			n.far.absent(a.Key)
+		}
 		if e.arrived(ctx, n, a) {
 			hits = append(hits, n)
 			e.idle = 0 // waiting was worth it
@@ -152,10 +154,10 @@ func (e *engine) use(ctx context.Context, n *node) bool {
 	switch n.phase {
 	case pending, ready:
 		e.keep(e.keys.Evaluate(ctx, n.task))
-		if q.got = n.ev.Status == key.Hit; !q.got {
-			e.ask(ctx, []*node{n}) // the path sets have further keys
+		if n.ev.Status == key.Hit {
+			return true
 		}
-		return q.got
+		e.ask(ctx, []*node{n}) // the path sets have further keys
 	case inInstall:
 		if e.installs[n.task.Dish.ScopeID()].first != n.task {
 			return e.leaveInstall(ctx, n)
@@ -186,7 +188,6 @@ func (e *engine) leaveInstall(ctx context.Context, n *node) bool {
 	if n.ev.Status != key.Hit {
 		return false
 	}
-	n.far.got = true
 	n.to(ready)
 	e.queue.Add(n.task)
 	return true
@@ -235,6 +236,16 @@ func (e *engine) askFree(ctx context.Context) {
 		}
 	}
 	e.ask(ctx, e.free)
+}
+
+// absent notes that there is no result for a key.
+func (q *questions) absent(k cache.Key) {
+	q.keys = slices.DeleteFunc(q.keys, func(other cache.Key) bool { return other == k })
+}
+
+// isFar reports whether a hit comes from elsewhere. The store may have a result before its answer was heard.
+func (n *node) isFar(r *Result) bool {
+	return r.Outcome == CacheHit && n.far != nil && slices.Contains(n.far.keys, r.Key)
 }
 
 // settle waits for all answers: they decide whether something is executed at all.
@@ -354,7 +365,7 @@ func (e *engine) overtake(ctx context.Context, x *execution) bool {
 	if !q.here || x.result.Outcome == Built || ctx.Err() != nil {
 		return false
 	}
-	q.here, q.got = false, true
+	q.here = false
 	e.keys.Observe(context.WithoutCancel(ctx), key.Written{Executed: t})
 	if left := x.kept.Left(); len(left) > 0 {
 		e.keys.History().Leave(t.Place(), left)
@@ -376,7 +387,6 @@ func (e *engine) overtaken(ctx context.Context, n *node) bool {
 	if n.ev.Status != key.Hit {
 		return false
 	}
-	n.far.got = true
 	e.carryOut(ctx, n)
 	return true
 }

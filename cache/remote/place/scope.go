@@ -1,6 +1,7 @@
 package place
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -17,28 +18,47 @@ type Scopes struct {
 	Why   string   // why nothing is written, "" if something is
 }
 
-// ScopesOf returns the scopes of a run. configured is remote_scope, "" if it is not set. The job of a pull request never writes a
-// scope but its own, and reads none of another pull request, whatever is configured: what is configured is in the pull request.
-// env returns a variable of the environment.
+// ScopesOf returns the scopes of a run. configured is remote_scope, "" if it is not set. The job of a pull request, of a merge
+// queue or of a branch that is not trunk never writes trunk's scope, and reads and writes none but its own beside it, whatever is
+// configured: what is configured is in the change itself. env returns a variable of the environment.
 func ScopesOf(configured string, env func(string) string) (Scopes, error) {
 	if configured != "" {
 		if err := checkScope(configured); err != nil {
 			return Scopes{}, err
 		}
 	}
-	number, pull := pullRequest(env)
-	own := "pr-" + number
-	switch {
-	case !pull && (configured == "" || configured == Trunk):
-		return Scopes{Read: []string{Trunk}, Write: Trunk}, nil
-	case !pull:
-		return Scopes{Read: []string{configured, Trunk}, Write: configured}, nil
-	case number == "":
-		return Scopes{Read: []string{Trunk}, Why: "this is the job of a pull request whose number is unknown"}, nil
-	case configured == "" || configured == own:
-		return Scopes{Read: []string{own, Trunk}, Write: own}, nil
+	switch j := jobOf(env); {
+	case j.what == "" || j.guessed && configured != "":
+		scope := cmp.Or(configured, Trunk)
+		if scope == Trunk {
+			return Scopes{Read: []string{Trunk}, Write: Trunk}, nil
+		}
+		return Scopes{Read: []string{scope, Trunk}, Write: scope}, nil
+	case j.scope == "":
+		return Scopes{Read: []string{Trunk}, Why: "this is the job of " + j.what + " whose number is unknown"}, nil
+	case configured == "" || configured == j.scope:
+		return Scopes{Read: []string{j.scope, Trunk}, Write: j.scope}, nil
+	default:
+		return Scopes{Read: []string{j.scope, Trunk}, Why: fmt.Sprintf("remote_scope is %q, and the job of %s writes %q alone", configured, j.what, j.scope)}, nil
 	}
-	return Scopes{Read: []string{own, Trunk}, Why: fmt.Sprintf("remote_scope is %q, and the job of a pull request writes %q alone", configured, own)}, nil
+}
+
+// job is that of a CI service, as its environment describes it. It is zero for a job of trunk, and outside of CI.
+type job struct {
+	what    string // what it is for, in words
+	scope   string // its own, "" if unknown
+	guessed bool   // that a branch is not trunk: the service does not say it
+}
+
+func jobOf(env func(string) string) job {
+	if number, pull := pullRequest(env); pull {
+		j := job{what: "a pull request"}
+		if number != "" {
+			j.scope = "pr-" + number
+		}
+		return j
+	}
+	return branchJob(env)
 }
 
 func checkScope(s string) error {
@@ -64,6 +84,9 @@ var numbers = [...]string{
 func pullRequest(env func(string) string) (number string, pull bool) {
 	if env("GITHUB_ACTIONS") != "" || env("GITHUB_EVENT_NAME") != "" { // Gitea and Forgejo, too
 		return githubPull(env)
+	}
+	if env("CI_MERGE_REQUEST_EVENT_TYPE") == "merge_train" {
+		return "", false // see branchJob
 	}
 	for _, name := range numbers {
 		if value := env(name); value != "" && value != "false" {
@@ -100,8 +123,21 @@ type event struct {
 	} `json:"issue"`
 	WorkflowRun *struct {
 		Event        string                    `json:"event"`
+		HeadBranch   string                    `json:"head_branch"`
 		PullRequests []struct{ Number uint64 } `json:"pull_requests"`
 	} `json:"workflow_run"`
+	Repository struct {
+		DefaultBranch string `json:"default_branch"`
+	} `json:"repository"`
+}
+
+// eventOf reads the description of the event.
+func eventOf(env func(string) string) (e event, err error) {
+	data, err := read("/", env("GITHUB_EVENT_PATH"), maxEvent)
+	if err == nil {
+		err = json.Unmarshal(data, &e)
+	}
+	return e, err
 }
 
 func githubPull(env func(string) string) (number string, pull bool) {
@@ -114,11 +150,7 @@ func githubPull(env func(string) string) (number string, pull bool) {
 	if !byName && name != "issue_comment" && name != "workflow_run" {
 		return "", false
 	}
-	var e event
-	data, err := read("/", env("GITHUB_EVENT_PATH"), maxEvent)
-	if err == nil {
-		err = json.Unmarshal(data, &e)
-	}
+	e, err := eventOf(env)
 	if err != nil {
 		return "", true // one of a pull request, as far as is known
 	}

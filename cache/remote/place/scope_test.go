@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -15,6 +16,13 @@ func TestScopesOf(t *testing.T) {
 			t.Fatal(err)
 		}
 		return map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": name, "GITHUB_REF": ref, "GITHUB_EVENT_PATH": file}
+	}
+	ci := func(pairs ...string) map[string]string {
+		env := map[string]string{"CI": "true"}
+		for i := 0; i < len(pairs); i += 2 {
+			env[pairs[i]] = pairs[i+1]
+		}
+		return env
 	}
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
@@ -52,8 +60,38 @@ func TestScopesOf(t *testing.T) {
 		"CircleCI":                {"", map[string]string{"CIRCLE_PULL_REQUEST": "https://example/pull/8"}, []string{"pr-8", "trunk"}, "pr-8"},
 		"Azure":                   {"", map[string]string{"BUILD_REASON": "PullRequest"}, []string{"trunk"}, ""},
 		"Jenkins, a branch name":  {"", map[string]string{"CHANGE_ID": "trunk"}, []string{"trunk"}, ""},
+		"another branch":          {"", github("push", "refs/heads/feature", `{"repository":{"default_branch":"main"}}`), []string{"branch-feature", "trunk"}, "branch-feature"},
+		"it asks for trunk, too":  {"trunk", github("push", "refs/heads/feature", `{"repository":{"default_branch":"main"}}`), []string{"branch-feature", "trunk"}, ""},
+		"main is not trunk":       {"", github("push", "refs/heads/main", `{"repository":{"default_branch":"dev"}}`), []string{"branch-main", "trunk"}, "branch-main"},
+		"trunk by its event":      {"", github("push", "refs/heads/dev", `{"repository":{"default_branch":"dev"}}`), []string{"trunk"}, "trunk"},
+		"by hand, no event":       {"", github("workflow_dispatch", "refs/heads/feature", `{"repo`), []string{"branch-feature", "trunk"}, "branch-feature"},
+		"a branch with slashes":   {"", github("push", "refs/heads/me/x_y", `{"repository":{"default_branch":"main"}}`), []string{"branch-me-x-y_da354cf1e9780fbd", "trunk"}, "branch-me-x-y_da354cf1e9780fbd"},
+		"a long branch":           {"", github("push", "refs/heads/"+strings.Repeat("x", 100), `{"repository":{"default_branch":"main"}}`), nil, "-"},
+		"a tag":                   {"", github("push", "refs/tags/v1.2", `{"repository":{"default_branch":"main"}}`), []string{"tag-v1.2", "trunk"}, "tag-v1.2"},
+		"merge queue":             {"", github("merge_group", "refs/heads/gh-readonly-queue/main/pr-7-0f", `{"repository":{"default_branch":"main"}}`), []string{"queue", "trunk"}, "queue"},
+		"merge queue and trunk":   {"trunk", github("merge_group", "refs/heads/gh-readonly-queue/main/pr-7-0f", `{`), []string{"queue", "trunk"}, ""},
+		"push of a merge queue":   {"", github("push", "refs/heads/gh-readonly-queue/main/pr-7-0f", `{`), []string{"queue", "trunk"}, "queue"},
+		"after a push elsewhere":  {"", github("workflow_run", "refs/heads/main", `{"workflow_run":{"event":"push","head_branch":"x"},"repository":{"default_branch":"main"}}`), []string{"branch-x", "trunk"}, "branch-x"},
+		"GitLab, trunk":           {"", ci("CI_COMMIT_BRANCH", "dev", "CI_DEFAULT_BRANCH", "dev"), []string{"trunk"}, "trunk"},
+		"GitLab, a branch":        {"", ci("CI_COMMIT_BRANCH", "x", "CI_DEFAULT_BRANCH", "dev"), []string{"branch-x", "trunk"}, "branch-x"},
+		"GitLab, a tag":           {"", ci("CI_COMMIT_TAG", "v1", "CI_DEFAULT_BRANCH", "dev"), []string{"tag-v1", "trunk"}, "tag-v1"},
+		"GitLab, a merge train":   {"", ci("CI_MERGE_REQUEST_IID", "12", "CI_MERGE_REQUEST_EVENT_TYPE", "merge_train", "CI_PIPELINE_SOURCE", "merge_request_event"), []string{"queue", "trunk"}, "queue"},
+		"Woodpecker, a branch":    {"", ci("CI_COMMIT_BRANCH", "x", "CI_REPO_DEFAULT_BRANCH", "dev"), []string{"branch-x", "trunk"}, "branch-x"},
+		"Buildkite, trunk":        {"", ci("BUILDKITE_PULL_REQUEST", "false", "BUILDKITE_BRANCH", "dev", "BUILDKITE_PIPELINE_DEFAULT_BRANCH", "dev"), []string{"trunk"}, "trunk"},
+		"CircleCI, main":          {"", ci("CIRCLE_BRANCH", "main"), []string{"trunk"}, "trunk"},
+		"CircleCI, a branch":      {"", ci("CIRCLE_BRANCH", "dev"), []string{"branch-dev", "trunk"}, "branch-dev"},
+		"CircleCI, trunk by file": {"trunk", ci("CIRCLE_BRANCH", "dev"), []string{"trunk"}, "trunk"},
+		"Azure, a branch":         {"", map[string]string{"BUILD_REASON": "IndividualCI", "BUILD_SOURCEBRANCH": "refs/heads/x"}, []string{"branch-x", "trunk"}, "branch-x"},
+		"Jenkins, trunk":          {"", map[string]string{"JENKINS_URL": "x", "BRANCH_NAME": "dev", "BRANCH_IS_PRIMARY": "true"}, []string{"trunk"}, "trunk"},
+		"no CI":                   {"", map[string]string{"BRANCH_NAME": "dev", "TAG_NAME": "x"}, []string{"trunk"}, "trunk"},
 	} {
 		got, err := ScopesOf(tt.configured, func(name string) string { return tt.env[name] })
+		if name == "a long branch" { // its scope is one that may be configured
+			tt.write, tt.read = got.Write, []string{got.Write, Trunk}
+			if checkScope(got.Write) != nil || len(got.Write) != 64 {
+				t.Errorf("%s: %q", name, got.Write)
+			}
+		}
 		if err != nil || !slices.Equal(got.Read, tt.read) || got.Write != tt.write || (got.Write == "") != (got.Why != "") {
 			t.Errorf("%s: %+v, %v, want %v, %q", name, got, err, tt.read, tt.write)
 		}
