@@ -72,11 +72,31 @@ func (e *engine) noteAsked(n *node, ev *key.Evaluation) (keys []cache.Key) {
 	if n.far == nil {
 		n.far = &questions{since: time.Now()}
 		if e.mayDiscover(n) {
-			n.far.sets, n.far.had, n.far.setsOpen = ev.PathSetsKey(), e.files.PathSets(ev), true
-			keys = append(keys, n.far.sets)
+			keys = append(keys, e.pathSets(n))
 		}
 	}
-	keys = append(append(keys, ev.Key), ev.Others()...)
+	return e.noteKeys(n, append(append(keys, ev.Key), ev.Others()...))
+}
+
+// pathSets notes that the path sets of a task are asked for, and returns their key.
+func (e *engine) pathSets(n *node) cache.Key {
+	q := n.far
+	q.sets, q.had, q.setsOpen = n.ev.PathSetsKey(), e.files.PathSets(n.ev), true
+	return q.sets
+}
+
+// absent notes that there is no result for a key, and returns what is asked for then: the path sets of a task that this
+// run would not observe, since others may have observed it.
+func (e *engine) absent(n *node, k cache.Key) []cache.Key {
+	n.far.absent(k)
+	if n.far.sets != (cache.Key{}) || n.phase > executing || n.task.Tool != nil || n.ev == nil || n.ev.Key != k {
+		return nil
+	}
+	return e.noteKeys(n, []cache.Key{e.pathSets(n)})
+}
+
+// noteKeys notes that keys are asked for, and returns those that were not asked for before.
+func (e *engine) noteKeys(n *node, keys []cache.Key) []cache.Key {
 	keys = slices.DeleteFunc(keys, func(k cache.Key) bool { return e.asked[k] != nil })
 	for _, k := range keys {
 		e.asked[k] = n
@@ -87,7 +107,7 @@ func (e *engine) noteAsked(n *node, ev *key.Evaluation) (keys []cache.Key) {
 	return keys
 }
 
-// mayDiscover reports whether executions of a task elsewhere may have discovered inputs.
+// mayDiscover reports whether executions of a task are likely to have discovered inputs, here or elsewhere.
 func (e *engine) mayDiscover(n *node) bool {
 	return e.observeMode(n.task) != dish.ObserveNever && n.task.Tool == nil
 }
@@ -95,6 +115,7 @@ func (e *engine) mayDiscover(n *node) bool {
 // heard handles the answers that have come.
 func (e *engine) heard(ctx context.Context) {
 	var hits []*node
+	var more []cache.Key
 	for _, a := range e.env.Remote.Answers() {
 		n := e.asked[a.Key]
 		if a.Found {
@@ -104,12 +125,15 @@ func (e *engine) heard(ctx context.Context) {
 		n.far.open--
 		e.unanswered--
 		if !a.Here {
-			n.far.absent(a.Key)
+			more = append(more, e.absent(n, a.Key)...)
 		}
 		if e.arrived(ctx, n, a) {
 			hits = append(hits, n)
 			e.idle = 0 // waiting was worth it
 		}
+	}
+	if len(more) > 0 {
+		e.env.Remote.Ask(ctx, more)
 	}
 	e.warnRemote()
 	e.spread(ctx, hits)

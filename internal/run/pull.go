@@ -16,8 +16,8 @@ type Pulled struct {
 	Pending int // of them, those whose keys need the outputs of one that is missing
 }
 
-// Pull gets the results of a plan from the remote cache into the store, and executes and restores nothing. Those of
-// observed executions count if observe, or a task of its own, says that there are such executions.
+// Pull gets the results of a plan from the remote cache into the store, and executes and restores nothing. observe is
+// which executions the workspace observes: their results are asked for first.
 func Pull(ctx context.Context, env *Env, p *plan.Plan, observe dish.Observe) (Pulled, error) {
 	e, err := newEngine(env, p, Options{Observe: observe}, overlaps{})
 	if err != nil {
