@@ -7,6 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/cache/remote/servertest"
 )
 
@@ -31,17 +32,45 @@ func TestScriptWithServers(t *testing.T) {
 	}
 }
 
-// TestBesideBazel: a server that Bazel uses too. Bazel is large, so scripts/toolchains does not install it: its package
-// in Debian is bazel-bootstrap.
-func TestBesideBazel(t *testing.T) {
+// TestBeside: servers that other tools fill, too. Pants requires Python 3.9, so scripts/toolchains does not install it.
+func TestBeside(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("bazel"); err != nil || testing.Short() {
-		t.Skip("bazel is not installed")
+	if testing.Short() {
+		t.Skip("it drives real tools")
 	}
-	s := servertest.BazelRemote(t)
-	runScriptsWith(t, "", []string{filepath.Join("testdata", "bazel", "beside.txtar")}, func(env *testscript.Env) {
-		env.Setenv("GRPC", s.GRPC)
-		env.Setenv("HTTP", s.HTTP)
-		env.Setenv("USER", "tester") // which Bazel asks for
+	beside := func(t *testing.T, tool string, set map[string]string) {
+		t.Helper()
+		runScriptsWith(t, "", []string{filepath.Join("testdata", "beside", tool+".txtar")}, func(env *testscript.Env) {
+			for name, value := range set {
+				env.Setenv(name, value)
+			}
+		})
+	}
+	t.Run("bazel-remote", func(t *testing.T) { // one server for all
+		t.Parallel()
+		s := servertest.BazelRemote(t)
+		t.Run("Clients", func(t *testing.T) {
+			for _, tool := range []string{"bazel", "pants"} {
+				t.Run(tool, func(t *testing.T) {
+					t.Parallel()
+					optional(t, tool)
+					beside(t, tool, map[string]string{"GRPC": s.GRPC, "HTTP": s.HTTP, "USER": "tester"}) // Bazel asks for USER
+				})
+			}
+		})
 	})
+	t.Run("turborepo-remote-cache", func(t *testing.T) {
+		t.Parallel()
+		s := servertest.Turborepo(t, "hush")
+		adaptertest.Need(t, "turbo", "npm")
+		beside(t, "turbo", map[string]string{"HTTP": s.HTTP})
+	})
+}
+
+// optional skips a test whose tool not every machine can have.
+func optional(t *testing.T, tool string) {
+	t.Helper()
+	if _, err := exec.LookPath(tool); err != nil {
+		t.Skip(tool + " is not installed")
+	}
 }

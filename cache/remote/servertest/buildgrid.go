@@ -25,8 +25,8 @@ instances:
 thread-pool-size: 30
 `
 
-// BuildGrid starts BuildGrid's cache: the Remote Execution API, without capabilities that matter. It requires Python
-// 3.13, so scripts/toolchains does not install it.
+// BuildGrid starts BuildGrid's cache: the Remote Execution API, without capabilities that matter. scripts/toolchains
+// installs it where there is Python 3.13.
 func BuildGrid(t testing.TB, _ ...string) *Server {
 	t.Helper()
 	if _, err := exec.LookPath("bgd"); err != nil || testing.Short() {

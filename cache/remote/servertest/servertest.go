@@ -78,12 +78,10 @@ func Turborepo(t testing.TB, token string) *Server {
 	})
 }
 
-// Moto starts moto_server: many services of Amazon's, in memory. It is large, so scripts/toolchains does not install it.
+// Moto starts moto_server: many services of Amazon's, in memory.
 func Moto(t testing.TB) *Server {
 	t.Helper()
-	if _, err := exec.LookPath("moto_server"); err != nil || testing.Short() {
-		t.Skip("moto_server is not installed: pip install 'moto[server]'")
-	}
+	adaptertest.Need(t, "moto_server")
 	return start(t, func(s *Server) []string {
 		if s.HTTP == "" {
 			s.HTTP = free(t)
