@@ -88,14 +88,19 @@ var secretWords = [...]string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRA
 
 const minSecret = 8 // bytes; a shorter value is in logs for other reasons
 
+// IsSecret reports whether a variable has a secret, by its name.
+func IsSecret(name string) bool {
+	name = strings.ToUpper(name)
+	return slices.ContainsFunc(secretWords[:], func(word string) bool { return strings.Contains(name, word) })
+}
+
 // SecretsOf returns the values of an environment, "NAME=value", that no other machine may see, by the names of their variables. A
 // longer one comes before one that it contains.
 func SecretsOf(environ []string) []string {
 	var list []string
 	for _, variable := range environ {
 		name, value, _ := strings.Cut(variable, "=")
-		name = strings.ToUpper(name)
-		if !slices.ContainsFunc(secretWords[:], func(word string) bool { return strings.Contains(name, word) }) {
+		if !IsSecret(name) {
 			continue
 		}
 		for line := range strings.SplitSeq(value, "\n") { // of a private key each

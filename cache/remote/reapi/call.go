@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bentobuild/bento/cache/remote/transport"
 )
@@ -86,9 +87,12 @@ func (c *Client) authorized(do func() error) error {
 // the first, and may be called several times. A source that is an io.Closer is closed when it is read no more.
 func (c *Client) open(ctx context.Context, method string, source func() io.Reader) (*answer, error) {
 	ctx, w := c.watched(ctx)
-	after := c.first
-	if method == writeBlob || method == batchUpdate || method == putResult {
-		after = c.idle // it stores something
+	after, pause := c.first, c.idle
+	switch method {
+	case writeBlob, batchUpdate, putResult: // it stores something
+		after = c.idle
+	case executeAction, waitExecution: // a command may run for hours without a word
+		after, pause = c.quiet, c.quiet
 	}
 	body := func() (io.ReadCloser, error) {
 		return &question{source: source(), watch: w, idle: c.idle, after: after}, nil
@@ -108,7 +112,7 @@ func (c *Client) open(ctx context.Context, method string, source func() io.Reade
 		defer w.stop()
 		return nil, c.broken(method, w, err)
 	}
-	a := &answer{client: c, method: method, res: res, watch: w}
+	a := &answer{client: c, method: method, res: res, watch: w, pause: pause}
 	if err := a.accept(); err != nil {
 		a.close()
 		return nil, err
@@ -122,6 +126,7 @@ type answer struct {
 	method string
 	res    *http.Response // its trailer is complete after the body
 	watch  *watch
+	pause  time.Duration // the longest one
 	prefix [framePrefix]byte
 	buffer bytes.Buffer
 }
@@ -202,7 +207,7 @@ func (a *answer) next() ([]byte, error) {
 
 // Read reads from the body, and waits no longer than a server may pause.
 func (a *answer) Read(p []byte) (int, error) {
-	a.watch.expect(a.client.idle)
+	a.watch.expect(a.pause)
 	defer a.watch.pause()
 	return a.res.Body.Read(p)
 }

@@ -2,6 +2,7 @@ package reapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -23,6 +24,7 @@ type capabilities struct {
 	updates   bool     // results may be stored, says the server
 	zstd      bool     // compressed blobs are read, and written one by one
 	zstdBatch bool     // compressed blobs are written in batches
+	executes  bool     // actions are executed
 	low, high version
 }
 
@@ -152,6 +154,8 @@ func decodeCapabilities(message []byte) (*capabilities, error) {
 		switch {
 		case f.is(1, protowire.BytesType):
 			err = k.decodeCache(f.data)
+		case f.is(2, protowire.BytesType):
+			err = k.decodeExecution(f.data)
 		case f.is(4, protowire.BytesType):
 			k.low, err = decodeVersion(f.data)
 		case f.is(5, protowire.BytesType):
@@ -192,6 +196,23 @@ func (k *capabilities) decodeCache(message []byte) error {
 		}
 		return nil
 	})
+}
+
+// decodeExecution reads ExecutionCapabilities: exec_enabled = 2.
+func (k *capabilities) decodeExecution(message []byte) error {
+	return fields(message, func(f field) error {
+		k.executes = k.executes || f.is(2, protowire.VarintType) && f.n != 0
+		return nil
+	})
+}
+
+// Executes returns an error if the server executes no actions.
+func (c *Client) Executes(ctx context.Context) error {
+	k, err := c.capabilities(ctx)
+	if err == nil && !k.executes {
+		err = c.fault(getCapabilities, errors.New("the server executes no actions"))
+	}
+	return err
 }
 
 func decodeVersion(message []byte) (v version, err error) {

@@ -15,19 +15,20 @@ type Code int
 
 // The codes that decide something here.
 const (
-	OK                Code = 0
-	Canceled          Code = 1
-	Unknown           Code = 2
-	InvalidArgument   Code = 3
-	DeadlineExceeded  Code = 4
-	NotFound          Code = 5
-	PermissionDenied  Code = 7
-	ResourceExhausted Code = 8
-	OutOfRange        Code = 11
-	Unimplemented     Code = 12
-	Internal          Code = 13
-	Unavailable       Code = 14
-	Unauthenticated   Code = 16
+	OK                 Code = 0
+	Canceled           Code = 1
+	Unknown            Code = 2
+	InvalidArgument    Code = 3
+	DeadlineExceeded   Code = 4
+	NotFound           Code = 5
+	PermissionDenied   Code = 7
+	ResourceExhausted  Code = 8
+	FailedPrecondition Code = 9
+	OutOfRange         Code = 11
+	Unimplemented      Code = 12
+	Internal           Code = 13
+	Unavailable        Code = 14
+	Unauthenticated    Code = 16
 )
 
 func (c Code) String() string {

@@ -1,5 +1,5 @@
-// Package reapi is a remote.Backend over the Remote Execution API v2: its action cache and its content-addressed
-// storage. It writes gRPC's frames onto the HTTP/2 of net/http, since a library for gRPC would make every start of
+// Package reapi is a client of the Remote Execution API v2: a remote.Backend over its action cache and its content-addressed
+// storage, and the execution of actions. It writes gRPC's frames onto the HTTP/2 of net/http, since a library for gRPC would make every start of
 // bento slower.
 package reapi
 
@@ -30,12 +30,14 @@ type Options struct {
 
 	First time.Duration // the longest wait for an answer, once the server has the question; 0: 1s
 	Idle  time.Duration // the longest pause within an answer or a question; 0: 5s
+	Quiet time.Duration // the longest pause of an execution until the server is asked whether it is alive; 0: 60s
 }
 
 // Defaults of Options.
 const (
 	defaultFirst = time.Second
 	defaultIdle  = 5 * time.Second
+	defaultQuiet = time.Minute
 )
 
 // Client is a remote.Backend. It opens no connection before the first call.
@@ -48,6 +50,7 @@ type Client struct {
 	function    Function
 	sender      string
 	first, idle time.Duration
+	quiet       time.Duration
 
 	pool pool
 
@@ -81,7 +84,7 @@ func Open(o Options) (*Client, error) {
 	return &Client{
 		http: client, scheme: address.Scheme, host: address.Host, name: u.Scheme + "://" + u.Host, instance: instance,
 		function: o.Function, sender: cmp.Or(o.Sender, rand.Text()),
-		first: cmp.Or(o.First, defaultFirst), idle: cmp.Or(o.Idle, defaultIdle),
+		first: cmp.Or(o.First, defaultFirst), idle: cmp.Or(o.Idle, defaultIdle), quiet: cmp.Or(o.Quiet, defaultQuiet),
 	}, nil
 }
 

@@ -246,7 +246,7 @@ func TestMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := decodeCapabilities(data)
-	want := &capabilities{functions: []uint64{1, 9, 300}, batch: 12345, blob: 1 << 40, updates: true, zstd: true}
+	want := &capabilities{functions: []uint64{1, 9, 300}, batch: 12345, blob: 1 << 40, updates: true, zstd: true, executes: true}
 	if d := cmp.Diff(want, got, cmp.AllowUnexported(capabilities{}, version{})); d != "" || err != nil {
 		t.Errorf("%v, -want +got:\n%s", err, d)
 	}

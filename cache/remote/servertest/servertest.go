@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -44,6 +45,36 @@ func Casd(t testing.TB, flags ...string) *Server {
 	return start(t, func(s *Server) []string {
 		return append(append([]string{tool(t, "buildbox-casd"), "--bind=" + s.GRPC, "--quota-high=1G"}, flags...), s.Dir)
 	})
+}
+
+// Workers starts buildbox-casd with its own executor of actions, which needs namespaces of its own. An action has /usr and /etc of
+// this machine.
+func Workers(t testing.TB, flags ...string) *Server {
+	t.Helper()
+	adaptertest.Need(t, "buildbox-casd")
+	adaptertest.Need(t, "bwrap")
+	dir := filepath.Dir(tool(t, "buildbox-casd"))
+	if _, err := os.Stat(filepath.Join(dir, "buildbox-run")); err != nil {
+		t.Skipf("buildbox-casd executes nothing: %v", err)
+	}
+	if out, err := exec.Command(tool(t, "bwrap"), "--ro-bind", "/", "/", "--unshare-all", "true").CombinedOutput(); err != nil {
+		t.Skipf("bwrap can make no namespaces: %s", out)
+	}
+	flags = append(flags, "--buildbox-run="+filepath.Join(dir, "buildbox-run"), "--jobs=8")
+	for _, at := range []string{"/usr:/usr", "/usr/bin:/bin", "/usr/lib:/lib", "/usr/lib64:/lib64", "/etc:/etc"} {
+		if from, _, _ := strings.Cut(at, ":"); isDir(from) {
+			flags = append(flags, "--runner-arg=--ro-bind-mount="+at)
+		}
+	}
+	return start(t, func(s *Server) []string {
+		s.env = []string{"PATH=" + dir + ":" + os.Getenv("PATH")} // of its executor
+		return append(append([]string{tool(t, "buildbox-casd"), "--bind=" + s.GRPC, "--quota-high=1G"}, flags...), s.Dir)
+	})
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
 }
 
 // BazelRemote starts bazel-remote: the Remote Execution API and plain HTTP. It announces zstd. Flags such as
