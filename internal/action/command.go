@@ -80,7 +80,7 @@ func (c *Commands) Command(t *plan.Task) (*Command, error) {
 		return nil, err
 	}
 	env := c.environ(t, files)
-	cmd.Env = env
+	cmd.Env, cmd.Keyed = env, func() adapters.Environ { return c.keyed(t, files) }
 	if t.Persistent {
 		cmd.Ready = t.Ready
 	}
@@ -88,6 +88,7 @@ func (c *Commands) Command(t *plan.Task) (*Command, error) {
 		return cmd, c.line(t, env, cmd)
 	}
 	cmd.Argv = append(slices.Clone(t.Argv), t.Args...)
+	cmd.Words = slices.Clone(cmd.Argv)
 	if !filepath.IsAbs(cmd.Argv[0]) {
 		cmd.Argv[0], err = program(env, t, cmd.Argv[0])
 	}
@@ -97,6 +98,9 @@ func (c *Commands) Command(t *plan.Task) (*Command, error) {
 // line sets the words of a task whose command is a line for a shell.
 func (c *Commands) line(t *plan.Task, env adapters.Environ, cmd *Command) error {
 	shell, err := c.inShell(t, env)
+	if err == nil {
+		cmd.Words = append([]string{"sh"}, shell[1:]...)
+	}
 	if program, words, ok := c.direct(env, t.Run); ok {
 		cmd.Program, cmd.Argv, cmd.Shell = program, append(words, t.Args...), shell
 		return nil
@@ -141,6 +145,11 @@ func (c *Commands) environ(t *plan.Task, files map[string]string) adapters.Envir
 		}
 	}
 	return env.With(c.colors(t, files)).With(files).With(t.SetEnv).WithPath(dirs...).With(map[string]string{"PWD": dir(t), state.Inside: c.Chain.With(c.Root, t.ID())})
+}
+
+// keyed returns the variables that t sets or that are in its key.
+func (c *Commands) keyed(t *plan.Task, files map[string]string) adapters.Environ {
+	return c.Environ.Select(t.HashEnv...).With(files).With(t.SetEnv)
 }
 
 // maxEnvFile is the largest size of a .env file in bytes.

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/proc"
@@ -36,6 +37,11 @@ type Command struct {
 	proc.Spec
 	// Shell is another Argv for the same work, for a Program that the system cannot start; nil for none.
 	Shell []string
+	// Words is the same work for another machine: Argv with its program as the task names it.
+	Words []string
+	// Keyed returns the variables of Env that the task sets, or that are in its key: those that another machine gets.
+	// It is nil for a command that is no task.
+	Keyed func() adapters.Environ
 	// Ready describes when a server is ready; nil for other commands.
 	Ready *dish.Ready
 	// Inputs yields the files in the workspace that the command may read, except what an install has made; a
@@ -56,6 +62,15 @@ func (e *OutputError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *OutputError) Unwrap() error { return e.Err }
+
+// UnavailableError is the error of an executor on other machines that cannot execute a command there, whatever the command
+// is: nothing of it is in the workspace, and it may be executed here.
+type UnavailableError struct{ Err error }
+
+func (e *UnavailableError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *UnavailableError) Unwrap() error { return e.Err }
 
 // StrayError is the error of a command that has left files that it may not make.
 type StrayError struct{ Files int }

@@ -7,8 +7,8 @@ import (
 )
 
 // Inputs yields the files of the workspace that the command may read, in their present state: its inputs, the
-// lockfiles of which its key has a part, the files of linked dishes, and the outputs of its dependencies. A file may
-// come twice. It is safe for concurrent use.
+// lockfiles of which its key has a part, the files of linked dishes, discovered inputs, and the outputs of its dependencies. A
+// file may come twice. It is safe for concurrent use.
 func (x *Execution) Inputs(yield func(key.File) bool) {
 	for _, f := range x.Ev.Inputs {
 		if !yield(f) {
@@ -24,6 +24,16 @@ func (x *Execution) Inputs(yield func(key.File) bool) {
 			if f, err := x.fileOf(e); err == nil && !yield(f) {
 				return
 			}
+		}
+	}
+	for _, d := range x.Ev.Discovered {
+		e, err := x.Tree.Stat(d.Path)
+		if err != nil || d.Use != key.UseContent || e.Kind != tree.File && e.Kind != tree.Link {
+			continue
+		}
+		e.Path = d.Path
+		if f, err := x.fileOf(e); err == nil && !yield(f) {
+			return
 		}
 	}
 	for _, u := range x.Upstream {
