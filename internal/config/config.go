@@ -47,14 +47,15 @@ type Workspace struct {
 
 	Boundaries []Boundary // in the order of the file
 
-	Defaults  defaults
-	Cache     cache
-	Plugins   Plugins
-	Tools     Tools
-	Trust     Trust // from the user's own file only
-	Toolchain dish.Toolchain
-	Bentos    []Bento   // by name
-	Adapters  []Adapter // that the workspace defines, by id
+	Defaults   defaults
+	Cache      cache
+	RemoteExec RemoteExec
+	Plugins    Plugins
+	Tools      Tools
+	Trust      Trust // from the user's own file only
+	Toolchain  dish.Toolchain
+	Bentos     []Bento   // by name
+	Adapters   []Adapter // that the workspace defines, by id
 
 	// Own is the absolute path of the user's own file, "" when there is none.
 	Own        string

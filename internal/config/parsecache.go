@@ -46,7 +46,7 @@ type front struct {
 // The file and its parts. The version changes with a type of them.
 const (
 	parsedFile    = "config"
-	parsedVersion = 13
+	parsedVersion = 14
 	frontPart     = "front"
 	settingsPart  = "settings"
 	dishesPart    = "dishes"

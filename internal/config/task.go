@@ -57,6 +57,7 @@ type taskTable struct {
 	Cache            *bool                   `toml:"cache" default:"true" doc:"false: the task always runs and is never stored"`
 	RemoteCache      *bool                   `toml:"remote_cache" default:"true" doc:"false: the result stays on this machine, and is not looked for in the remote cache"`
 	RemoteLog        *bool                   `toml:"remote_log" default:"true" doc:"false: the remote cache gets the result without its output, which a hit elsewhere then cannot show"`
+	Remote           where                   `toml:"remote" default:"false" doc:"true: the task is executed by the server of remote.exec, with its inputs and nothing else of the workspace, or here if that is impossible; only: it is never executed here. See docs/remote-execution.md"`
 	Race             *bool                   `toml:"race" default:"true" doc:"false: the task is not started while the remote cache is asked for its result or sends it. It does not run to be ended half-way; it waits longer for a slow cache"`
 	Lifecycle        tomlfile.At[bool]       `toml:"lifecycle" doc:"of build, check, lint and test: whether bento ci and bento run NAME run it, or only its id does"`
 	Language         tomlfile.At[string]     `toml:"language" doc:"of a directory with several languages: the dish that has the task. Without it, the first dish with a recipe of that name has it, else the first"`
@@ -131,7 +132,7 @@ func (t *taskTable) task(dir, name string, pos diagnostics.Pos) (dish.TaskSettin
 		Retry: t.Retry.times, RetryOn: t.Retry.on, Memory: int64(t.Memory), Weight: min(max(t.Weight.Value, 0), maxWeight),
 		Persistent: t.Persistent, Interactive: t.Interactive.Value, CI: t.CI, Incremental: t.Incremental, Observe: dish.Observe(t.Observe.At.Value),
 		Sandbox: dish.Sandbox(t.Sandbox.At.Value), Network: t.Network, HostInputs: hostPaths(t.HostInputs), SideEffects: t.SideEffects, Cache: t.Cache,
-		AtHome: isFalse(t.RemoteCache), LogAtHome: isFalse(t.RemoteLog), Unraced: isFalse(t.Race),
+		AtHome: isFalse(t.RemoteCache), LogAtHome: isFalse(t.RemoteLog), Unraced: isFalse(t.Race), Place: dish.Place(t.Remote),
 	}
 	task.Tool, task.Input, task.Uses = textOf(t.Tool), t.Input.text, t.Input.uses
 	task.Parser = textOf(t.Parser)

@@ -33,6 +33,7 @@ type workspaceFile struct {
 	Workspace    workspaceTable               `toml:"workspace" doc:"which directories are dishes"`
 	Defaults     defaultsTable                `toml:"defaults" doc:"how tasks run"`
 	Cache        cacheTable                   `toml:"cache" doc:"the cache of results"`
+	Remote       remoteTable                  `toml:"remote" doc:"the execution of tasks on other machines"`
 	Boundaries   tomlfile.Map[boundaryTable]  `toml:"boundaries" doc:"which dishes may link to which, by their tags: ui = { may = [\"lib\"] }"`
 	Toolchain    toolchainTable               `toml:"toolchain" doc:"required versions of tools"`
 	Tools        toolsTable                   `toml:"tools" doc:"programs and WebAssembly modules that tasks call"`
@@ -167,6 +168,7 @@ func (w *Workspace) fill(f *tomlfile.File) []diagnostics.Diagnostic {
 	w.Toolchain = raw.Toolchain.over(dish.Toolchain{})
 	w.fillDefaults(raw.Defaults)
 	problems = append(problems, w.fillCache(raw.Cache)...)
+	problems = append(problems, raw.Remote.over(&w.RemoteExec)...)
 	problems = append(problems, w.fillBoundaries(raw.Boundaries)...)
 	problems = append(problems, checkContainer(raw.Execution)...)
 	problems = append(problems, w.setIgnored(raw.Workspace.IgnoreKeys)...)

@@ -57,6 +57,7 @@ type TaskSettings struct {
 	AtHome      bool     // the result is neither sent to the remote cache nor looked for there
 	LogAtHome   bool     // its output is not sent there
 	Unraced     bool     // it is not started while the remote cache may have its result
+	Place       Place
 	// Lifecycle says whether a task with a lifecycle name is one; nil: bento decides.
 	Lifecycle *bool
 	Language  Text // the adapter whose dish of the directory has the task, empty when not given
@@ -115,4 +116,14 @@ type Sandbox string
 const (
 	SandboxInputs Sandbox = "inputs"
 	SandboxNone   Sandbox = "none"
+)
+
+// Place says where a task is executed.
+type Place string
+
+// The values of Place.
+const (
+	PlaceHere   Place = ""       // on this machine
+	PlaceRemote Place = "remote" // by the workspace's remote execution, or here if that is impossible
+	PlaceOnly   Place = "only"   // by remote execution, or not at all
 )

@@ -120,7 +120,7 @@ func setFlags(t *Task, c *dish.TaskSettings) {
 	t.Interactive, t.Observe = c.Interactive, c.Observe
 	t.Sandbox, t.Network, t.HostInputs = c.Sandbox, c.Network, c.HostInputs
 	t.SideEffects = t.SideEffects || c.SideEffects
-	t.AtHome, t.LogAtHome, t.Unraced = c.AtHome, c.LogAtHome, c.Unraced
+	t.AtHome, t.LogAtHome, t.Unraced, t.Where = c.AtHome, c.LogAtHome, c.Unraced, c.Place
 }
 
 // giveDishOutputs assigns the outputs of the dish to one task: build, or the only task.

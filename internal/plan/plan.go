@@ -147,6 +147,7 @@ type Task struct {
 	AtHome      bool // the result is neither sent to the remote cache nor looked for there
 	LogAtHome   bool // its output is not sent there
 	Unraced     bool // it is not started while the remote cache may have its result
+	Where       dish.Place
 	Hook        *adapters.Hook
 	Parser      *ToolUse // parses its output in place of the parser of Hook; nil for none
 
