@@ -1,10 +1,8 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -84,6 +82,7 @@ type engine struct {
 	serversUnneeded bool                // all tasks that are not persistent have ended
 	visits          int                 // the number of calls of upstream
 	confirmed       map[*plan.Task]bool // the tasks with a question that may run
+	toldFar         []string            // why tasks were not executed elsewhere
 	stop            string              // the reason why no more tasks are started, "" while they are
 	running         int
 	jobs            chan func() func() // to idle goroutines
@@ -201,6 +200,9 @@ func (e *engine) loop(ctx context.Context) {
 		return int64(e.keys.History().Of(e.plan.Tasks[i]).Duration) + 1
 	}))
 	e.queue.Exclude(e.overlaps.Rivals)
+	if e.env.Elsewhere.Execute != nil {
+		e.queue.Extend(max(1, e.env.Elsewhere.Jobs), e.isFar)
+	}
 	e.queue.memory.share(e.plan.Tasks, e.opts.Memory)
 	for _, n := range e.nodes {
 		if n.waits == 0 {
@@ -468,33 +470,4 @@ func (e *engine) cancelTask(id string) {
 			e.end(&Result{Task: n.task, Outcome: Skipped, Reason: ReasonChanged})
 		}
 	}
-}
-
-// continuesAfter reports whether later tasks that do not depend on the task of r still run. A plugin
-// that fails costs its own tasks, and never the run.
-func (e *engine) continuesAfter(r *Result) bool {
-	return e.opts.KeepGoing || r.Outcome == Skipped && r.Reason == ReasonToolMissing || r.Outcome == Failed && r.Failure != nil
-}
-
-// skipDependents ends everything that waits for a task that did not succeed. If the run continues,
-// it ends only the dependents, not the later tasks of the dish.
-func (e *engine) skipDependents(r *Result) {
-	reason, cause := ReasonDependencyFailed, r.Task.ID()+" failed"
-	if r.Outcome == Skipped {
-		reason, cause = r.Reason, cmp.Or(r.Message, r.Task.ID()+" did not succeed")
-	}
-	for _, i := range e.plan.Graph.After(r.Task.Index) {
-		next := e.nodes[i]
-		if next.phase > ready || e.continuesAfter(r) && !dependsOn(next.task, r.Task) {
-			continue // it has begun already, or does not need the outputs
-		}
-		e.end(&Result{
-			Task: next.task, Outcome: Skipped, Reason: reason,
-			Message: cause,
-		})
-	}
-}
-
-func dependsOn(t, on *plan.Task) bool {
-	return slices.ContainsFunc(t.Deps, func(d plan.Dep) bool { return d.Task == on })
 }

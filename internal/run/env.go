@@ -39,6 +39,7 @@ type Env struct {
 	Observer   action.Executor       // of the commands that are observed; nil: none is
 	Sandbox    Sandbox               // of the commands that are sandboxed
 	Reporter   Reporter
+	Elsewhere  Elsewhere // executes the tasks that want it
 	// Remote has results that Store lacks, and gets those that a run stores. It may be nil.
 	Remote Remote
 	// Executing is called before the execution of a task or an install. The files of hold must stay

@@ -48,6 +48,7 @@ type InstallFinished struct {
 type TaskStarted struct {
 	Task     *plan.Task
 	Terminal bool // it has the terminal to itself until it ends
+	Far      bool // it is executed on another machine
 	// Evaluation has the key and the inputs that it starts with.
 	Evaluation *key.Evaluation
 }
@@ -121,6 +122,7 @@ const (
 	ReasonChanged          = "inputs_changed"
 	reasonNotReady         = "not_ready"
 	reasonOnly             = "not_requested"
+	reasonRemote           = "remote_unavailable"
 )
 
 // Result is how one task ended.
@@ -138,6 +140,8 @@ type Result struct {
 	Stopped  bool      // a server that ran until bento ended it
 	Stored   bool      // the result went into the cache
 	Remote   bool      // the result of a CacheHit has come from the remote cache in this run
+	Place    string    // PlaceRemote if it was executed on another machine, else ""
+	Stay     Stay      // there
 	Install  *Install  // the install of this run that it waited for; nil for none
 	// Started is the time when its command or its restore was started; zero if nothing was done.
 	Started  time.Time

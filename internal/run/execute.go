@@ -37,6 +37,10 @@ type execution struct {
 
 	reach       *record.Reach // what a sandboxed command may use; nil for other commands
 	reachErr    error
+	far         bool                     // it is executed elsewhere
+	refused     string                   // why it is executed neither there nor here, "" if it is
+	unavailable *action.UnavailableError // why it was not executed there, nil if it was
+
 	denied      []action.UsedFile // by the sandbox
 	deniedWhole bool              // denied has all of them
 
@@ -63,6 +67,7 @@ func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string)
 	e.ageCompiled(ev)
 	unsure = cmp.Or(unsure, ev.InTheWay, ev.Aged, e.unsureDependency(t))
 	x := e.newExecution(ev, unsure)
+	e.setFar(x)
 	e.enterSandbox(x)
 	running, cancel := context.WithCancel(ctx)
 	n := e.node(t)
@@ -90,7 +95,7 @@ func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string)
 			if e.serversUnneeded && t.Persistent && !t.Requested && x.result.Reason == ReasonChanged {
 				x.result.Outcome, x.result.Reason, x.result.Message = Built, "", "ended: nothing needs it any more"
 			}
-			if !e.overtake(ctx, x) {
+			if !e.overtake(ctx, x) && !e.comeBack(ctx, x) {
 				e.executed(ctx, x)
 			}
 		}
@@ -123,7 +128,7 @@ func (x *execution) run(ctx context.Context) {
 		x.unreadable(err)
 		return
 	}
-	x.env.report(TaskStarted{Task: t, Terminal: x.onTerminal(), Evaluation: x.ev})
+	x.env.report(TaskStarted{Task: t, Terminal: x.onTerminal(), Evaluation: x.ev, Far: x.far})
 	r.Started = time.Now()
 	x.log = x.openLog()
 	defer x.log.Close()
@@ -179,6 +184,9 @@ func (x *execution) attempt(ctx context.Context) (again bool) {
 	out, errs := action.NewLines(t.RetryOn), action.NewLines(t.RetryOn)
 	c, err := x.command(t)
 	var res proc.Result
+	if err == nil && x.refused != "" {
+		err = &action.UnavailableError{Err: errors.New(x.refused)}
+	}
 	if err = cmp.Or(err, x.reachErr); err == nil {
 		c.Stdout, c.Stderr = out.Noting(x.log.Writer(action.Stdout)), errs.Noting(x.log.Writer(action.Stderr))
 		x.giveStdio(c)
@@ -186,6 +194,9 @@ func (x *execution) attempt(ctx context.Context) (again bool) {
 			x.isReady()
 		}
 		res, err = action.Run(ctx, x.executor(t), c, x.isReady)
+	}
+	if x.stays(err) {
+		return false
 	}
 	x.conclude(ctx, res, err)
 	switch r := x.result; {
@@ -219,6 +230,8 @@ func (x *execution) executor(t *plan.Task) action.Executor {
 	switch {
 	case t.Tool != nil:
 		return x.toolExecutor()
+	case x.far:
+		return x.distant(t)
 	case x.env.Executor != nil:
 		return x.env.Executor
 	case x.reach != nil:
@@ -250,6 +263,9 @@ func (x *execution) conclude(ctx context.Context, res proc.Result, err error) {
 		if name := x.log.NotFound(); res.ExitCode == 127 && name != "" {
 			r.Message = "command not found: " + name
 		}
+		if r.Place != "" {
+			r.Message += ", on a worker, which has nothing but its inputs"
+		}
 	default:
 		r.Outcome, r.Reason, r.Message = Built, "", ""
 	}
@@ -269,6 +285,9 @@ func (x *execution) unexecuted(err error) {
 		r.ExitCode = 1
 	case errors.As(err, &r.Failure):
 		x.fail(string(r.Failure.Code), r.Failure.Error())
+	case errors.As(err, new(*action.UnavailableError)):
+		x.fail(reasonRemote, "it was not executed: "+err.Error())
+		return
 	case errors.As(err, new(*action.StrayError)):
 		x.fail("sandbox_denied", err.Error())
 		r.ExitCode, x.deniedWhole = 1, true

@@ -23,6 +23,9 @@ type node struct {
 	cancel  context.CancelFunc // while it is executed
 	unsure  string             // why its outputs may not match its key, "" if they do
 	storing *record.Execution  // while its result waits to be stored
+	here    bool               // it could not be executed elsewhere
+	judged  bool               // unfit is known
+	unfit   string             // see Elsewhere.Unfit
 
 	visited  int                 // engine.visits of the last call of upstream that visited it
 	upstream [2]*record.Upstream // as its dependents see it: by outputs, by key
@@ -54,6 +57,7 @@ const (
 //	restoring → begun      it could not be restored, and will be executed
 //	executing → serving    it is persistent, and ready
 //	executing → begun      its result has arrived from elsewhere before it ended
+//	executing → ready      it could not be executed elsewhere, and waits for a worker of this machine
 //	any       → done       it has its result; from pending and ready: skipped, canceled, or in place
 func (p phase) leadsTo(next phase) bool {
 	switch p {
@@ -66,7 +70,7 @@ func (p phase) leadsTo(next phase) bool {
 	case inInstall:
 		return next == begun || next == ready || next == done
 	case executing:
-		return next == serving || next == begun || next == done
+		return next == serving || next == begun || next == ready || next == done
 	case serving:
 		return next == done
 	}

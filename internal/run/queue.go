@@ -11,6 +11,7 @@ import (
 type readyQueue struct {
 	free     int
 	capacity int
+	far      farQueue
 	path     []int64 // by task: the weight of the longest path that starts there
 	ready    taskHeap
 	held     map[string]bool         // the mutexes of running tasks
@@ -28,7 +29,7 @@ type readyQueue struct {
 func newReadyQueue(capacity int, path []int64) *readyQueue {
 	return &readyQueue{
 		free: capacity, capacity: capacity, path: path,
-		ready:  taskHeap{path: path},
+		ready: taskHeap{path: path}, far: farQueue{ready: taskHeap{path: path}, has: make(map[*plan.Task]bool)},
 		memory: memory{of: make(map[*plan.Task]int64)},
 		held:   make(map[string]bool), blocked: make(map[string][]*plan.Task), workers: make(map[*plan.Task]int),
 		ended: make(map[*plan.Task]bool), running: make(map[int]bool), barred: make(map[int][]*plan.Task),
@@ -53,7 +54,13 @@ func (q *readyQueue) rival(t *plan.Task) (index int, runs bool) {
 }
 
 // Add adds a ready task.
-func (q *readyQueue) Add(t *plan.Task) { heap.Push(&q.ready, t) }
+func (q *readyQueue) Add(t *plan.Task) {
+	if q.far.isFar != nil && q.far.isFar(t) {
+		heap.Push(&q.far.ready, t)
+		return
+	}
+	heap.Push(&q.ready, t)
+}
 
 // Next returns a task that may start now and takes its workers; nil if no task may start. A task
 // heavier than all workers together takes all of them.
@@ -64,30 +71,37 @@ func (q *readyQueue) Next() *plan.Task {
 		if t.Interactive { // alone
 			weight = q.capacity
 		}
-		if weight > q.free || !q.memory.fits(t) || len(q.ended) >= q.capacity || t.Interactive && len(q.ended) > 0 {
-			return nil
+		if weight > q.free || !q.memory.fits(t) || len(q.ended) >= q.capacity || t.Interactive && len(q.ended)+len(q.far.has) > 0 {
+			break
 		}
 		heap.Pop(&q.ready)
-		if r, runs := q.rival(t); runs {
-			q.barred[r] = append(q.barred[r], t)
-			continue
+		if q.claim(t) {
+			q.free -= weight
+			q.workers[t] = weight
+			q.memory.take(t)
+			return t
 		}
-		if t.Mutex != "" {
-			if q.held[t.Mutex] {
-				q.blocked[t.Mutex] = append(q.blocked[t.Mutex], t)
-				continue
-			}
-			q.held[t.Mutex] = true
-		}
-		q.free -= weight
-		q.workers[t] = weight
-		q.memory.take(t)
-		if q.rivals != nil {
-			q.running[t.Index] = true
-		}
-		return t
 	}
-	return nil
+	return q.nextFar()
+}
+
+// claim takes what a task shares with others. If that is taken, the task waits for its release.
+func (q *readyQueue) claim(t *plan.Task) bool {
+	if r, runs := q.rival(t); runs {
+		q.barred[r] = append(q.barred[r], t)
+		return false
+	}
+	if t.Mutex != "" {
+		if q.held[t.Mutex] {
+			q.blocked[t.Mutex] = append(q.blocked[t.Mutex], t)
+			return false
+		}
+		q.held[t.Mutex] = true
+	}
+	if q.rivals != nil {
+		q.running[t.Index] = true
+	}
+	return true
 }
 
 // Free releases the workers of t, which continues to run. Its mutex and its memory stay taken until
@@ -122,6 +136,10 @@ func (q *readyQueue) Release(t *plan.Task) {
 	}
 	delete(q.barred, t.Index)
 	q.free += weight
+	if q.far.has[t] {
+		delete(q.far.has, t)
+		q.far.free++
+	}
 	if t.Mutex != "" {
 		delete(q.held, t.Mutex)
 		for _, b := range q.blocked[t.Mutex] {

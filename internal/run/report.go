@@ -22,6 +22,7 @@ type Report struct {
 	Duration    time.Duration
 	Interrupted bool
 	Remote      RemoteUse
+	Far         RemoteExecutions
 }
 
 // finish saves the state and makes the report.
@@ -35,7 +36,7 @@ func (e *engine) finish(ctx context.Context) *Report {
 	}
 	e.storePostponed()
 	e.batch.Check(context.Background())
-	r := &Report{Plan: e.plan, Results: results, Installs: e.installReports, Started: e.start, Evaluated: e.known}
+	r := &Report{Plan: e.plan, Results: results, Installs: e.installReports, Started: e.start, Evaluated: e.known, Far: e.countFar()}
 	var saving sync.WaitGroup
 	e.keys.Save(func() {
 		e.batch.Store()

@@ -62,7 +62,7 @@ func (e *engine) unsandboxed() (found key.Preflight) {
 
 // enterSandbox sets what the task may use, if it is sandboxed. It is for the goroutine of the engine.
 func (e *engine) enterSandbox(x *execution) {
-	if e.sandboxes(x.ev.Task) {
+	if !x.far && e.sandboxes(x.ev.Task) { // another machine has nothing but its inputs
 		x.reach, x.reachErr = x.kept.Reach()
 	}
 }
