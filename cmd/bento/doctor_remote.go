@@ -44,6 +44,25 @@ func (doc *diagnosis) checkRemote(ctx context.Context, s *session, w *opened) {
 	doc.addRemoteWrites(r, p)
 }
 
+// checkExec tries the server that executes tasks, if one is configured.
+func (doc *diagnosis) checkExec(ctx context.Context, s *session, w *opened) {
+	r, problems := kit.FindRemoteExec(s.host(), w.Config)
+	for _, p := range problems {
+		doc.add("remote.exec", "warn", p.Message, p.Hint)
+	}
+	if r == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, remoteTime)
+	defer cancel()
+	says, took, err := r.Probe(ctx)
+	if err != nil {
+		doc.add("remote.exec", "warn", r.String()+": "+err.Error(), "see [remote] exec and $BENTO_REMOTE_EXEC; tasks with remote = true are executed on this machine")
+		return
+	}
+	doc.add("remote.exec", "ok", fmt.Sprintf("%s executes tasks, %d at once; it answers in %s (%s)", r, r.Jobs, took.Round(100*time.Microsecond), says), "")
+}
+
 // clockTolerance is how far a clock may be off without a warning.
 const clockTolerance = 5 * time.Minute
 

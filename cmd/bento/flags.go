@@ -19,6 +19,7 @@ type flags struct {
 	reportFiles               []string
 	events, profile           string
 	jobs                      string
+	remoteJobs                int
 	maxLoad                   float64
 	keepGoing                 bool
 	observe, sandbox, cache   string
@@ -39,6 +40,7 @@ func (f *flags) add(set *pflag.FlagSet) {
 	set.StringVar(&f.events, "events", "", "write what happens to `FILE` as it happens, one JSON object a line; - is stdout")
 	set.StringVar(&f.profile, "profile", "", "write a trace of the run to `FILE`, for chrome://tracing and Perfetto")
 	set.StringVarP(&f.jobs, "jobs", "j", "", "run `N` tasks at once, or N% of the CPUs (default: defaults.parallelism, else one a CPU)")
+	set.IntVar(&f.remoteJobs, "remote-jobs", 0, "run `N` tasks at once on the workers of remote.exec (default: remote.jobs, else 50)")
 	set.Float64Var(&f.maxLoad, "max-load", 0, "start no task beside others while the load average is `L` or more")
 	set.StringVar(&f.observe, "observe", "", "which executions to observe: auto, always or never (default: defaults.observe)")
 	set.StringVar(&f.cache, "cache", "", "what to do with the local and the remote cache: `MODE` such as local:r,remote:rw (default: cache.mode)")
@@ -54,7 +56,7 @@ var everywhere = []string{"workspace", "json", "verbose", "color"}
 
 // ofWatch are further flags that matter to commands that run tasks, ofRuns those that matter if the command ends.
 var (
-	ofWatch = []string{"no-cache", "output", "events", "jobs", "max-load", "observe", "sandbox", "cache", "keep-going", "skip-install", "force-install"}
+	ofWatch = []string{"no-cache", "output", "events", "jobs", "remote-jobs", "max-load", "observe", "sandbox", "cache", "keep-going", "skip-install", "force-install"}
 	ofRuns  = append([]string{"report-file", "profile"}, ofWatch...)
 )
 

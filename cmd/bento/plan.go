@@ -77,6 +77,8 @@ func (s *session) printPlan(ctx context.Context, sel selection) error {
 	}
 	problems = diagnostics.Sorted(problems)
 	doc := report.NewPlan(p, results, clean, problems)
+	s.openElsewhere(w)
+	doc.AddPlaces(p.Tasks, w.unfit)
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/observe"
+	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/record"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/export"
@@ -170,12 +171,16 @@ type opened struct {
 	dir string // the current directory of the user, relative to the root
 
 	remote *tier.Tier // nil for none
+	leave  func()     // ends the remote execution; nil for none
 }
 
 // close ends the plugins, and prints pending summaries.
 func (w *opened) close() {
 	if w.remote != nil {
 		w.remote.Close()
+	}
+	if w.leave != nil {
+		w.leave()
 	}
 	w.Close()
 	w.env.SumUp()
@@ -205,8 +210,25 @@ func (s *session) openRun(ctx context.Context, t *reporting, all bool) (*opened,
 	w, err := s.openAt(ctx, place{root: root, cwd: cwd, all: all, configured: s.companionsOf(ctx, t)}, t)
 	if err == nil {
 		s.openRemote(w)
+		s.openElsewhere(w)
 	}
 	return w, err
+}
+
+// unfit returns why a task is executed on this machine although it wants a worker, "" if a worker can execute it.
+func (w *opened) unfit(t *plan.Task) string { return w.env.Elsewhere.Unfit(t, w.env.Inherit) }
+
+// openElsewhere connects runs with the server that executes tasks, if one is configured. It opens nothing.
+func (s *session) openElsewhere(w *opened) {
+	r, problems := kit.FindRemoteExec(s.host(), w.Config)
+	w.Problems = append(w.Problems, problems...)
+	if r == nil {
+		return
+	}
+	if s.flags.remoteJobs > 0 {
+		r.Jobs = s.flags.remoteJobs
+	}
+	w.env.Elsewhere, w.leave = r.Connect(w.Workspace)
 }
 
 // openRemote connects runs with the remote cache, if one is configured. It opens nothing.

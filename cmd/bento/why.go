@@ -19,7 +19,7 @@ import (
 
 func whyCommand(s *session) *cobra.Command {
 	var diff string
-	var all bool
+	var all, remote bool
 	cmd := &cobra.Command{
 		Use: "why DISH:TASK|KEY", GroupID: "ask",
 		Annotations: traits{Reads: true, Flags: []string{"no-cache"}}.annotations(),
@@ -27,7 +27,7 @@ func whyCommand(s *session) *cobra.Command {
 		Example:     "  bento why api:build\n  bento why api:build --all\n  bento why 1f0c… --diff 9a2b…",
 		Args:        exactly(1, "bento why requires one DISH:TASK or KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			doc, err := s.why(cmd.Context(), args[0], diff)
+			doc, err := s.why(cmd.Context(), args[0], diff, remote)
 			if err != nil {
 				return err
 			}
@@ -40,11 +40,12 @@ func whyCommand(s *session) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&diff, "diff", "", "compare with `KEY` instead of the last successful run")
 	cmd.Flags().BoolVar(&all, "all", false, "print every ingredient and every input file")
+	cmd.Flags().BoolVar(&remote, "remote", false, "say whether a worker of remote.exec can execute the task, and why not")
 	return cmd
 }
 
 // why explains a task of the workspace, or a key of the cache.
-func (s *session) why(ctx context.Context, target, diff string) (report.Why, error) {
+func (s *session) why(ctx context.Context, target, diff string, remote bool) (report.Why, error) {
 	w, err := s.open(ctx, s.lines())
 	if err != nil {
 		return report.Why{}, err
@@ -92,7 +93,12 @@ func (s *session) why(ctx context.Context, target, diff string) (report.Why, err
 	if ev.Load(ctx, t, true); t.Err != nil {
 		return report.Why{}, t.Err
 	}
-	return report.NewWhy(t, ev.Why(t, other)), nil
+	doc := report.NewWhy(t, ev.Why(t, other))
+	if remote {
+		s.openElsewhere(w)
+		doc.AddRemote(task.Where != dish.PlaceHere, w.unfit(task))
+	}
+	return doc, nil
 }
 
 // onlyRequested returns the requested task of a plan. A name with a colon may be the whole name

@@ -153,6 +153,7 @@ var table = []row{
 	{"internal/observe", []string{"internal/action", "internal/proc"}},                                                        // an executor that sees what commands use
 	{"internal/confine", []string{"internal/action", "internal/key", "internal/proc", "internal/record", "internal/sandbox"}}, // an executor that keeps commands from what they do not declare
 	// run finds the critical path, in a graph of tasks and installs that no plan has.
+	{"internal/remoteexec", []string{"adapters", "cache", "cache/remote", "cache/remote/reapi", "internal/action", "internal/key", "internal/proc", "internal/state", "internal/tree"}}, // an executor on other machines
 	{"internal/run", []string{"adapters", "cache", "cache/outputs", "diagnostics", "internal/dish", "internal/action", "internal/clone", "internal/dag", "internal/key", "internal/parallel",
 		"internal/pack", "internal/plan", "internal/proc", "internal/record", "internal/state", "internal/tree"}},
 
@@ -179,7 +180,7 @@ var table = []row{
 
 	// 12
 	// The one door to what is not the core: TestOneDoor.
-	{"internal/kit", []string{"adapters", "adapters/builtin", "adapters/snapshot", "diagnostics", "discovery", "internal/clone", "internal/companion", "internal/config", "internal/dish", "internal/owndir", "internal/owner", "internal/state", "internal/tier", "internal/workspace", "plugin/*", "plugin/*/*", "cache", "cache/remote", "cache/remote/*"}},
+	{"internal/kit", []string{"adapters", "adapters/builtin", "adapters/snapshot", "diagnostics", "discovery", "internal/clone", "internal/companion", "internal/config", "internal/action", "internal/dish", "internal/owndir", "internal/owner", "internal/remoteexec", "internal/run", "internal/state", "internal/tier", "internal/workspace", "plugin/*", "plugin/*/*", "cache", "cache/remote", "cache/remote/*"}},
 
 	// 13
 	{"cmd/bento", []string{"**"}},

@@ -30,7 +30,8 @@ type briefSummary struct {
 	InstallFailures int   `json:"install_failures,omitempty"`
 	DurationMS      int64 `json:"duration_ms"`
 
-	Remote *remoteSummary `json:"remote,omitempty"`
+	Remote          *remoteSummary    `json:"remote,omitempty"`
+	RemoteExecution *executionSummary `json:"remote_execution,omitempty"`
 }
 
 // WriteBrief writes the document of a run in one line, without the tasks that did well, the dishes that have no

@@ -37,6 +37,7 @@ type event struct {
 	Task    string      `json:"task,omitempty"` // "dish:task"
 	Dish    string      `json:"dish,omitempty"`
 	Command string      `json:"command,omitempty"`
+	Place   string      `json:"place,omitempty"`  // remote: a worker of remote.exec executes it
 	Stream  string      `json:"stream,omitempty"` // stdout, stderr
 	Text    *string     `json:"text,omitempty"`   // a piece of output, as it came
 	Level   string      `json:"level,omitempty"`
@@ -98,7 +99,11 @@ func eventOf(ev run.Event) (line event, ok bool) {
 	case run.InstallFinished:
 		return event{Type: "install_finished", Dish: ev.Install.Dish, Install: newInstalled(ev.Install)}, true
 	case run.TaskStarted:
-		return event{Type: "task_started", Task: ev.Task.ID(), Dish: ev.Task.Dish.Name, Command: ev.Task.Command()}, true
+		line := event{Type: "task_started", Task: ev.Task.ID(), Dish: ev.Task.Dish.Name, Command: ev.Task.Command()}
+		if ev.Far {
+			line.Place = run.PlaceRemote
+		}
+		return line, true
 	case run.TaskOutput:
 		return event{Type: "task_output", Task: ev.Task.ID(), Stream: streamName(ev.Stream), Text: textOf(ev.Data)}, true
 	case run.TaskFinished:

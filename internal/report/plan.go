@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/run"
 )
 
 // Plan is the document of `bento plan`.
@@ -45,7 +46,10 @@ type planTask struct {
 	Requested  bool     `json:"requested"`
 	// NeverStored tasks run each time: their results are not kept in the cache.
 	NeverStored bool `json:"never_stored,omitempty"`
-	Held        bool `json:"held,omitempty"` // it does not run, whether it is up to date or not
+	// Place: remote for a task with remote = true or "only" that a worker can execute. Unfit says why none can.
+	Place string `json:"place,omitempty" enum:"remote"`
+	Unfit string `json:"unfit,omitempty"`
+	Held  bool   `json:"held,omitempty"` // it does not run, whether it is up to date or not
 }
 
 type planSummary struct {
@@ -66,6 +70,31 @@ const (
 	noAdapter = "no_adapter"
 	noneTask  = "<none>"
 )
+
+// AddPlaces adds where tasks are executed that want to be executed elsewhere. unfit returns why a task cannot be, "" if it can.
+func (p *Plan) AddPlaces(tasks []*plan.Task, unfit func(*plan.Task) string) {
+	places := make(map[string]string) // why not, by id
+	for _, t := range tasks {
+		if t.Where != dish.PlaceHere {
+			places[t.ID()] = unfit(t)
+		}
+	}
+	if len(places) == 0 {
+		return
+	}
+	for _, b := range p.Bentos {
+		for _, d := range b.Dishes {
+			for i := range d.Tasks {
+				t := &d.Tasks[i]
+				if why, wants := places[d.Name+":"+t.Name]; wants && why == "" {
+					t.Place = run.PlaceRemote
+				} else if wants {
+					t.Unfit = why
+				}
+			}
+		}
+	}
+}
 
 // NewPlan makes the document of an evaluated plan.
 // clean are requested tasks that no change concerns.
@@ -172,6 +201,9 @@ func WritePlan(to io.Writer, style Style, doc Plan, verbose bool) {
 			}
 			for _, t := range d.Tasks {
 				writePlanTask(w, style, t)
+				if line := placeLine(t); line != "" && verbose {
+					fmt.Fprintf(w, "       %s\n", style.Dim(PrintableLine(line)))
+				}
 			}
 		}
 	}
@@ -263,6 +295,17 @@ func LeftOutLine(list []dish.LeftOut) string {
 		line += fmt.Sprintf(", %d of test data", tests)
 	}
 	return line + "; bento dish list --left-out"
+}
+
+// placeLine returns a line about where a task is executed, "" for this machine.
+func placeLine(t planTask) string {
+	switch {
+	case t.Unfit != "":
+		return "not on a worker: " + t.Unfit
+	case t.Place != "":
+		return "on a worker"
+	}
+	return ""
 }
 
 func writePlanTask(w io.Writer, style Style, t planTask) {

@@ -49,8 +49,11 @@ type runTask struct {
 	Attempts   int     `json:"attempts"`
 	Flaky      bool    `json:"flaky,omitempty"`
 	Stored     bool    `json:"stored,omitempty"`
-	Remote     bool    `json:"remote,omitempty"`  // a hit whose result has come from the remote cache in this run
-	Stopped    bool    `json:"stopped,omitempty"` // a server that ran until bento ended it
+	Remote     bool    `json:"remote,omitempty"`              // a hit whose result has come from the remote cache in this run
+	Place      string  `json:"place,omitempty" enum:"remote"` // remote: it was executed by a worker of remote.exec
+	QueuedMS   int64   `json:"queued_ms,omitempty"`           // it waited for that worker
+	Reused     bool    `json:"reused,omitempty"`              // the server had the result of that execution already
+	Stopped    bool    `json:"stopped,omitempty"`             // a server that ran until bento ended it
 	Log        string  `json:"log,omitempty"`
 	Output     string  `json:"output_excerpt,omitempty"` // the end of it, of failures
 
@@ -82,6 +85,38 @@ type runSummary struct {
 	DurationMS      int64 `json:"duration_ms"`
 
 	Remote *remoteSummary `json:"remote,omitempty"` // absent if nothing was asked or sent
+
+	RemoteExecution *executionSummary `json:"remote_execution,omitempty"` // absent if no task was to be executed by workers
+}
+
+// executionSummary counts the executions on other machines.
+type executionSummary struct {
+	Tasks  int `json:"tasks"`  // that workers have executed
+	Reused int `json:"reused"` // of these, those whose results the server had already
+	Here   int `json:"here"`   // that were executed on this machine, as no worker could
+}
+
+func executionSummaryOf(r *run.Report) *executionSummary {
+	if r.Far == (run.RemoteExecutions{}) {
+		return nil
+	}
+	return &executionSummary{Tasks: r.Far.Tasks, Reused: r.Far.Cached, Here: r.Far.Here}
+}
+
+// ExecutionLine returns a line about executions on other machines for people, "" if there were none.
+func ExecutionLine(r *run.Report) string {
+	s := executionSummaryOf(r)
+	if s == nil {
+		return ""
+	}
+	line := "remote execution: " + Count(s.Tasks, "task")
+	if s.Reused > 0 {
+		line += fmt.Sprintf(", %d had results there", s.Reused)
+	}
+	if s.Here > 0 {
+		line += fmt.Sprintf(", %d executed here", s.Here)
+	}
+	return line
 }
 
 // remoteSummary is what the remote cache was used for.
@@ -172,6 +207,7 @@ func summarize(r *run.Report) runSummary {
 	s := runSummary{
 		Dishes: len(shown(r.Plan)), Tasks: len(r.Results), Hits: r.Count(run.CacheHit), Built: r.Count(run.Built), Failed: r.Count(run.Failed),
 		Skipped: r.Count(run.Skipped), Installs: len(r.Installs), Remote: remoteSummaryOf(r),
+		RemoteExecution: executionSummaryOf(r),
 	}
 	for _, res := range r.Results {
 		if res.Flaky {
@@ -202,7 +238,7 @@ func newRunTask(r *run.Result) runTask {
 func newTaskRow(r *run.Result) runTask {
 	row := runTask{
 		Name: r.Task.Name, Run: r.Task.Command(), DurationMS: r.Duration.Milliseconds(), Attempts: r.Attempts,
-		Flaky: r.Flaky, Stored: r.Stored, Remote: r.Remote, Stopped: r.Stopped, Log: r.LogPath, Diagnostics: ProblemsOf(r.Diagnostics),
+		Flaky: r.Flaky, Stored: r.Stored, Remote: r.Remote, Place: r.Place, QueuedMS: r.Stay.Queued.Milliseconds(), Reused: r.Stay.Cached, Stopped: r.Stopped, Log: r.LogPath, Diagnostics: ProblemsOf(r.Diagnostics),
 		Outcome: outcome{Kind: string(r.Outcome), Signal: r.Signal, Reason: r.Reason, Message: r.Message},
 	}
 	if r.Key != (cache.Key{}) {

@@ -22,9 +22,11 @@ type Why struct {
 	Inputs      []whyInput      `json:"inputs"`
 	Discovered  []whyInput      `json:"discovered,omitempty"` // see docs/observe.md
 	// WholeLock is the reason why the key includes the whole lockfile and not only the part of the dish.
-	WholeLock string       `json:"whole_lockfile,omitempty"`
-	Against   string       `json:"against,omitempty"` // the key that Changes compares with
-	Changes   []key.Change `json:"changes"`
+	WholeLock string `json:"whole_lockfile,omitempty"`
+	// Remote says whether a worker of remote.exec can execute the task; only with --remote.
+	Remote  *whyRemote   `json:"remote,omitempty"`
+	Against string       `json:"against,omitempty"` // the key that Changes compares with
+	Changes []key.Change `json:"changes"`
 }
 
 // made is the origin of a cached result.
@@ -33,6 +35,29 @@ type made struct {
 	Host       string    `json:"host,omitempty"`
 	DurationMS int64     `json:"duration_ms"`
 	Outputs    int       `json:"outputs"`
+}
+
+// whyRemote says whether a worker can execute a task.
+type whyRemote struct {
+	Wanted bool   `json:"wanted"` // the task has remote = true or "only"
+	Fits   bool   `json:"fits"`
+	Unfit  string `json:"unfit,omitempty"` // the condition that fails
+}
+
+// AddRemote adds whether a worker can execute the task; unfit is the reason why not, "" if one can.
+func (doc *Why) AddRemote(wanted bool, unfit string) {
+	doc.Remote = &whyRemote{Wanted: wanted, Fits: unfit == "", Unfit: unfit}
+}
+
+// line returns the sentence about workers.
+func (r *whyRemote) line() string {
+	switch {
+	case !r.Fits:
+		return "a worker cannot execute it: " + r.Unfit
+	case !r.Wanted:
+		return "a worker can execute it; remote = true lets one"
+	}
+	return "a worker executes it"
 }
 
 type whyIngredient struct {
@@ -113,6 +138,9 @@ func WriteWhy(w io.Writer, style Style, doc Why, all bool) {
 	}
 	if doc.WholeLock != "" {
 		fmt.Fprintf(w, "lockfile all of it counts: %s\n", PrintableLine(doc.WholeLock))
+	}
+	if doc.Remote != nil {
+		fmt.Fprintf(w, "remote   %s\n", PrintableLine(doc.Remote.line()))
 	}
 	if doc.Key == nil && len(doc.Ingredients) == 0 {
 		return // nothing to compare yet: the status says what the key waits for

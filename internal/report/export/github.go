@@ -54,8 +54,10 @@ func Summary(w io.Writer, r *run.Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### bento: %s, %s, %d built, %d failed, %d skipped in %s\n\n", report.Count(len(r.Results), "task"),
 		report.Count(r.Count(run.CacheHit), "hit"), r.Count(run.Built), r.Count(run.Failed), r.Count(run.Skipped), report.Seconds(r.Duration))
-	if line := report.RemoteLine(r); line != "" {
-		b.WriteString(line + "\n\n")
+	for _, line := range []string{report.RemoteLine(r), report.ExecutionLine(r)} {
+		if line != "" {
+			b.WriteString(line + "\n\n")
+		}
 	}
 	b.WriteString("| task | outcome | time | |\n|---|---|---|---|\n")
 	for _, res := range r.Results {

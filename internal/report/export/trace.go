@@ -78,6 +78,9 @@ func jobsOf(r *run.Report) []job {
 		j := job{name: res.Task.ID(), kind: "task", start: res.Started, took: res.Duration, args: map[string]any{
 			"outcome": string(res.Outcome), "exit_code": res.ExitCode, "key": res.Key.String(), "critical": slices.Contains(critical, run.Step{Result: res}),
 		}}
+		if res.Place != "" {
+			j.args["place"], j.args["queued_ms"] = res.Place, res.Stay.Queued.Milliseconds()
+		}
 		if res.Outcome == run.CacheHit {
 			j.kind, j.args["remote"] = "restore", res.Remote
 		}

@@ -203,6 +203,9 @@ func (l *Lines) finished(r *run.Result) {
 		if r.Flaky {
 			rest += fmt.Sprintf("  flaky: %d attempts", r.Attempts)
 		}
+		if r.Place != "" {
+			rest += "  on a worker"
+		}
 		l.quietStatus("built", l.Style.Green, r, rest)
 	case run.Failed:
 		l.failed = append(l.failed, r)
@@ -369,8 +372,10 @@ func (l *Lines) summary(r *run.Report) {
 		return
 	}
 	fmt.Fprintf(l.Out, "%s  %s: %s  %s\n", word, report.Count(len(r.Results), "task"), totals(r), report.Seconds(r.Duration))
-	if line := report.RemoteLine(r); line != "" {
-		fmt.Fprintln(l.Out, line)
+	for _, line := range []string{report.RemoteLine(r), report.ExecutionLine(r)} {
+		if line != "" {
+			fmt.Fprintln(l.Out, line)
+		}
 	}
 }
 

@@ -44,6 +44,7 @@ type row struct {
 	name  string
 	since time.Time
 	last  []byte // the end of its output
+	far   bool   // it is executed on another machine
 }
 
 // Live returns true: rows show the last line of TaskOutput events.
@@ -115,7 +116,8 @@ func (l *Live) note(ev run.Event) {
 	case run.InstallFinished:
 		l.remove(l.find(installName(ev.Install.Dish)))
 	case run.TaskStarted:
-		r := &row{name: ev.Task.ID(), since: time.Now()}
+		l.remove(l.rows[ev.Task]) // it was executed elsewhere, in vain
+		r := &row{name: ev.Task.ID(), since: time.Now(), far: ev.Far}
 		l.rows[ev.Task] = r
 		l.running = append(l.running, r)
 	case run.TaskOutput:
@@ -179,6 +181,9 @@ func (r *row) note(p []byte) {
 
 // line returns the last line of the output that is not blank.
 func (r *row) line() string {
+	if r.far {
+		return "on a worker"
+	}
 	lines := strings.FieldsFunc(plain(strings.ToValidUTF8(string(r.last), "�")), func(c rune) bool { return c == '\n' || c == '\r' })
 	for i := len(lines) - 1; i >= 0; i-- {
 		if text := strings.TrimSpace(report.PrintableLine(lines[i])); text != "" {

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bentobuild/bento/cache/remote/servertest"
+)
+
+// TestRemoteExecutionPage follows the walk-through of docs/remote-execution.md.
+func TestRemoteExecutionPage(t *testing.T) {
+	t.Parallel()
+	address := servertest.Workers(t).GRPC
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "remote-execution.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, page, _ := strings.Cut(string(text), "## Try it on one machine")
+	block := func(after string) string {
+		_, rest, found := strings.Cut(page, after+"\n\n")
+		code, _, _ := strings.Cut(rest, "\n\n")
+		if !found {
+			t.Fatalf("the page lacks %q", after)
+		}
+		return strings.ReplaceAll("\n"+code, "\n    ", "\n")
+	}
+	root := t.TempDir()
+	write(t, root, "bento.toml", strings.Replace(block("bento.toml names it:"), "127.0.0.1:8980", address, 1))
+	write(t, root, "hello/dish.toml", block("has a task:"))
+	ran := ""
+	for _, line := range strings.Split(strings.TrimSpace(block("Then:")), "\n") {
+		words := strings.Fields(strings.TrimPrefix(line, "$ bento "))
+		cmd := exec.Command(builtBento(t), words...)
+		cmd.Dir, cmd.Env = root, append(os.Environ(), "BENTO_CACHE_DIR="+t.TempDir())
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", line, err, out)
+		}
+		ran += string(out)
+	}
+	for _, want := range []string{"executes tasks", "on a worker", "remote execution: 1 task\n", "a worker executes it"} {
+		if !strings.Contains(ran, want) {
+			t.Errorf("the commands do not print %q:\n%s", want, ran)
+		}
+	}
+	if made, _ := os.ReadFile(filepath.Join(root, "hello/out/text")); string(made) != "hello from /w/hello\n" {
+		t.Errorf("made %q", made)
+	}
+}

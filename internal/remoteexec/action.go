@@ -1,0 +1,211 @@
+package remoteexec
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/cache/remote"
+	"github.com/bentobuild/bento/cache/remote/reapi"
+	"github.com/bentobuild/bento/internal/action"
+	"github.com/bentobuild/bento/internal/key"
+)
+
+// The directories of an input root.
+const (
+	workspaceDir = "w"
+	homeDir      = "home"
+	tempDir      = "tmp"
+	linksDir     = "links" // outputs that are links, by their paths
+)
+
+// wired is an action with its blobs, by their digests on the wire.
+type wired struct {
+	digest remote.Digest
+	blobs  map[remote.Digest]source
+}
+
+// source is where a blob is.
+type source struct {
+	data []byte
+	file string // relative to the workspace, in place of data
+}
+
+func (w *wired) add(data []byte) remote.Digest {
+	d := remote.Sum(data)
+	w.blobs[d] = source{data: data}
+	return d
+}
+
+// action returns the action of a command.
+func (x *Executor) action(ctx context.Context, c *action.Command) (*wired, error) {
+	w := &wired{blobs: make(map[remote.Digest]source)}
+	t := &directory{}
+	for _, dir := range []string{homeDir, tempDir, linksDir} {
+		t.enter(dir)
+	}
+	at, err := x.inside(c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	t.enterAll(path.Join(workspaceDir, at))
+	for f := range c.Inputs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := x.addInput(w, t, f); err != nil {
+			return nil, err
+		}
+	}
+	script, err := x.script(c, at)
+	if err != nil {
+		return nil, err
+	}
+	command := reapi.Command{Argv: append([]string{"/bin/sh", "-c", script, "sh"}, x.words(c)...), Outputs: []string{linksDir}, Properties: x.o.Properties}
+	for _, p := range roots(c) {
+		command.Outputs = append(command.Outputs, path.Join(workspaceDir, p))
+	}
+	a := reapi.Action{Command: w.add(command.Encode()), Root: t.wire(w), Timeout: c.Timeout, Properties: x.o.Properties}
+	w.digest = w.add(a.Encode())
+	return w, nil
+}
+
+// roots returns the paths at or below which the outputs of a command are: what servers look for.
+func roots(c *action.Command) []string {
+	if c.Outputs == nil {
+		return nil
+	}
+	return c.Outputs.Roots()
+}
+
+// inside returns a path of the workspace relative to its root, with slashes.
+func (c *Cluster) inside(p string) (string, error) {
+	rel, err := filepath.Rel(c.o.Root, p)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", fmt.Errorf("%q is outside of the workspace", p)
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+// addInput adds an input file to the tree.
+func (c *Cluster) addInput(w *wired, t *directory, f key.File) error {
+	if !filepath.IsLocal(f.Path) {
+		return fmt.Errorf("its input %q is outside of the workspace", f.Path)
+	}
+	if f.Target != "" {
+		t.put(path.Join(workspaceDir, f.Path), node{target: f.Target})
+		return nil
+	}
+	wire, err := c.sums.wire(filepath.Join(c.o.Root, filepath.FromSlash(f.Path)), f.Sum)
+	if err != nil {
+		return fmt.Errorf("its input %q: %w", f.Path, err)
+	}
+	if _, known := w.blobs[wire]; !known {
+		w.blobs[wire] = source{file: f.Path}
+	}
+	t.put(path.Join(workspaceDir, f.Path), node{digest: wire, exec: f.Exec})
+	return nil
+}
+
+// words returns the command's words for a worker. A program in the workspace is there, too.
+func (c *Cluster) words(cmd *action.Command) []string {
+	words := slices.Clone(cmd.Words)
+	if p, err := c.inside(words[0]); err == nil && filepath.IsAbs(words[0]) {
+		at, _ := c.inside(cmd.Dir)
+		if rel, err := filepath.Rel(filepath.FromSlash("/"+at), filepath.FromSlash("/"+p)); err == nil {
+			words[0] = "./" + filepath.ToSlash(rel)
+		}
+	}
+	return words
+}
+
+// script returns the line of the shell that executes the words on a worker: it sets the variables that have absolute paths,
+// and moves outputs that are links out of the way of servers.
+func (x *Executor) script(c *action.Command, at string) (string, error) {
+	env := adapters.Environ(nil)
+	if c.Keyed != nil {
+		env = c.Keyed()
+	}
+	env = env.With(map[string]string{"PATH": x.searched(adapters.Environ(c.Env).Get("PATH"))})
+	var b strings.Builder
+	b.WriteString("r=${PWD%/}; PWD=$r/" + workspaceDir + "\n")
+	fmt.Fprintf(&b, "export PWD HOME=\"$r/%s\" TMPDIR=\"$r/%s\"\n", homeDir, tempDir)
+	for _, kv := range env {
+		name, value, _ := strings.Cut(kv, "=")
+		if !isName(name) {
+			return "", fmt.Errorf("no shell can set its variable %q", name)
+		}
+		fmt.Fprintf(&b, "export %s=%s\n", name, x.quoted(value))
+	}
+	fmt.Fprintf(&b, "cd \"$r\"/%s || exit 126\n", quote(path.Join(workspaceDir, at)))
+	b.WriteString("\"$@\"\ns=$?\n")
+	for _, p := range roots(c) {
+		from, to := quote(path.Join(workspaceDir, p)), quote(path.Join(linksDir, p))
+		fmt.Fprintf(&b, "if [ -L \"$r\"/%s ]; then mkdir -p \"$r\"/%s && mv \"$r\"/%s \"$r\"/%s; fi\n", from, quote(path.Dir(path.Join(linksDir, p))), from, to)
+	}
+	b.WriteString("exit $s")
+	return b.String(), nil
+}
+
+// searched returns the directories of PATH that a worker may have: not those of the user. Those of the workspace stay.
+func (c *Cluster) searched(list string) string {
+	var kept []string
+	for _, dir := range filepath.SplitList(list) {
+		_, err := c.inside(dir)
+		if filepath.IsAbs(dir) && (err == nil || !below(dir, c.o.Home)) {
+			kept = append(kept, dir)
+		}
+	}
+	return strings.Join(kept, ":")
+}
+
+// below reports whether a path is a directory or in it.
+func below(p, dir string) bool {
+	rel, err := filepath.Rel(dir, p)
+	return dir != "" && err == nil && filepath.IsLocal(rel)
+}
+
+// quoted returns a value as a word of the shell, with the worker's path of the workspace in place of the one here.
+func (c *Cluster) quoted(value string) string {
+	var b strings.Builder
+	for {
+		at := indexPath(value, c.o.Root)
+		if at < 0 {
+			return b.String() + quote(value)
+		}
+		b.WriteString(quote(value[:at]) + "\"$r\"/" + workspaceDir)
+		value = value[at+len(c.o.Root):]
+	}
+}
+
+// indexPath returns where a text has a path, and not only the beginning of another one; -1 if it does not.
+func indexPath(text, p string) int {
+	from := 0
+	for {
+		at := strings.Index(text[from:], p)
+		if at < 0 {
+			return -1
+		}
+		at += from
+		if end := at + len(p); end == len(text) || strings.IndexByte("/:;, \"'", text[end]) >= 0 {
+			return at
+		}
+		from = at + len(p)
+	}
+}
+
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// isName reports whether a shell can set a variable of this name.
+func isName(s string) bool {
+	for i, c := range []byte(s) {
+		if c != '_' && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
