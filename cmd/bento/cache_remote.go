@@ -68,15 +68,13 @@ func (s *session) cachePull(ctx context.Context, sel selection) error {
 		return err
 	}
 	defer w.close()
-	r, err := s.remoteOf(w)
+	t, err := s.tierOf(w, func(r *kit.Remote) (bool, string) {
+		return r.Read, "nothing can be pulled: " + cmp.Or(r.Why.Read, "cache.mode does not allow it; add --cache remote:r")
+	})
 	if err != nil {
 		return err
 	}
-	t := r.Tier(w.Workspace)
-	if t == nil || !t.Reads() {
-		return notFound("remote_unused", "nothing can be pulled: "+cmp.Or(r.Why.Read, "cache.mode does not allow it; add --cache remote:r"), "bento cache status shows what the remote cache is used for")
-	}
-	w.remote, w.env.Remote = t, t
+	w.env.Remote = t
 	p, err := s.planRun(ctx, w, sel)
 	if err != nil {
 		return err
@@ -96,9 +94,27 @@ func (s *session) remoteOf(w *opened) (*kit.Remote, error) {
 	r, problems := kit.FindRemote(s.host(), w.Config, w.Mode)
 	s.writeProblems(problems)
 	if r == nil {
-		return nil, notFound("no_remote_cache", "no remote cache is configured", "set [cache] remote in bento.toml, or $BENTO_REMOTE")
+		return nil, errNoRemote()
 	}
 	return r, nil
+}
+
+func errNoRemote() error {
+	return notFound("no_remote_cache", "no remote cache is configured", "set [cache] remote in bento.toml, or $BENTO_REMOTE")
+}
+
+// tierOf connects the workspace with its remote cache, for a command that needs it. used reports whether it may be used
+// as the command does, and why it may not.
+func (s *session) tierOf(w *opened, used func(*kit.Remote) (bool, string)) (*tier.Tier, error) {
+	r, err := s.remoteOf(w)
+	if err != nil {
+		return nil, err
+	}
+	may, why := used(r)
+	if w.remote = r.Tier(w.Workspace); w.remote == nil || !may {
+		return nil, notFound("remote_unused", why, "bento cache status shows what the remote cache is used for")
+	}
+	return w.remote, nil
 }
 
 // cachePush sends what waits.
@@ -108,15 +124,12 @@ func (s *session) cachePush(ctx context.Context) error {
 		return err
 	}
 	defer w.close()
-	r, err := s.remoteOf(w)
+	t, err := s.tierOf(w, func(r *kit.Remote) (bool, string) {
+		return r.Write, "nothing can be sent: " + cmp.Or(r.Why.Write, "cache.mode does not allow it; add --cache remote:rw")
+	})
 	if err != nil {
 		return err
 	}
-	t := r.Tier(w.Workspace)
-	if t == nil || !t.Writes() {
-		return notFound("remote_unused", "nothing can be sent: "+cmp.Or(r.Why.Write, "cache.mode does not allow it; add --cache remote:rw"), "bento cache status shows what the remote cache is used for")
-	}
-	defer t.Close()
 	left := t.Push(ctx)
 	s.writeProblems(t.Problems())
 	if left.Left > 0 && ctx.Err() == nil {

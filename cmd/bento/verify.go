@@ -32,25 +32,39 @@ import (
 
 func verifyCommand(s *session) *cobra.Command {
 	var sel selection
+	far, sample := false, defaultSample
 	cmd := &cobra.Command{
 		Use: "verify [TARGET|TASK…]", GroupID: "run",
 		Annotations: traits{Flags: []string{"jobs", "report-file"}}.annotations(),
 		Short:       "Find what the keys of tasks do not hold",
 		Long: "Find what the keys of tasks do not hold: execute tasks twice, each time in a fresh copy of\nthe files that git does not ignore, with another directory, time zone, locale and umask, and\n" +
-			"compare the outputs. Without TARGET or TASK, these are the tasks of bento ci whose results are\nstored. The exit code is 1 if there are findings.",
-		Example: "  bento verify\n  bento verify api\n  bento verify api:build --json\n  bento verify --report-file verify.sarif",
+			"compare the outputs. Without TARGET or TASK, these are the tasks of bento ci whose results are\nstored. The exit code is 1 if there are findings.\n\nWith --remote, compare the results that the remote cache has with those of an execution here, and\nwhere they differ with those of a second one.",
+		Example: "  bento verify\n  bento verify api\n  bento verify api:build --json\n  bento verify --report-file verify.sarif\n  bento verify --remote --sample 5",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sel.names = append([]string{}, args...)
-			return s.verifyTasks(cmd.Context(), sel)
+			switch {
+			case cmd.Flags().Changed("sample") && !far:
+				return usageError("--sample is a flag of bento verify --remote", "add --remote")
+			case sample < 0:
+				return usageError(fmt.Sprintf("--sample is %d, want 0 or more", sample), "--sample 0 compares all results")
+			}
+			return s.verifyTasks(cmd.Context(), sel, func(ctx context.Context, v *verification) error {
+				if far {
+					return v.verifyRemote(ctx, sample)
+				}
+				return v.verifyTwice(ctx)
+			})
 		},
 	}
+	cmd.Flags().BoolVar(&far, "remote", false, "compare results of the remote cache with executions")
+	cmd.Flags().IntVar(&sample, "sample", defaultSample, "with --remote: how many results to compare, chosen by chance; 0 for all")
 	addSelection(cmd, &sel)
 	return cmd
 }
 
-// verifyTasks executes the selected tasks twice and reports what their keys do not hold.
-func (s *session) verifyTasks(ctx context.Context, sel selection) error {
+// verifyTasks opens the workspace and lets do verify the selected tasks.
+func (s *session) verifyTasks(ctx context.Context, sel selection, do func(context.Context, *verification) error) error {
 	if err := s.checkFiles(); err != nil {
 		return err
 	}
@@ -71,13 +85,26 @@ func (s *session) verifyTasks(ctx context.Context, sel selection) error {
 		return err
 	}
 	defer v.remove()
+	return do(ctx, v)
+}
+
+// verifyTwice executes the tasks twice and reports what their keys do not hold.
+func (v *verification) verifyTwice(ctx context.Context) error {
 	for i := range v.rounds {
-		fmt.Fprintf(s.err, "bento: verify: execution %d of %d, %s\n", i+1, len(v.rounds), report.Count(len(v.tasks), "task"))
+		fmt.Fprintf(v.s.err, "bento: verify: execution %d of %d, %s\n", i+1, len(v.rounds), report.Count(len(v.tasks), "task"))
+		if err := v.prepare(ctx, &v.rounds[i]); err != nil {
+			return err
+		}
 		if err := v.execute(ctx, &v.rounds[i]); err != nil {
 			return err
 		}
 	}
 	findings := v.findings()
+	return v.publish(ctx, v.document(findings), findings)
+}
+
+// document returns the document of the first execution.
+func (v *verification) document(findings []verify.Finding) report.Verify {
 	outputs, unseen := make(map[string]int), make(map[string][]string)
 	for id, seen := range v.rounds[0].seen {
 		outputs[id] = len(seen.Outputs)
@@ -85,7 +112,12 @@ func (s *session) verifyTasks(ctx context.Context, sel selection) error {
 			unseen[id] = seen.Used.Unseen
 		}
 	}
-	doc := report.NewVerify(v.tasks, outputs, unseen, findings, observe.Offered() == "")
+	return report.NewVerify(v.tasks, outputs, unseen, findings, observe.Offered() == "")
+}
+
+// publish prints the document and writes the reports.
+func (v *verification) publish(ctx context.Context, doc report.Verify, findings []verify.Finding) error {
+	s := v.s
 	for _, name := range s.flags.reportFiles {
 		s.writeFile(ctx, name, func(out io.Writer) error {
 			if strings.HasSuffix(name, ".sarif") || strings.HasSuffix(name, ".sarif.json") {
@@ -254,30 +286,35 @@ func (v *verification) prepare(ctx context.Context, r *round) error {
 // betweenRounds is the least time between the rounds: outputs with the time in seconds differ then.
 const betweenRounds = 1100 * time.Millisecond
 
-// execute executes the tasks once.
-func (v *verification) execute(ctx context.Context, r *round) error {
-	if err := v.prepare(ctx, r); err != nil {
-		return err
-	}
-	temp := filepath.Join(r.dir, "tmp")
-	r.env["BENTO_CACHE_DIR"], r.env["TMPDIR"], r.env["BENTO_WORKSPACE_ROOT"] = filepath.Join(r.dir, "cache"), temp, ""
-	s := &session{process: v.s.process, flags: v.s.flags, style: v.s.style, command: v.s.command}
+// open opens the copy of a round for a plan of the tasks, with a cache in a directory of the round. The caller calls end.
+func (v *verification) open(ctx context.Context, r *round, cacheDir string) (s *session, w *opened, p *plan.Plan, err error) {
+	r.env["BENTO_CACHE_DIR"], r.env["TMPDIR"], r.env["BENTO_WORKSPACE_ROOT"] = filepath.Join(r.dir, cacheDir), filepath.Join(r.dir, "tmp"), ""
+	s = &session{process: v.s.process, flags: v.s.flags, style: v.s.style, command: v.s.command}
 	s.environ, s.out, s.err, s.columns, s.heap = v.s.environ.With(r.env), io.Discard, io.Discard, nil, nil
 	s.flags.json, s.flags.verbose, s.flags.cache = false, false, "local:rw"
-	defer s.end()
-	w, err := s.openAt(ctx, place{root: r.root, cwd: r.root, all: true}, nil)
-	if err != nil {
-		return err
+	if w, err = s.openAt(ctx, place{root: r.root, cwd: r.root, all: true}, nil); err != nil {
+		s.end()
+		return nil, nil, nil, err
 	}
-	defer w.close()
 	sel := selection{Request: plan.Request{AllowEmpty: true}}
 	for _, t := range v.tasks {
 		sel.Tasks = append(sel.Tasks, t.ID())
 	}
-	p, err := s.planRun(ctx, w, sel)
+	if p, err = s.planRun(ctx, w, sel); err != nil {
+		w.close()
+		s.end()
+	}
+	return s, w, p, err
+}
+
+// execute executes the tasks once, in the copy of a round.
+func (v *verification) execute(ctx context.Context, r *round) error {
+	s, w, p, err := v.open(ctx, r, "cache")
 	if err != nil {
 		return err
 	}
+	defer s.end()
+	defer w.close()
 	for _, t := range p.Tasks {
 		t.Observe, t.Sandbox = dish.ObserveAlways, dish.SandboxNone
 	}

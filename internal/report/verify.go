@@ -16,12 +16,21 @@ type Verify struct {
 	Observed bool            `json:"observed"`
 	Tasks    []VerifiedTask  `json:"tasks"`
 	Findings []VerifyFinding `json:"findings"`
+	// Remote is the remote cache whose results were compared, with --remote.
+	Remote *VerifiedRemote `json:"remote,omitempty"`
+}
+
+// VerifiedRemote is a remote cache whose results were compared.
+type VerifiedRemote struct {
+	URL      string `json:"url"`
+	Found    int    `json:"found"`    // tasks whose results it has, as far as their keys were known before an execution
+	Compared int    `json:"compared"` // results
 }
 
 // VerifiedTask is one verified task.
 type VerifiedTask struct {
 	Task     string   `json:"task"`
-	Status   string   `json:"status" enum:"verified,findings,failed,not_run"`
+	Status   string   `json:"status" enum:"verified,findings,failed,not_run,no_result"`
 	Outputs  int      `json:"outputs"`          // the number of compared outputs
 	Unseen   []string `json:"unseen,omitempty"` // why not all that it used was seen
 	Findings int      `json:"findings"`
@@ -29,7 +38,7 @@ type VerifiedTask struct {
 
 // VerifyFinding is one thing that the key of a task does not hold.
 type VerifyFinding struct {
-	Kind    string         `json:"kind" enum:"undeclared_read,undeclared_write,host_file,absolute_path,not_reproducible,failed"`
+	Kind    string         `json:"kind" enum:"undeclared_read,undeclared_write,host_file,absolute_path,not_reproducible,failed,remote_differs"`
 	Task    string         `json:"task"`
 	Path    string         `json:"path,omitempty"`
 	Message string         `json:"message"`
@@ -99,6 +108,9 @@ func WriteVerify(w io.Writer, style Style, doc Verify) {
 	}
 	if !doc.Observed {
 		fmt.Fprintln(w, "only outputs were compared: this system does not show what tasks use")
+	}
+	if r := doc.Remote; r != nil {
+		fmt.Fprintf(w, "%s of %s compared; it has %s of the selected tasks\n", Count(r.Compared, "result"), PrintableLine(r.URL), Count(r.Found, "result"))
 	}
 	fmt.Fprintf(w, "%s, %s\n", Count(len(doc.Tasks), "task"), Count(len(doc.Findings), "finding"))
 }

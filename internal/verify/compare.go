@@ -18,35 +18,67 @@ const maxCompared = 256 << 20
 // varied names what differs between the two executions.
 const varied = "the directory, $TMPDIR, time, time zone, locale or umask"
 
-// Compare returns what differs between the outputs of two executions of t. One of them may be a stored result: its Places
-// are unknown then.
-func Compare(t *plan.Task, a, b Execution) (list []Finding) {
+// Compare returns what differs between the outputs of two executions of t.
+func Compare(t *plan.Task, a, b Execution) []Finding {
+	return compare(t, a, b, words{
+		kind:  Different,
+		one:   func(o *cache.Output, _ bool) string { return fmt.Sprintf("only one of two executions made %q", o.Path) },
+		other: "has another kind, target or mode in the second of two executions", content: "differs between two executions",
+		hint: "it depends on " + varied + ", or on chance", nameHint: "its name depends on " + varied + ", or on chance", modeHint: "it depends on " + varied,
+	})
+}
+
+// CompareStored returns what differs between the outputs of an execution of t and those of its result in the remote cache.
+func CompareStored(t *plan.Task, a, stored Execution) []Finding {
+	const hint = "a bento that may write there replaces the result: run the task with --no-cache --cache remote:rw; see remote_keys for whose results are used"
+	return compare(t, a, stored, words{
+		kind: Stored,
+		one: func(o *cache.Output, mine bool) string {
+			if mine {
+				return fmt.Sprintf("the result in the remote cache lacks %q", o.Path)
+			}
+			return fmt.Sprintf("the result in the remote cache has %q, which the task does not make", o.Path)
+		},
+		other: "has another kind, target or mode in the result of the remote cache", content: "differs from the result in the remote cache",
+		hint: hint, nameHint: hint, modeHint: hint,
+	})
+}
+
+// words are those for the differences between two executions.
+type words struct {
+	kind                     Kind
+	one                      func(o *cache.Output, first bool) string // of an output that only the first, or only the second has
+	other, content           string
+	hint, nameHint, modeHint string
+}
+
+func compare(t *plan.Task, a, b Execution, w words) (list []Finding) {
 	add := func(kind Kind, p, message, hint string) {
 		list = append(list, Finding{Kind: kind, Task: t, Path: p, Message: message, Hint: hint})
 	}
-	first, second := listed(a.Outputs), make(map[string]*cache.Output, len(b.Outputs))
+	second := make(map[string]*cache.Output, len(b.Outputs))
 	for _, o := range listed(b.Outputs) {
 		second[o.Path] = o
 	}
-	for _, o := range first {
+	for _, o := range listed(a.Outputs) {
 		other := second[o.Path]
 		delete(second, o.Path)
 		switch {
 		case other == nil:
-			add(Different, o.Path, fmt.Sprintf("only one of two executions made %q", o.Path), "its name depends on "+varied+", or on chance")
+			add(w.kind, o.Path, w.one(o, true), w.nameHint)
 		case o.Kind != other.Kind || o.Target != other.Target || o.Kind == cache.File && key.Executable(o.Mode) != key.Executable(other.Mode):
-			add(Different, o.Path, fmt.Sprintf("%q has another kind, target or mode in the second of two executions", o.Path), "it depends on "+varied)
+			add(w.kind, o.Path, fmt.Sprintf("%q %s", o.Path, w.other), w.modeHint)
 		case o.Kind == cache.File:
 			if place := placeIn(a, o); place != "" {
 				add(Absolute, o.Path, fmt.Sprintf("%q holds the directory in which it was made", o.Path),
 					"let the tool write relative paths (such as -trimpath, -ffile-prefix-map, --remap-path-prefix); else the result is wrong elsewhere")
 			} else if o.Digest != other.Digest {
-				add(Different, o.Path, fmt.Sprintf("%q differs between two executions%s", o.Path, where(a, b, o, other)), "it depends on "+varied+", or on chance")
+				add(w.kind, o.Path, fmt.Sprintf("%q %s%s", o.Path, w.content, where(a, b, o, other)), w.hint)
 			}
 		}
 	}
-	for p := range second {
-		add(Different, p, fmt.Sprintf("only one of two executions made %q", p), "its name depends on "+varied+", or on chance")
+	for _, o := range second {
+		add(w.kind, o.Path, w.one(o, false), w.nameHint)
 	}
 	return Sort(list)
 }

@@ -30,6 +30,7 @@ const (
 	Absolute  Kind = "absolute_path"    // an output names the directory in which it was made
 	Different Kind = "not_reproducible" // an output differs between the executions
 	Failed    Kind = "failed"           // the task fails from its inputs alone
+	Stored    Kind = "remote_differs"   // an output differs from that of the result in the remote cache
 )
 
 // Finding is one thing that the key of a task does not hold.
@@ -41,7 +42,7 @@ type Finding struct {
 	Hint    string // where to declare it
 }
 
-// Execution is one execution of a task in a fresh directory.
+// Execution is one execution of a task in a fresh directory, or a stored result, whose Places are unknown.
 type Execution struct {
 	Outputs []cache.Output
 	// Open opens the content of an output that is a file.
