@@ -40,7 +40,7 @@ func TestInterruptComesFirst(t *testing.T) {
 		// A job of a shell ignores SIGINT: it gets SIGTERM once the shell has exited, without the grace.
 		"a job":                 {"sleep 1000 & trap 'exit 7' INT; echo ready; wait", time.Minute, 7, false},
 		"a job of its own":      {"setsid sleep 1000 & trap 'exit 7' INT; echo ready; wait", time.Minute, 7, false},
-		"a job that ignores it": {"(trap '' TERM; sleep 1000; sleep 1000) & trap 'exit 7' INT; echo ready; wait", 300 * time.Millisecond, 7, true},
+		"a job that ignores it": {"trap 'exit 7' INT; (trap '' TERM; echo ready; sleep 1000; sleep 1000) & wait", 300 * time.Millisecond, 7, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
