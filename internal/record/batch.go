@@ -215,7 +215,7 @@ func (r *Recorder) differences(then, now []tree.Entry) (list []difference) {
 			now = now[1:]
 		default:
 			if !now[0].Same(&then[0]) {
-				if equal := r.holds(then[0], now[0]); !equal || touched(then[0], now[0]) {
+				if equal := r.holds(then[0], now[0]); !equal || r.touched(then[0], now[0]) {
 					list = append(list, difference{path: then[0].Path, equal: equal})
 				}
 			}

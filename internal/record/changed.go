@@ -37,7 +37,7 @@ func (x *Execution) inputChanged() difference {
 		if err != nil || !x.equal(now, x.Ev.Inputs[i]) {
 			return difference{path: then.Path}
 		}
-		if touched(then, now) && !x.mayRewrite(then.Path) {
+		if x.touched(then, now) && !x.mayRewrite(then.Path) {
 			return difference{path: then.Path, equal: true}
 		}
 	}
@@ -46,7 +46,7 @@ func (x *Execution) inputChanged() difference {
 		if err != nil || !x.holds(then, now) {
 			return difference{path: then.Path}
 		}
-		if touched(then, now) && !x.mayRewrite(then.Path) {
+		if x.touched(then, now) && !x.mayRewrite(then.Path) {
 			return difference{path: then.Path, equal: true}
 		}
 	}
@@ -114,7 +114,7 @@ func (r *Recorder) holds(then, now tree.Entry) bool {
 		return false
 	}
 	if now.Kind == tree.Link {
-		return !touched(then, now) // its former target is unknown
+		return !r.touched(then, now) // its former target is unknown
 	}
 	before, err := r.Tree.Index().Sum(then)
 	after, nerr := r.Tree.Index().Sum(now)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/tree"
@@ -95,5 +96,41 @@ func TestIsMade(t *testing.T) {
 		if got := r.isMade(&c.o, now); got != c.want {
 			t.Errorf("%+v: %v, want %v", c.o, got, c.want)
 		}
+	}
+}
+
+// The times that bento sets are no write, and what is written after that is one.
+func TestRetimedIsNotTouched(t *testing.T) {
+	root := t.TempDir()
+	path := filepath.Join(root, "f")
+	if err := os.WriteFile(path, []byte("one"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tr, err := tree.Walk(t.Context(), root, &tree.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Recorder{Root: root, Tree: tr}
+	stat := func() tree.Entry {
+		e, err := tr.Stat("f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	then := stat()
+	for i := range 2 {
+		if failed, err := r.Retime([]string{"f", "gone"}, time.Unix(int64(1000+i), 0)); failed != "gone" || err == nil {
+			t.Fatal(failed, err)
+		}
+		if now := stat(); r.touched(then, now) || !touched(then, now) {
+			t.Errorf("set %d times: %+v, %+v", i+1, then, now)
+		}
+	}
+	if err := os.Chtimes(path, time.Unix(7, 0), time.Unix(7, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if !r.touched(then, stat()) {
+		t.Error("times that another process set count as set by bento")
 	}
 }

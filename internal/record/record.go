@@ -43,6 +43,7 @@ type Recorder struct {
 	reader    outputs.Reader
 	listings  listings
 	upstreams upstreams
+	retimed   retimed
 }
 
 // Execution is one execution of a task. The caller calls Prepare before the command, Collect

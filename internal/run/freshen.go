@@ -20,7 +20,7 @@ func (e *engine) freshen(ctx context.Context, n *node) {
 		return
 	}
 	failed := ""
-	if p, err := outputs.Touch(e.env.Root, paths, time.Now()); err != nil {
+	if p, err := e.recorder.Retime(paths, time.Now()); err != nil {
 		failed = fmt.Sprintf("%q has new content with an old time, which its tool may not see, and its time cannot be set: %v", p, err)
 	}
 	var dishes []*dish.Dish
