@@ -287,12 +287,12 @@ func (v *verification) prepare(ctx context.Context, r *round) error {
 const betweenRounds = 1100 * time.Millisecond
 
 // open opens the copy of a round for a plan of the tasks, with a cache in a directory of the round. The caller calls end.
-func (v *verification) open(ctx context.Context, r *round, cacheDir string) (s *session, w *opened, p *plan.Plan, err error) {
+func (v *verification) open(ctx context.Context, r *round, cacheDir string, reporter run.Reporter) (s *session, w *opened, p *plan.Plan, err error) {
 	r.env["BENTO_CACHE_DIR"], r.env["TMPDIR"], r.env["BENTO_WORKSPACE_ROOT"] = filepath.Join(r.dir, cacheDir), filepath.Join(r.dir, "tmp"), ""
 	s = &session{process: v.s.process, flags: v.s.flags, style: v.s.style, command: v.s.command}
 	s.environ, s.out, s.err, s.columns, s.heap = v.s.environ.With(r.env), io.Discard, io.Discard, nil, nil
 	s.flags.json, s.flags.verbose, s.flags.cache = false, false, "local:rw"
-	if w, err = s.openAt(ctx, place{root: r.root, cwd: r.root, all: true}, nil); err != nil {
+	if w, err = s.openAt(ctx, place{root: r.root, cwd: r.root, all: true}, reporter); err != nil {
 		s.end()
 		return nil, nil, nil, err
 	}
@@ -309,7 +309,7 @@ func (v *verification) open(ctx context.Context, r *round, cacheDir string) (s *
 
 // execute executes the tasks once, in the copy of a round.
 func (v *verification) execute(ctx context.Context, r *round) error {
-	s, w, p, err := v.open(ctx, r, "cache")
+	s, w, p, err := v.open(ctx, r, "cache", nil)
 	if err != nil {
 		return err
 	}

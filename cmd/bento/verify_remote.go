@@ -106,7 +106,9 @@ func (c *remoteCheck) has(t *plan.Task) bool { return c.keys[t.ID()] != (cache.K
 func (c *remoteCheck) pull(ctx context.Context) (pending map[string]bool, err error) {
 	r := &c.rounds[0]
 	removeTree(filepath.Join(r.root, state.Name))
-	s, w, p, err := c.open(ctx, r, farDir)
+	lines := c.s.lines()
+	lines.Brief = true
+	s, w, p, err := c.open(ctx, r, farDir, lines)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +117,6 @@ func (c *remoteCheck) pull(ctx context.Context) (pending map[string]bool, err er
 	w.remote = c.remote.Tier(w.Workspace)
 	w.env.Remote = w.remote
 	pulled, err := run.Pull(ctx, w.env, p, cmp.Or(w.Config.Defaults.Observe, dish.ObserveNever))
-	c.s.writeProblems(w.remote.Problems())
 	switch {
 	case err != nil:
 		return nil, err
