@@ -68,8 +68,10 @@ type defaults struct {
 	FailFast    bool
 	InheritEnv  bool         // env = "inherit"
 	Observe     dish.Observe // "": never
-	Sandbox     dish.Sandbox // "": none
-	PassEnv     []string     // NAME or PREFIX_*
+	// ObservedOutputs is the default of tasks for which dish.toml lists no outputs.
+	ObservedOutputs bool
+	Sandbox         dish.Sandbox // "": none
+	PassEnv         []string     // NAME or PREFIX_*
 }
 
 // Bento is one selection of dishes.

@@ -26,6 +26,7 @@ type TaskSettings struct {
 
 	Inputs           *[]Glob // nil: inherited
 	Outputs          *[]Glob
+	ObservedOutputs  bool    // in place of Outputs
 	WorkspaceOutputs *[]Glob // relative to the root
 	Rewrites         *[]Glob // inputs that the task may change
 	Leaves           []Glob  // caches that the task leaves

@@ -92,7 +92,7 @@ func (e *Evaluator) follows(ev *Evaluation) bool {
 	t := ev.Task
 	return e.clock.ran > e.clock.looked[t.Dish.Path] && slices.ContainsFunc(t.Deps, func(d plan.Dep) bool {
 		on := e.last(d.Task)
-		return on != nil && on.executed && d.Task.Dish != t.Dish && (ev.Status == Hit || len(d.Task.Outputs) == 0)
+		return on != nil && on.executed && d.Task.Dish != t.Dish && (ev.Status == Hit || !d.Task.HasOutputs())
 	})
 }
 

@@ -144,19 +144,28 @@ func (e *Evaluator) ownerOf(p string) *ownership {
 // makes p instead.
 func (f Files) Maker(p string) (maker *plan.Task, derived bool) {
 	own := f.e.ownerOf(p)
-	if own == nil || !own.IsOutput(p) {
+	if own == nil {
 		return nil, false
 	}
+	if t := f.finder(own, p); t != nil || !own.IsOutput(p) {
+		return t, false
+	}
 	for _, t := range own.Tasks {
-		globs := make([]string, len(t.Outputs))
-		for i, o := range t.Outputs {
-			globs[i] = o.Glob
-		}
-		if set, err := tree.CompileSet(t.Dish.Path, globs); err == nil && set.Match(p) {
+		if set, err := tree.CompileSet(t.Dish.Path, outputGlobs(t)); err == nil && set.Match(p) {
 			return t, false
 		}
 	}
 	return nil, true
+}
+
+// finder returns the task of a dish that was observed to make p, nil for none.
+func (f Files) finder(own *ownership, p string) *plan.Task {
+	for _, t := range own.Tasks {
+		if t.FindsOutputs() && f.e.history.Of(t).Made(p) {
+			return t
+		}
+	}
+	return nil
 }
 
 // Excludes reports whether a negated glob of the inputs of t excludes p.

@@ -28,7 +28,7 @@ type LastRun struct {
 	Key        cache.Key
 	Unstored   bool          // the result of the execution was not stored in the cache
 	Duration   time.Duration // of the last execution
-	Outputs    []string      // paths of the outputs, relative to the workspace
+	Outputs    []string      // paths of the outputs, relative to the workspace, sorted
 	ByProducts []ByProduct   // by path
 	// Found are files that existed among its outputs before it ran and that it did not change,
 	// by path. The task may have used them, so they are inputs.
@@ -60,6 +60,15 @@ type LastRun struct {
 	// Sources is the digest of the sources of its dish, and of those that it is linked to, when it last
 	// was executed; zero unless its tool needs it (see Files.OutdatedCompiled).
 	Sources cache.Digest
+}
+
+// Made reports whether p is one of the outputs.
+func (r *LastRun) Made(p string) bool {
+	if len(r.Outputs) == 0 {
+		return false
+	}
+	_, found := slices.BinarySearch(r.Outputs, p)
+	return found
 }
 
 // ByProduct is a file that a task has made and does not declare. It is no input while its

@@ -60,6 +60,9 @@ func (e *Evaluator) describe(b *builder, t *plan.Task) error {
 	}
 	slices.Sort(outputs)
 	b.List("outputs", outputs)
+	if t.ObservedOutputs {
+		b.Text("observed outputs", "true")
+	}
 	b.Text("container", "")
 	if t.Tool != nil {
 		if err := addTool(b, t.Tool); err != nil {

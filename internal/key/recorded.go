@@ -22,7 +22,7 @@ func (e *Evaluator) recorded(ev *Evaluation) (*cache.Record, error) {
 	case record.Exit != 0:
 		return nil, cache.ErrMiss
 	}
-	foreign, err := foreignOutput(ev.Task, record.Outputs)
+	foreign, err := e.foreignOutput(ev.Task, record.Outputs)
 	switch {
 	case err != nil:
 		return nil, err
@@ -35,19 +35,16 @@ func (e *Evaluator) recorded(ev *Evaluation) (*cache.Record, error) {
 }
 
 // foreignOutput returns the path of a recorded output that no output of t names, "" for none.
-func foreignOutput(t *plan.Task, recorded []cache.Output) (string, error) {
+func (e *Evaluator) foreignOutput(t *plan.Task, recorded []cache.Output) (string, error) {
 	if len(recorded) == 0 {
 		return "", nil
 	}
-	globs := make([]string, len(t.Outputs))
-	for i, o := range t.Outputs {
-		globs[i] = o.Glob
-	}
-	set, err := tree.CompileSet(t.Dish.Path, globs)
+	set, err := tree.CompileSet(t.Dish.Path, outputGlobs(t))
 	if err != nil {
 		return "", err
 	}
-	i := slices.IndexFunc(recorded, func(o cache.Output) bool { return !set.Match(o.Path) })
+	area := NewOutputArea(e.tree, e.plan, t)
+	i := slices.IndexFunc(recorded, func(o cache.Output) bool { return !set.Match(o.Path) && !area.Has(o.Path) })
 	if i < 0 {
 		return "", nil
 	}

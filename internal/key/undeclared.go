@@ -24,7 +24,7 @@ func (ev *Evaluation) IsNeverStored() bool {
 
 // leavesUndeclared reports whether the last run of t left files that would keep a result of t from being stored.
 func leavesUndeclared(t *plan.Task, last *LastRun) bool {
-	if !last.Unstored || len(last.Warned) == 0 || !t.MayLeaveUndeclared() {
+	if t.FindsOutputs() || !last.Unstored || len(last.Warned) == 0 || !t.MayLeaveUndeclared() {
 		return false
 	}
 	made, err := MadeSet(t)

@@ -63,7 +63,7 @@ func (b *builder) awaitBuild(t *Task, l *dish.Link, via Via, seen map[*dish.Dish
 	if seen != nil {
 		seen[l.To] = true
 	}
-	if build := b.task(l.To, "build"); build != nil && len(build.Outputs) > 0 {
+	if build := b.task(l.To, "build"); build != nil && build.HasOutputs() {
 		// By a link only the linked dish's own files are in the key. Files of dishes inside it are in
 		// the key by the outputs of the build.
 		if (l.Via == "outputs" || len(build.Inner) > 0) && via == ViaKey {
@@ -139,7 +139,7 @@ func (t *Task) depend(on *Task, via Via) {
 // dish.toml declares. The outputs of recipes are not certain.
 func (t *Task) cutsOff(on *Task) bool {
 	if on.Uncached != "" {
-		return len(on.Outputs) > 0
+		return on.HasOutputs()
 	}
 	return on.Dish == t.Dish && slices.ContainsFunc(on.Outputs, func(o Output) bool { return o.Declared })
 }
@@ -198,7 +198,7 @@ func (b *builder) dependOnLinked(t *Task, name string, via Via) {
 	for _, l := range t.Dish.Links {
 		if on := b.task(l.To, name); on != nil && !l.Cyclic {
 			v := via
-			if l.Via == "outputs" && via == ViaKey && len(on.Outputs) > 0 {
+			if l.Via == "outputs" && via == ViaKey && on.HasOutputs() {
 				v = ViaOutputs
 			}
 			t.depend(on, v)

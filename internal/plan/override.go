@@ -71,8 +71,9 @@ func setGlobs(t *Task, c *dish.TaskSettings) {
 		}
 	}
 	if c.Outputs != nil {
-		t.Outputs = declared(*c.Outputs, "")
+		t.Outputs, t.listsOutputs = declared(*c.Outputs, ""), true
 	}
+	t.ObservedOutputs = c.ObservedOutputs
 	if c.WorkspaceOutputs != nil {
 		t.Outputs = append(t.Outputs, declared(*c.WorkspaceOutputs, "//")...)
 	}
@@ -147,7 +148,7 @@ func giveDishOutputs(b *builder, d *dish.Dish, tasks []*Task) {
 			return // the task declares its own outputs
 		}
 	}
-	owner.Outputs = append(declared(d.Config.Outputs, ""), owner.Outputs...)
+	owner.Outputs, owner.listsOutputs = append(declared(d.Config.Outputs, ""), owner.Outputs...), true
 }
 
 func declared(globs []dish.Glob, anchor string) []Output {

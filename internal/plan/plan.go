@@ -105,10 +105,12 @@ type Task struct {
 	DefaultInputs bool     // all files of the dish that git does not ignore
 	Inputs        []string // globs in place of, or on top of, the default ones
 	Outputs       []Output
-	Naming        []string // those of Inputs that name ignored files by their last elements
-	OnDisk        []string // globs of further inputs, which may be ignored by git
-	Rewrites      []string // globs of inputs that it may write again with the same content
-	Leaves        []string // globs of caches that it leaves: no outputs, and in no key
+	// ObservedOutputs says that what the task was observed to make is its outputs, besides Outputs: see FindsOutputs.
+	ObservedOutputs bool
+	Naming          []string // those of Inputs that name ignored files by their last elements
+	OnDisk          []string // globs of further inputs, which may be ignored by git
+	Rewrites        []string // globs of inputs that it may write again with the same content
+	Leaves          []string // globs of caches that it leaves: no outputs, and in no key
 	// Near are paths outside of Dish, relative to the workspace, that its command names and where it may
 	// leave files.
 	Near []string
@@ -169,6 +171,7 @@ type Task struct {
 	skipsPrivate bool
 	stored       bool     // dish.toml has cache = true
 	usual        []string // see UsualOutputs
+	listsOutputs bool     // dish.toml has a list of its outputs
 	declared     []string // the globs of its inputs in dish.toml and in its recipe
 	extra        []string // globs of files above the dish
 	script       bool     // runs only when named

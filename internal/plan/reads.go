@@ -27,7 +27,7 @@ func (b *builder) addReads(reads map[string][]string) {
 }
 
 // MayBeRead reports whether other tasks may wait for the outputs of t: it ends by itself.
-func (t *Task) MayBeRead() bool { return !t.Persistent && !t.Interactive && len(t.Outputs) > 0 }
+func (t *Task) MayBeRead() bool { return !t.Persistent && !t.Interactive && t.HasOutputs() }
 
 // Declares reports whether t depends on on, directly or not, without what it was seen to read itself.
 func (t *Task) Declares(on *Task) bool {

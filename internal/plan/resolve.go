@@ -35,6 +35,7 @@ func resolve(b *builder, d *dish.Dish) []*Task {
 	}
 	giveDishOutputs(b, d, tasks)
 	for _, t := range tasks {
+		t.ObservedOutputs = t.ObservedOutputs || b.ws.ObservedOutputs && !t.listsOutputs
 		t.keepRewritten()
 	}
 	return tasks

@@ -20,3 +20,12 @@ func (t *Task) MayBeUpToDate() bool { return t.Name == "build" && t.RunsScript()
 // UsualOutputs returns the globs of the outputs that the recipe of t names, even if dish.toml replaces
 // them. The caller must not change them.
 func (t *Task) UsualOutputs() []string { return t.usual }
+
+// FindsOutputs reports whether executions of t are observed to find its outputs. A task whose result is not stored has
+// none but those that it declares.
+func (t *Task) FindsOutputs() bool {
+	return t.ObservedOutputs && t.Uncached == "" && t.Tool == nil && !t.Persistent && !t.Interactive
+}
+
+// HasOutputs reports whether t may have outputs.
+func (t *Task) HasOutputs() bool { return len(t.Outputs) > 0 || t.FindsOutputs() }

@@ -48,7 +48,7 @@ func (r *Recorder) Cleanable(ctx context.Context, d *state.Dir, p *plan.Plan) (*
 	}
 	seen := make(map[string]bool)
 	for _, t := range p.Tasks {
-		if !t.Requested || len(t.Outputs) == 0 {
+		if !t.Requested || !t.HasOutputs() {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -58,7 +58,7 @@ func (r *Recorder) Cleanable(ctx context.Context, d *state.Dir, p *plan.Plan) (*
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range entries {
+		for _, e := range append(entries, r.observedOf(p, t, history.Of(t))...) {
 			if !seen[e.Path] {
 				seen[e.Path] = true
 				c.add(r.Tree, e)
@@ -69,6 +69,20 @@ func (r *Recorder) Cleanable(ctx context.Context, d *state.Dir, p *plan.Plan) (*
 	slices.Sort(c.Tracked)
 	slices.Sort(c.Others)
 	return c, nil
+}
+
+// observedOf returns the existing observed outputs of the last run of t.
+func (r *Recorder) observedOf(p *plan.Plan, t *plan.Task, last *key.LastRun) (list []tree.Entry) {
+	area := key.NewOutputArea(r.Tree, p, t)
+	if area == nil {
+		return nil
+	}
+	for _, name := range slices.Concat(last.Outputs, last.Left) {
+		if e, err := r.Tree.Stat(name); err == nil && area.Has(name) {
+			list = append(list, e)
+		}
+	}
+	return list
 }
 
 // add classifies one file. A file without a record is a source, or comes from another program.

@@ -31,7 +31,7 @@ func (x *Execution) ownDirs(paths []string) (list []string) {
 	}
 	for _, p := range paths {
 		mark(p, func(dir string) {
-			if e, err := x.Tree.Stat(dir); err == nil && e.Kind == tree.Dir && !usual(e.Mode) && x.set.Match(dir) {
+			if e, err := x.Tree.Stat(dir); err == nil && e.Kind == tree.Dir && !usual(e.Mode) && (x.set.Match(dir) || x.area.Has(dir)) {
 				list = append(list, dir)
 			}
 		})

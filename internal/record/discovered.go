@@ -228,7 +228,7 @@ func (x *discoverer) read(p string, maker *plan.Task) {
 func (x *discoverer) isOwn(p string) bool {
 	t := x.Ev.Task
 	switch {
-	case x.made != nil && x.made.Match(p) || x.Files.Excludes(t, p):
+	case x.made != nil && x.made.Match(p) || x.isFound(p) || x.Files.Excludes(t, p):
 		return true
 	case x.Tree.MayTrack(p):
 		return false

@@ -22,8 +22,9 @@ func (x *Execution) Prepare() (err error) {
 	if x.set, err = OutputSet(t); err != nil {
 		return err
 	}
+	x.area = key.NewOutputArea(x.Tree, x.Plan, t)
 	x.noteChangedOutput()
-	if err = x.takeSnapshot(); err != nil || len(t.Outputs) == 0 {
+	if err = x.takeSnapshot(); err != nil || !t.HasOutputs() {
 		return err
 	}
 	if !t.Incremental && !x.Later {
@@ -64,7 +65,13 @@ func (x *Execution) Again() error {
 
 // removeLast removes the files that the last runs of the task have made.
 func (x *Execution) removeLast() error {
-	return x.remove(slices.Concat(x.Last.Outputs, x.Last.Left, x.Last.Undeclared))
+	made := slices.Concat(x.Last.Outputs, x.Last.Left)
+	for _, p := range x.Last.Undeclared {
+		if x.set.Match(p) {
+			made = append(made, p)
+		}
+	}
+	return x.remove(made)
 }
 
 // remove removes files among the outputs, and the directories that they leave empty. It returns a
@@ -74,7 +81,7 @@ func (x *Execution) remove(paths []string) error {
 	for _, p := range slices.Backward(all) {
 		// A file that is no longer an output, or has become a source, stays. So does a file that a
 		// dependency has just made: the task continues with it.
-		if x.set.Match(p) && !key.IsOwn(p) && !x.Tree.MayTrack(p) && !x.Before(p) {
+		if (x.set.Match(p) || x.area.Has(p)) && !key.IsOwn(p) && !x.Tree.MayTrack(p) && !x.Before(p) {
 			// A directory stays unless it is empty now, and so does a file that a user has put in its
 			// place.
 			if err := outputs.RemoveUnlocked(x.Root, p, !made[p], x.mayUnlock); err != nil && made[p] {
@@ -136,10 +143,16 @@ func (r *Recorder) Restoring(t *plan.Task, outputs []cache.Output) {
 
 // Left returns the files that a failed execution has left among its outputs.
 func (x *Execution) Left() []string {
-	if x.set == nil || len(x.Ev.Task.Outputs) == 0 {
+	if x.set == nil || !x.Ev.Task.HasOutputs() {
 		return nil
 	}
-	return left(x.Root, x.Tree, x.set, func(p string) bool { _, was := x.before.outputs[p]; return was })
+	list := left(x.Root, x.Tree, x.set, func(p string) bool { _, was := x.before.outputs[p]; return was })
+	for _, f := range x.writes() {
+		if !f.Kept {
+			list = append(list, f.Path)
+		}
+	}
+	return list
 }
 
 // Recover adds to the history the files that killed runs have left.

@@ -84,7 +84,11 @@ type Execution struct {
 	Verdict
 
 	set      *tree.Set // the outputs
-	rewrites *tree.Set // the paths that the task declares to write; nil before they are needed
+	area     *key.OutputArea
+	found    map[string]bool // the observed outputs
+	tops     map[string]bool // the outermost ignored directories around them
+	blind    bool            // they could not be observed whole: any ignored file may be one
+	rewrites *tree.Set       // the paths that the task declares to write; nil before they are needed
 	before   snapshot
 	written  func()        // the result of Writing
 	record   *cache.Record // of the result, nil if it is not stored
@@ -100,6 +104,9 @@ func (e *MissingError) Error() string { return fmt.Sprintf("it did not make its 
 // *cache.RefusedError for a file that cannot be an output, or the error of an unreadable file.
 func (x *Execution) Collect(log *action.Log, took time.Duration) error {
 	files, err := x.access()
+	if err == nil {
+		err = x.findOutputs()
+	}
 	if err == nil {
 		err = x.judge(files)
 	}

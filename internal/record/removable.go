@@ -17,13 +17,17 @@ type Removable struct {
 	Others func(path string) bool // reports whether another task of the dish has made a path
 	Had    []string               // the files that the last runs of the task have made, or left
 
-	set *tree.Set       // the outputs
-	had map[string]bool // Had; nil before it is needed
+	set  *tree.Set // the outputs
+	area *key.OutputArea
+	had  map[string]bool // Had; nil before it is needed
 }
+
+func (l *Removable) isOutput(p string) bool { return l.outputs().Match(p) || l.area.Has(p) }
 
 func (l *Removable) outputs() *tree.Set {
 	if l.set == nil {
 		l.set, _ = OutputSet(l.Task) // an invalid glob was refused before anything ran
+		l.area = key.NewOutputArea(l.Tree, l.Plan, l.Task)
 	}
 	return l.set
 }
@@ -36,7 +40,7 @@ func (l *Removable) Stale(want []cache.Output) []string {
 		keep[o.Path] = true
 	}
 	had := slices.DeleteFunc(slices.Clone(l.Had), func(p string) bool { return keep[p] || key.IsOwn(p) || l.Tree.MayTrack(p) || l.Others(p) })
-	return slices.DeleteFunc(had, func(p string) bool { return !l.outputs().Match(p) })
+	return slices.DeleteFunc(had, func(p string) bool { return !l.isOutput(p) })
 }
 
 // Yields reports whether the file at p, which is in the way of an output, may be removed. It may if a run of the task
@@ -59,5 +63,5 @@ func (l *Removable) Yields(p string) bool {
 			return false
 		}
 	}
-	return l.outputs().Match(p)
+	return l.isOutput(p)
 }

@@ -16,26 +16,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// caches are names of directories and files in which tools keep downloads and caches.
-var caches = [...]string{
-	"node_modules", ".venv", "venv", ".bundle", ".yarn", ".pnpm-store", ".gradle", ".tox", ".nox", "__pycache__", "__pypackages__",
-	".cache", ".parcel-cache", ".turbo", ".nx", ".wireit", ".moon", ".eslintcache", ".stylelintcache", ".mypy_cache", ".pytest_cache",
-	".ruff_cache", ".hypothesis", ".phpunit.cache", ".swc", ".vite", ".angular", ".DS_Store", ".idea", ".vscode", ".git", ".bento",
-}
-
 // isCache reports whether files of this name are caches or logs of tools.
-func isCache(p string) bool {
-	name := path.Base(p)
-	if slices.Contains(caches[:], name) {
-		return true
-	}
-	for _, end := range [...]string{".tsbuildinfo", ".pyc", ".cache", ".log"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, "cache")
-}
+func isCache(p string) bool { return key.IsCache(p) }
 
 // ignoredNow returns the ignored files where the task may leave some, as plan.Task.MayLeaveUndeclared decides.
 func (x *Execution) ignoredNow() ([]tree.Entry, error) {
@@ -87,7 +69,7 @@ func (x *Execution) covered() (func(path string) bool, error) {
 		return nil, err
 	}
 	elsewhere := sync.OnceValue(x.elsewhere)
-	return func(p string) bool { return x.set.Match(p) || leaves.Match(p) || elsewhere()(p) }, nil
+	return func(p string) bool { return x.set.Match(p) || x.blind || x.found[p] || leaves.Match(p) || elsewhere()(p) }, nil
 }
 
 // elsewhere returns a function that reports whether a path belongs to another task or dish: it is an output of a task

@@ -40,6 +40,7 @@ func (e *engine) built(ctx context.Context, x *execution) {
 	e.keys.UpToDate(n.ev, x.kept.Outputs)
 	if x.ev.Known {
 		x.kept.Discover()
+		x.kept.Shared(e.others(t))
 		e.tellUnignored(x)
 		e.tellBeside(x)
 		own, warned := e.undeclared(x, e.keys.History().Of(t))

@@ -32,6 +32,9 @@ func (e *engine) observes(ev *key.Evaluation) bool {
 
 // observeMode returns which executions of a task are observed, as far as the workspace says it.
 func (e *engine) observeMode(t *plan.Task) dish.Observe {
+	if t.FindsOutputs() {
+		return dish.ObserveAlways
+	}
 	return cmp.Or(t.Observe, e.opts.Observe, dish.ObserveNever)
 }
 

@@ -20,7 +20,7 @@ func (e *engine) upstream(t *plan.Task) (list []*record.Upstream) {
 			n.visited = e.visits
 			inKey := keyed && d.Via == plan.ViaKey
 			known := !d.Task.Persistent && n.unsure == ""
-			if known && n.ev != nil && len(d.Task.Outputs) > 0 {
+			if known && n.ev != nil && d.Task.HasOutputs() {
 				list = append(list, e.asUpstream(n, n.ev.Outputs, inKey))
 			}
 			add(d.Task, inKey)
