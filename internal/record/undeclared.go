@@ -69,7 +69,9 @@ func (x *Execution) covered() (func(path string) bool, error) {
 		return nil, err
 	}
 	elsewhere := sync.OnceValue(x.elsewhere)
-	return func(p string) bool { return x.set.Match(p) || x.blind || x.found[p] || leaves.Match(p) || elsewhere()(p) }, nil
+	return func(p string) bool {
+		return x.set.Match(p) || x.blind || x.found[p] || leaves.Match(p) || elsewhere()(p)
+	}, nil
 }
 
 // elsewhere returns a function that reports whether a path belongs to another task or dish: it is an output of a task
