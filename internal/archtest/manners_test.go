@@ -41,7 +41,7 @@ var threads = map[string]string{
 	"internal/proc/family_linux.go":                "unlocks it again",
 	"internal/sandbox/enter_linux.go":              "becomes another program",
 	"internal/sandbox/rules_linux.go":              "becomes another program",
-	"internal/observe/start_linux.go":              "becomes another program, or ends and has started none",
+	"internal/observe/start_linux.go":              "becomes another program, or never ends",
 	"internal/observe/listen_linux.go":             "unlocks it again",
 	"cache/cachetest/faults_linux.go":              "unlocks it again; in tests",
 	"internal/sandbox/sandboxtest/lesser_linux.go": "becomes another program, or ends; in tests",
@@ -49,7 +49,7 @@ var threads = map[string]string{
 }
 
 // TestThreadsLive: a thread ends with the goroutine that is locked to it, and Linux kills the
-// children that it has forked (golang.org/issue/27505). Package proc forks children on any thread.
+// children that it has forked, also those of other goroutines before (golang.org/issue/27505). Package proc forks children on any thread.
 func TestThreadsLive(t *testing.T) {
 	for _, s := range sources(t) {
 		ast.Inspect(s.ast, func(n ast.Node) bool {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -183,26 +184,29 @@ func send(socket int, kind byte, text string, rights []byte) {
 	_ = unix.Sendmsg(socket, []byte(message[:min(len(message), maxMessage)]), rights, nil, 0) // Start may have ended
 }
 
-// Refused returns "", or the reason why nothing can be observed here. It installs a filter on a thread that ends with it.
-func Refused() string {
+// Refused returns "", or the reason why nothing can be observed here. The first call installs a filter on a thread,
+// which has it until this process ends: with the thread the children that it has forked before for other goroutines
+// would end (golang.org/issue/27505).
+var Refused = sync.OnceValue(func() string {
 	why := Offered()
 	if why != "" {
 		return why
 	}
 	done := make(chan struct{})
 	go func() {
-		defer close(done)
-		runtime.LockOSThread() // and never unlocked
+		runtime.LockOSThread() // nothing else runs on it
 		fd, err := install(false)
 		if err != nil {
 			why = err.Error()
-			return
+		} else {
+			unix.Close(fd)
 		}
-		unix.Close(fd)
+		close(done)
+		select {}
 	}()
 	<-done
 	return why
-}
+})
 
 // Offered returns "", or the reason why nothing can be observed here: Linux 5.5 can continue a call that was
 // stopped, older kernels cannot.
