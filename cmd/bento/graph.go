@@ -61,13 +61,22 @@ func (s *session) graph(ctx context.Context, sel selection, format string) error
 
 // graphPage prints the page of a graph.
 func (s *session) graphPage(ctx context.Context, w *opened, p *plan.Plan) error {
-	ev, err := w.env.Evaluator(p, s.flags.noCache, nil)
+	doc, err := s.pageOf(ctx, w, p)
 	if err != nil {
 		return err
 	}
+	return page.Write(s.out, doc)
+}
+
+// pageOf evaluates the tasks of a plan, and returns the data of its page.
+func (s *session) pageOf(ctx context.Context, w *opened, p *plan.Plan) (page.Data, error) {
+	ev, err := w.env.Evaluator(p, s.flags.noCache, nil)
+	if err != nil {
+		return page.Data{}, err
+	}
 	results, err := ev.All(ctx)
 	if err != nil {
-		return err
+		return page.Data{}, err
 	}
 	for _, t := range results {
 		ev.Load(ctx, t, true)
@@ -78,7 +87,7 @@ func (s *session) graphPage(ctx context.Context, w *opened, p *plan.Plan) error 
 	}
 	doc := report.NewPage("bento: "+filepath.Base(w.Root), p, results, last)
 	doc.Panels = s.panels(w)
-	return page.Write(s.out, doc)
+	return doc, nil
 }
 
 // panels returns the tool panels of the extensions of a workspace. It starts none.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/feed"
 	"github.com/bentobuild/bento/internal/kit"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/export"
@@ -60,6 +61,8 @@ type reporting struct {
 	people terminal.Reporter
 	live   *terminal.Live // people if a terminal shows a block, else nil
 
+	feed       feed.Writer
+	line       string          // the command line, for the feed
 	companions *kit.Companions // nil without extensions
 	lost       map[string]bool // plugins whose failure was published
 	output     bool            // a reporter needs run.TaskOutput events
@@ -75,18 +78,20 @@ func (t *reporting) Report(ev run.Event) {
 	}
 	t.people.Report(ev)
 	t.companions.Report(ev)
+	t.feed.Report(ev)
 }
 
-// logsFrom makes the store of a workspace the one that has the logs of cache hits.
+// logsFrom makes the store of a workspace the one that has the logs of cache hits, and its state the place of feeds.
 func (t *reporting) logsFrom(w *opened) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.people.Open(w.env.Store)
+	t.feed.In(w.env.State, t.line)
 }
 
 // newReporting opens the reporters of a run.
 func (s *session) newReporting(ctx context.Context) (*reporting, error) {
-	t := &reporting{close: func() {}}
+	t := &reporting{close: func() {}, line: s.line}
 	switch name := s.flags.events; name {
 	case "":
 	case "-":

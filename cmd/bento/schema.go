@@ -104,6 +104,7 @@ func ownDocuments() []published {
 		{name: "explain", title: "the meaning of codes", value: report.Explained{}},
 		{name: "schema", title: "the published schemas", value: schemaList{}},
 		{name: "help", title: "the commands, their flags and exit codes", value: helpDoc{}},
+		{name: "ui", title: "the address of a served page", value: servedUI{}},
 		{name: "version", title: "the version of bento", value: versionInfo{}},
 		{name: "man", title: "the written manual pages", value: manPages{}},
 	}

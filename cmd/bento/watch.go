@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/feed"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/terminal"
@@ -168,13 +169,15 @@ func (w *watching) plan(ctx context.Context, ws *opened) (*plan.Plan, error) {
 	return p, nil
 }
 
-// seen passes events to a function before it reports them, or not.
+// seen passes events to a feed, and to a function before it reports them, or not.
 type seen struct {
 	*terminal.Lines
-	see func(run.Event) (shown bool)
+	feed *feed.Writer
+	see  func(run.Event) (shown bool)
 }
 
 func (l seen) Report(ev run.Event) {
+	l.feed.Report(ev)
 	if l.see(ev) {
 		l.Lines.Report(ev)
 	}
@@ -184,11 +187,14 @@ func (l seen) Report(ev run.Event) {
 func (w *watching) serve(ctx context.Context, id string, see func(run.Event) bool) error {
 	lines := w.s.lines()
 	lines.Brief = true
-	ws, err := w.s.open(ctx, seen{lines, see})
+	live := new(feed.Writer)
+	defer live.Close()
+	ws, err := w.s.open(ctx, seen{lines, live, see})
 	if err != nil {
 		return err
 	}
 	defer ws.close()
+	live.In(ws.env.State, w.s.line)
 	lines.Store = ws.env.Store
 	p, _, problems, err := w.s.build(ctx, ws, selection{Request: plan.Request{Tasks: []string{id}, IDs: true, Args: w.sel.Args}})
 	if err == nil {

@@ -87,6 +87,7 @@ var table = []row{
 	{"cache/remote/transport", []string{"cache/remote", "internal/proc"}},                                                                          // connections, shared by the servers; a credential helper is a process
 	{"cache/remote/objects", []string{"cache/remote", "cache/remote/transport"}},                                                                   // what servers with requests for one object share
 	{"cache/remote/*", []string{"cache", "cache/remote", "cache/remote/transport", "cache/remote/objects", "internal/owndir", "internal/rawfile"}}, // its servers, which only kit opens
+	{"internal/browsertest", []string{"adapters/adaptertest"}},                                                                                     // a real browser, for tests
 	{"cache/remote/servertest", []string{"adapters/adaptertest", "internal/proc"}},                                                                 // real servers, for tests
 	{"internal/tree/*", []string{"internal/state", "internal/stat", "internal/owndir", "internal/rawfile"}},
 	// The only package that starts processes for adapters: one table has all questions.
@@ -167,6 +168,8 @@ var table = []row{
 		"diagnostics", "adapters", "cache", "internal/dish"}},
 	{"internal/watch", []string{"cache", "internal/key", "internal/plan", "internal/run", "internal/tree"}}, // the loop of bento watch
 
+	{"internal/feed", []string{"internal/run", "internal/state"}}, // what runs do, for other processes
+
 	// 11
 	// The reports of a run: on a terminal, and to other programs.
 	{"internal/report/*", []string{"internal/report", "internal/report/*", "internal/run", "internal/action", "internal/plan", "diagnostics", "adapters", "cache"}},
@@ -174,6 +177,8 @@ var table = []row{
 	{"internal/companion", []string{"internal/run", "internal/report", "internal/config", "internal/state", "internal/stat", "internal/owndir", "internal/rawfile", "internal/bounds", "internal/owner", "adapters", "diagnostics",
 		"plugin/ainb", "plugin/ainb/manifest", "plugin/sep", "plugin/sep/manifest", "plugin/host"}},
 	{"internal/screen", []string{"internal/proc", "internal/report", "plugin/ainb"}}, // cells of extensions on a terminal
+
+	{"internal/ui", []string{"internal/feed", "internal/report/page", "internal/state"}}, // the page, served
 
 	// Tools for agents, over the messages of plugins. Errors are documents.
 	{"internal/mcp", []string{"diagnostics", "internal/report", "plugin/wire"}},

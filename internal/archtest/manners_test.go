@@ -101,7 +101,7 @@ var waiting = map[string]string{
 func TestFilesAreOpenedWithoutWaiting(t *testing.T) {
 	used := make(map[string]bool)
 	for _, s := range sources(t) {
-		kit := slices.Contains([]string{"adapters/adaptertest", "cache/remote/servertest", "cache/cachetest", "internal/bench", "internal/growth", "internal/release", "internal/shortened", "internal/testlog", "internal/sandbox/sandboxtest", "internal/testrun", "plugin/plugintest"}, s.dir())
+		kit := slices.Contains([]string{"adapters/adaptertest", "cache/remote/servertest", "cache/cachetest", "internal/browsertest", "internal/bench", "internal/growth", "internal/release", "internal/shortened", "internal/testlog", "internal/sandbox/sandboxtest", "internal/testrun", "plugin/plugintest"}, s.dir())
 		if s.test || kit || strings.HasPrefix(s.path, "examples/") || strings.HasPrefix(s.path, "scripts/") {
 			continue
 		}

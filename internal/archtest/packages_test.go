@@ -57,6 +57,7 @@ var fewImporters = map[string]string{
 	"internal/watch":         "the loop of one command, apart from its flags and its terminal",
 	"internal/prune":         "which files some dishes need, apart from the command that copies them",
 	"internal/mcp":           "a protocol of agents, apart from the commands that they call",
+	"internal/ui":            "a server of browsers, apart from the command that says what it serves",
 	"internal/kit":           "the one door to what is not the core: TestOneDoor",
 }
 

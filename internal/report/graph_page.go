@@ -42,7 +42,7 @@ func NewPage(title string, p *plan.Plan, results []*key.Evaluation, last *Run) p
 	for i, d := range shown(p) {
 		for _, t := range by[d] {
 			row, before := pageTask(results[t.Index], inputs), ran[t.ID()]
-			row.Log = before.Log
+			row.Log, row.Place = before.Log, t.Place()
 			if failed := string(run.Failed); before.Outcome.Kind == failed && results[t.Index].Status != key.Hit {
 				row.Status, row.Why = failed, before.Outcome.Message
 			}

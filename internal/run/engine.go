@@ -153,7 +153,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 		}
 	}
 	e.known = time.Since(e.start)
-	env.report(Started{Plan: p, Workers: max(1, opts.Workers), Estimate: e.estimate()})
+	env.report(Started{Plan: p, Workers: max(1, opts.Workers), At: e.start, Estimate: e.estimate()})
 	e.loop(ctx)
 	e.restoreAllLost(ctx)
 	close(e.jobs)

@@ -23,6 +23,7 @@ type Event interface{ event() }
 type Started struct {
 	Plan    *plan.Plan
 	Workers int
+	At      time.Time // Report.Started
 	// Estimate has, by plan.Task.Index, the duration of the last run of each task that will be
 	// executed, 0 for hits and unknown durations.
 	Estimate []time.Duration

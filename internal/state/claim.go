@@ -114,3 +114,34 @@ func take(parent *owndir.Dir, name string) *Claimed {
 	}
 	return &Claimed{File: f, dir: dir, name: name}
 }
+
+// Claims lists the names of the files in the directory dir that Claim has made, held by a process or not.
+func (d *Dir) Claims(dir string) (names []string) {
+	parent, err := d.sub(dir, false)
+	if err != nil {
+		return nil
+	}
+	defer parent.Close()
+	entries, _ := parent.Names()
+	for _, e := range entries {
+		if owndir.IsRandomName(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// IsHeld reports whether a process holds the file name in the directory dir, which Claim has made.
+func (d *Dir) IsHeld(dir, name string) bool {
+	parent, err := d.sub(dir, false)
+	if err != nil {
+		return false
+	}
+	defer parent.Close()
+	f, _, err := parent.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return errors.Is(f.TryLock(), rawfile.ErrLocked)
+}

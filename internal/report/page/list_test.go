@@ -8,6 +8,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+
+	"github.com/bentobuild/bento/internal/browsertest"
 )
 
 // wide returns a workspace of ten thousand tasks in 50 directories, of which some do not hit.
@@ -37,51 +39,49 @@ const rowTexts = `[...document.querySelectorAll('.row')].map(r => r.querySelecto
 // TestList: a page of ten thousand tasks has few rows and bars in the document; directories without work are folded; a
 // search and a filter find dishes in them.
 func TestList(t *testing.T) {
-	ctx, problems := opened(t, wide())
-	do(t, ctx, chromedp.KeyEvent("g"), chromedp.WaitVisible(chromedp.CSS("#list")))
+	b := opened(t, wide())
+	b.Do(chromedp.KeyEvent("g"), chromedp.WaitVisible(chromedp.CSS("#list")))
 	number := func(of string) int {
 		t.Helper()
-		return ask(t, ctx, chromedp.Evaluate[int]("document.querySelectorAll('"+of+"').length"))
+		return browsertest.Ask(b, chromedp.Evaluate[int]("document.querySelectorAll('"+of+"').length"))
 	}
-	if groups, dishes := ask(t, ctx, chromedp.Evaluate[int](`rows.filter(r => !r.dish).length`)), ask(t, ctx, chromedp.Evaluate[int](`rows.filter(r => r.dish).length`)); groups != 50 || dishes != 50 {
+	if groups, dishes := browsertest.Ask(b, chromedp.Evaluate[int](`rows.filter(r => !r.dish).length`)), browsertest.Ask(b, chromedp.Evaluate[int](`rows.filter(r => r.dish).length`)); groups != 50 || dishes != 50 {
 		t.Errorf("%d groups and %d dishes are listed, want 50 and 50: all but the last directory are folded", groups, dishes)
 	}
-	do(t, ctx, chromedp.Evaluate[chromedp.Void](`folded.clear(); listRows(); drawList()`))
-	if all, drawn := ask(t, ctx, chromedp.Evaluate[int](`rows.length`)), number(".row"); all != 2550 || drawn > 60 {
+	b.Do(chromedp.Evaluate[chromedp.Void](`folded.clear(); listRows(); drawList()`))
+	if all, drawn := browsertest.Ask(b, chromedp.Evaluate[int](`rows.length`)), number(".row"); all != 2550 || drawn > 60 {
 		t.Errorf("%d rows, of which %d are in the document, want 2550 and at most 60", all, drawn)
 	}
 	if bars := number("#time rect"); bars > 3000 {
 		t.Errorf("%d bars in the timeline of 10000 tasks", bars)
 	}
-	do(t, ctx, chromedp.Evaluate[chromedp.Void](`list.scrollTop = list.scrollHeight; drawList()`))
-	if seen := ask(t, ctx, chromedp.Evaluate[string](rowTexts)); !strings.HasSuffix(seen, "dish-2499") {
+	b.Do(chromedp.Evaluate[chromedp.Void](`list.scrollTop = list.scrollHeight; drawList()`))
+	if seen := browsertest.Ask(b, chromedp.Evaluate[string](rowTexts)); !strings.HasSuffix(seen, "dish-2499") {
 		t.Errorf("the last rows: %s", seen)
 	}
-	do(t, ctx, chromedp.SendKeys(chromedp.CSS("#search"), "TEAM-07 lint"))
-	if got := ask(t, ctx, chromedp.Text(chromedp.CSS("#count"))); got != "50 of 2500" {
+	b.Do(chromedp.SendKeys(chromedp.CSS("#search"), "TEAM-07 lint"))
+	if got := browsertest.Ask(b, chromedp.Text(chromedp.CSS("#count"))); got != "50 of 2500" {
 		t.Errorf("a search of two words: %s", got)
 	}
-	do(t, ctx, chromedp.KeyEvent("\x1b"), chromedp.Click(chromedp.CSS("#filters .bad")))
-	if got := ask(t, ctx, chromedp.Evaluate[string](rowTexts)); got != "▾ team-49/ dish-2499" {
+	b.Do(chromedp.KeyEvent("\x1b"), chromedp.Click(chromedp.CSS("#filters .bad")))
+	if got := browsertest.Ask(b, chromedp.Evaluate[string](rowTexts)); got != "▾ team-49/ dish-2499" {
 		t.Errorf("the dishes with failed tasks: %s", got)
 	}
-	for _, p := range problems() {
-		t.Error(p)
-	}
+	b.Quiet()
 }
 
 // TestKeys: the whole page works without a mouse.
 func TestKeys(t *testing.T) {
-	ctx, problems := opened(t, wide())
+	b := opened(t, wide())
 	key := func(keys ...string) {
 		t.Helper()
 		for _, k := range keys {
-			do(t, ctx, chromedp.KeyEvent(k))
+			b.Do(chromedp.KeyEvent(k))
 		}
 	}
 	is := func(want, expression string) {
 		t.Helper()
-		if got := ask(t, ctx, chromedp.Evaluate[string]("String("+expression+")")); got != want {
+		if got := browsertest.Ask(b, chromedp.Evaluate[string]("String("+expression+")")); got != want {
 			t.Errorf("%s is %q, want %q", expression, got, want)
 		}
 	}
@@ -106,7 +106,7 @@ func TestKeys(t *testing.T) {
 	key(left, up)
 	is("▸ team-00/", current)
 	slash := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: "/", Code: "Slash", Text: "/"} // with its text in one event, as from a keyboard
-	if _, err := chromedp.Call(ctx, input.DispatchKeyEvent, slash); err != nil {
+	if _, err := chromedp.Call(b.Context(), input.DispatchKeyEvent, slash); err != nil {
 		t.Fatal(err)
 	}
 	is("search", "document.activeElement.id")
@@ -126,14 +126,12 @@ func TestKeys(t *testing.T) {
 	// Every control has a name for those who do not see it, and colour is never alone.
 	is("", `[...document.querySelectorAll('button, input, [role=tree], svg[role]')].filter(e => !(e.getAttribute('aria-label') || e.textContent.trim())).map(e => e.outerHTML).join()`)
 	is("true", `[...document.querySelectorAll('.row .tasks span')].every(e => /^[▶✗●✓=–+]/.test(e.textContent))`)
-	for _, p := range problems() {
-		t.Error(p)
-	}
+	b.Quiet()
 }
 
 // TestColours: the page has the colours of the system until the user chooses others, and text has contrast in both.
 func TestColours(t *testing.T) {
-	ctx, problems := opened(t, wide())
+	b := opened(t, wide())
 	const ground = `getComputedStyle(document.body).backgroundColor`
 	const contrast = `(() => {
 		const light = c => { const [r, g, b] = c.match(/\d+/g).map(v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4); return .2126 * r + .7152 * g + .0722 * b; };
@@ -149,16 +147,16 @@ func TestColours(t *testing.T) {
 	})()`
 	scheme := func(value string) {
 		features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: value}}
-		if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features}); err != nil {
+		if _, err := chromedp.Call(b.Context(), emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	check := func(what, want string) {
 		t.Helper()
-		if got := ask(t, ctx, chromedp.Evaluate[string](ground)); got != want {
+		if got := browsertest.Ask(b, chromedp.Evaluate[string](ground)); got != want {
 			t.Errorf("%s: the ground is %s, want %s", what, got, want)
 		}
-		if low := ask(t, ctx, chromedp.Evaluate[string](contrast)); low != "" {
+		if low := browsertest.Ask(b, chromedp.Evaluate[string](contrast)); low != "" {
 			t.Errorf("%s: too little contrast: %s", what, low)
 		}
 	}
@@ -167,14 +165,12 @@ func TestColours(t *testing.T) {
 	check("a dark system", dark)
 	scheme("light")
 	check("a light system", light)
-	do(t, ctx, chromedp.KeyEvent("t"))
+	b.Do(chromedp.KeyEvent("t"))
 	check("dark by choice", dark)
-	do(t, ctx, chromedp.Reload())
+	b.Do(chromedp.Reload())
 	check("dark by choice, loaded again", dark)
 	scheme("dark")
-	do(t, ctx, chromedp.Click(chromedp.CSS("#theme")))
+	b.Do(chromedp.Click(chromedp.CSS("#theme")))
 	check("light by choice", light)
-	for _, p := range problems() {
-		t.Error(p)
-	}
+	b.Quiet()
 }

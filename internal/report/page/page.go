@@ -61,6 +61,8 @@ type Task struct {
 	DependsOn  []string `json:"depends_on,omitempty"`
 	Inputs     []string `json:"inputs,omitempty"` // some of them
 	InputCount int      `json:"input_count,omitempty"`
+
+	Place string `json:"-"` // another name of the task, by which its log is found; the page does not have it
 }
 
 // Run is a run with its timeline.
@@ -88,6 +90,14 @@ func Write(w io.Writer, d Data) error {
 		return err
 	}
 	return write(w, content{title: d.Title, data: string(data), script: script("model", "list", "graph", "panel", "time", "main"), policy: "default-src 'none'"})
+}
+
+// WriteServed writes the page that gets its data, and what runs do, from the server that it comes from.
+func WriteServed(w io.Writer) error {
+	return write(w, content{
+		title: "bento", data: "null", script: script("model", "list", "graph", "panel", "time", "main", "served"),
+		policy: "default-src 'none'; connect-src 'self'",
+	})
 }
 
 // content is what differs between pages.

@@ -1,18 +1,15 @@
 package page
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/bentobuild/bento/internal/browsertest"
 )
 
 // hostile is a name that would break out of the page if it could.
@@ -46,9 +43,9 @@ func TestParts(t *testing.T) {
 }
 
 // opened opens the page of d in a browser.
-func opened(t *testing.T, d Data) (ctx context.Context, problems func() []string) {
+func opened(t *testing.T, d Data) *browsertest.Browser {
 	t.Helper()
-	ctx, problems = browser(t)
+	b := browsertest.Open(t, nil)
 	name := filepath.Join(t.TempDir(), "graph.html")
 	f, err := os.Create(name)
 	if err != nil {
@@ -58,8 +55,8 @@ func opened(t *testing.T, d Data) (ctx context.Context, problems func() []string
 		t.Fatal(err)
 	}
 	f.Close()
-	do(t, ctx, chromedp.Navigate("file://"+name))
-	return ctx, problems
+	b.Do(chromedp.Navigate("file://" + name))
+	return b
 }
 
 // TestPlace: no two dishes have the same place, and each is to the right of its dependencies. It works for cycles, and
@@ -67,14 +64,14 @@ func opened(t *testing.T, d Data) (ctx context.Context, problems func() []string
 func TestPlace(t *testing.T) {
 	d := large()
 	d.Dishes[0].Links = append(d.Dishes[0].Links, Link{Dish: "dish-0999"})
-	ctx, _ := opened(t, d)
+	b := opened(t, d)
 	const wrong = `(() => {
 		const all = [...points.values()], places = new Set(all.map(p => p.x + ' ' + p.y));
 		const left = all.filter(p => p.name !== 'dish-0000' && p.name !== 'dish-0001' && [...p.on.keys()].some(q => q.name !== 'dish-0000' && q.x >= p.x));
 		return [all.length, places.size, left.map(p => p.name).join()].join(' ');
 	})()`
-	do(t, ctx, chromedp.Click(chromedp.CSS("#unfold")))
-	if got := ask(t, ctx, chromedp.Evaluate[string](wrong)); got != "1001 1001 " {
+	b.Do(chromedp.Click(chromedp.CSS("#unfold")))
+	if got := browsertest.Ask(b, chromedp.Evaluate[string](wrong)); got != "1001 1001 " {
 		t.Errorf("dishes, places, and those that are not right of what they depend on: %q", got)
 	}
 	chain := `(() => {
@@ -84,29 +81,29 @@ func TestPlace(t *testing.T) {
 		const all = [...points.values()];
 		return all.length + ' ' + all.every((p, i) => i === 0 || p.x > points.get('d' + (p.name.slice(1) - 1))?.x || p.name === 'd0');
 	})()`
-	if got := ask(t, ctx, chromedp.Evaluate[string](chain)); got != "20000 true" {
+	if got := browsertest.Ask(b, chromedp.Evaluate[string](chain)); got != "20000 true" {
 		t.Errorf("a chain of 20000 dishes: %s", got)
 	}
 }
 
 // TestInBrowser opens the page of a thousand dishes, searches, selects and zooms.
 func TestInBrowser(t *testing.T) {
-	ctx, problems := opened(t, large())
+	b := opened(t, large())
 	css := func(sel string) chromedp.CSS { return chromedp.CSS(sel) }
-	count, title := ask(t, ctx, chromedp.Text(css("#count"))), ask(t, ctx, chromedp.Title())
-	bars := ask(t, ctx, chromedp.Evaluate[int](`document.querySelectorAll('#time rect').length`))
+	count, title := browsertest.Ask(b, chromedp.Text(css("#count"))), browsertest.Ask(b, chromedp.Title())
+	bars := browsertest.Ask(b, chromedp.Evaluate[int](`document.querySelectorAll('#time rect').length`))
 	transform := chromedp.Evaluate[string](`document.querySelector('#graph > g').getAttribute('transform')`)
-	before := ask(t, ctx, transform)
-	if n := ask(t, ctx, chromedp.Evaluate[int](`document.querySelectorAll('.node').length`)); n != 2 {
+	before := browsertest.Ask(b, transform)
+	if n := browsertest.Ask(b, chromedp.Evaluate[int](`document.querySelectorAll('.node').length`)); n != 2 {
 		t.Errorf("%d nodes before the directories are unfolded, want 2", n)
 	}
-	do(t, ctx, chromedp.Click(css("#unfold")), chromedp.Click(css("#in")))
-	after := ask(t, ctx, transform)
-	do(t, ctx, chromedp.SendKeys(css("#search"), "dish-077"))
-	typed := ask(t, ctx, chromedp.Text(css("#count")))
-	do(t, ctx, chromedp.SendKeys(css("#search"), "7\r"))
-	found, panel, why := ask(t, ctx, chromedp.Text(css("#count"))), ask(t, ctx, chromedp.Text(css("#panel h2"))), ask(t, ctx, chromedp.Text(css("#panel")))
-	do(t, ctx, chromedp.SendKeys(css("#search"), "\x1b"), chromedp.WaitNotVisible(css("#panel")))
+	b.Do(chromedp.Click(css("#unfold")), chromedp.Click(css("#in")))
+	after := browsertest.Ask(b, transform)
+	b.Do(chromedp.SendKeys(css("#search"), "dish-077"))
+	typed := browsertest.Ask(b, chromedp.Text(css("#count")))
+	b.Do(chromedp.SendKeys(css("#search"), "7\r"))
+	found, panel, why := browsertest.Ask(b, chromedp.Text(css("#count"))), browsertest.Ask(b, chromedp.Text(css("#panel h2"))), browsertest.Ask(b, chromedp.Text(css("#panel")))
+	b.Do(chromedp.SendKeys(css("#search"), "\x1b"), chromedp.WaitNotVisible(css("#panel")))
 	if count != "1001 dishes" || typed != "10 of 1001" || found != "1 of 1001" || panel != "dish-0777" || bars != 1000 {
 		t.Errorf("dishes %q, while typing %q, found %q, selected %q, %d bars", count, typed, found, panel, bars)
 	}
@@ -116,12 +113,12 @@ func TestInBrowser(t *testing.T) {
 		}
 	}
 	// The arrowheads point at the dependency, where the path of an edge starts.
-	heads := ask(t, ctx, chromedp.Evaluate[string](`(() => { const e = document.querySelector('.edge'); return [getComputedStyle(e).markerStart, getComputedStyle(e).markerEnd, document.querySelectorAll('.edge').length - document.querySelectorAll('.edge[marker-start]').length].join(' '); })()`))
+	heads := browsertest.Ask(b, chromedp.Evaluate[string](`(() => { const e = document.querySelector('.edge'); return [getComputedStyle(e).markerStart, getComputedStyle(e).markerEnd, document.querySelectorAll('.edge').length - document.querySelectorAll('.edge[marker-start]').length].join(' '); })()`))
 	if !strings.HasPrefix(heads, `url("#head") none 0`) {
 		t.Errorf("arrowheads: %s", heads)
 	}
 	// A marker at the start points along the path, away from the dependency, unless it is reversed.
-	places := ask(t, ctx, chromedp.Evaluate[string](`(() => {
+	places := browsertest.Ask(b, chromedp.Evaluate[string](`(() => {
 		const inside = (p, name) => { const b = nodes.get(name).getBoundingClientRect(), m = scene.getScreenCTM(), q = new DOMPoint(p.x, p.y).matrixTransform(m); return q.x >= b.left - 2 && q.x <= b.right + 2 && q.y >= b.top - 2 && q.y <= b.bottom + 2; };
 		const wrong = edges.filter(e => !inside(e.path.getPointAtLength(0), e.to) || !inside(e.path.getPointAtLength(e.path.getTotalLength()), e.from)).length;
 		return edges.length > 0 && wrong + ' ' + document.getElementById('head').getAttribute('orient');
@@ -129,13 +126,13 @@ func TestInBrowser(t *testing.T) {
 	if places != "0 auto-start-reverse" {
 		t.Errorf("edges whose path does not start at the dependency, and the turn of arrowheads: %q", places)
 	}
-	legend := ask(t, ctx, chromedp.Text(css("#legend")))
+	legend := browsertest.Ask(b, chromedp.Text(css("#legend")))
 	for _, want := range []string{"hit", "to run", "failed", "a depends on b", "dashed", "outlined"} {
 		if !strings.Contains(legend, want) {
 			t.Errorf("the legend lacks %q: %s", want, legend)
 		}
 	}
-	if bad := ask(t, ctx, chromedp.Evaluate[int](`document.querySelectorAll('.node .bar.bad').length`)); bad != 1 {
+	if bad := browsertest.Ask(b, chromedp.Evaluate[int](`document.querySelectorAll('.node .bar.bad').length`)); bad != 1 {
 		t.Errorf("%d bars of failed tasks, want 1", bad)
 	}
 	if title != "bento: "+hostile {
@@ -144,55 +141,5 @@ func TestInBrowser(t *testing.T) {
 	if before == after {
 		t.Errorf("zooming changes nothing: %s", before)
 	}
-	for _, p := range problems() {
-		t.Error(p)
-	}
-}
-
-// browser starts a headless browser. problems returns its errors.
-func browser(t *testing.T) (ctx context.Context, problems func() []string) {
-	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		if os.Getenv("BENTO_REQUIRE_TOOLS") != "" {
-			t.Fatal("chromium is not installed")
-		}
-		t.Skip("chromium is not installed")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1300, 800))
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
-	t.Cleanup(cancel)
-	var list []string
-	if err := chromedp.Listen(ctx, func(ev any) {
-		switch ev := ev.(type) {
-		case *runtime.EventExceptionThrown:
-			list = append(list, ev.ExceptionDetails.Text)
-		case *log.EventEntryAdded:
-			list = append(list, ev.Entry.Text)
-		}
-	}); err != nil {
-		t.Fatal(err)
-	}
-	return ctx, func() []string { return list }
-}
-
-func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
-	t.Helper()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func ask[T any](t *testing.T, ctx context.Context, a chromedp.Action[T]) T {
-	t.Helper()
-	v, err := chromedp.Run(ctx, a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+	b.Quiet()
 }

@@ -26,7 +26,7 @@ function listRows() {
     rows.push({ group, dishes });
     if (!all || !folded.has(group.name)) for (const dish of dishes) rows.push({ dish, group });
   }
-  const same = current ? rows.findIndex(r => r.dish === current.dish && r.group.name === current.group.name) : -1;
+  const same = current ? rows.findIndex(r => r.dish?.name === current.dish?.name && r.group.name === current.group.name) : -1;
   at = same >= 0 ? same : Math.max(0, Math.min(at, rows.length - 1));
   $('count').textContent = all ? count(data.dishes.length, 'dish', 'dishes') : shown + ' of ' + data.dishes.length;
 }
@@ -110,7 +110,7 @@ const listKeys = {
   ArrowRight: () => rows[at] && !rows[at].dish && isFolded(rows[at].group) ? fold(rows[at].group, false) : move(at + 1),
   ArrowLeft: () => {
     const row = rows[at];
-    if (row && row.dish) move(rows.findIndex(r => !r.dish && r.group === row.group));
+    if (row && row.dish) move(rows.findIndex(r => !r.dish && r.group.name === row.group.name));
     else if (row) fold(row.group, true);
   },
   Enter: () => { act(); focusPanel(); }, ' ': () => { act(); focusPanel(); },

@@ -24,7 +24,7 @@ let byName = new Map(); // dishes
 let needed = new Map(); // the names of the dishes that depend on a dish
 let groups = []; // of dishes, by directory: {name, dishes}
 let groupOf = new Map();
-const runs = new Map(); // those that the server reports, by id, the oldest first
+const runs = new Map(); // those that the server reports, by id
 let latest = new Map(); // by the id of a task: its row in the newest run that has one
 
 // take makes d the content of the page.
@@ -59,7 +59,8 @@ function gather() {
 // collect finds the newest row of every task.
 function collect() {
   latest = new Map();
-  for (const run of runs.values()) for (const [id, row] of run.rows) latest.set(id, { run, row });
+  const inOrder = [...runs.values()].sort((a, b) => Date.parse(a.started_at) - Date.parse(b.started_at));
+  for (const run of inOrder) for (const [id, row] of run.rows) latest.set(id, { run, row });
 }
 
 // stateOf returns the state of a task: that of a run, unless its files were looked at after that run. A failure counts
@@ -77,7 +78,7 @@ function stateOf(dish, task) {
 function shownRun() {
   let best = null;
   for (const run of runs.values()) {
-    const more = !best || (run.state === 'running') - (best.state === 'running') || run.started_at.localeCompare(best.started_at);
+    const more = !best || (run.state === 'running') - (best.state === 'running') || Date.parse(run.started_at) - Date.parse(best.started_at);
     if (!best || more > 0) best = run;
   }
   const last = data.run;

@@ -54,11 +54,17 @@ async function refreshLog() {
   if (end) box.scrollTop = box.scrollHeight;
 }
 
-// drawPanel draws the panel again, and keeps what the user has opened.
+let panelHas = ''; // what the panel shows, as text
+
+// drawPanel draws the panel again if it shows something else, and keeps what the user has opened.
 function drawPanel() {
   const d = view.chosen && byName.get(view.chosen), panel = $('panel');
   panel.hidden = !d;
+  const has = d ? JSON.stringify([d, needed.get(d.name), logOf, d.tasks.map(t => [stateOf(d, t), latest.get(d.name + ':' + t.name)?.row])]) : '';
+  if (has === panelHas) return;
+  panelHas = has;
   if (!d) return;
+  const logTop = $('log') ? $('log').scrollTop : 0;
   const same = panel.dataset.dish === d.name, focused = panel.contains(document.activeElement);
   const open = same ? [...panel.querySelectorAll('details')].map(x => x.open) : [], top = same ? panel.scrollTop : 0;
   panel.dataset.dish = d.name;
@@ -66,6 +72,7 @@ function drawPanel() {
   const now = panel.querySelectorAll('details');
   if (now.length === open.length) now.forEach((x, i) => { x.open = open[i]; });
   panel.scrollTop = top;
+  if ($('log')) $('log').scrollTop = logTop;
   if (focused) focusPanel();
 }
 
