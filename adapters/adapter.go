@@ -139,6 +139,8 @@ type Manifest struct {
 	// lockfiles that FingerprintFiles leaves out. None of them may be a link that leads out
 	// of the workspace.
 	Writes []string `json:"-"`
+	// Finder are the programs that look at all members of a workspace; nil for none.
+	Finder *Finder `json:"-"`
 	// SetEnv is set for every task and install, over the user's environment and under the
 	// task's own env. It is hashed.
 	SetEnv map[string]string `json:"-"`

@@ -73,6 +73,7 @@ func newManifest(download bool) *adapters.Manifest {
 		EmbedsIn:        []string{".rs"},
 		StopsAtFamily:   true, // cargo leaves the files of an inner package out of the outer one
 		DerivedPaths:    []string{"target/**"},
+		Finder:          finder(),
 		Parallel:        8,
 		Identity:        identity,
 		PassEnv:         passEnv(),
@@ -132,4 +133,13 @@ func (a *Adapter) Manifest() *adapters.Manifest { return a.manifest }
 // Detect implements adapters.Adapter.
 func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
 	return a.Files(dir).IsFile("Cargo.toml"), nil
+}
+
+// finder describes cargo, which reads the manifests of all members, and looks for their targets.
+func finder() *adapters.Finder {
+	return &adapters.Finder{
+		Programs:  []string{"cargo", "cargo-clippy"},
+		Looks:     []string{"main.rs", "lib.rs", "build.rs", "bin", "tests", "benches", "examples", "README", "README.*"},
+		Elsewhere: []string{"-p", "--package", "--workspace", "--all", "--manifest-path", "-C"},
+	}
 }

@@ -51,6 +51,7 @@ func New(o snapshot.Options) *Adapter {
 		Capabilities:     adapters.BuiltinCapabilities(),
 		DiagnosticHooks:  hooks(),
 		DerivedPaths:     []string{"**/node_modules/**", "dist/**", "coverage/**"},
+		Finder:           finder(),
 		Parallel:         64,
 		Identity:         id + "/3",
 		Group:            "node",
@@ -91,4 +92,15 @@ func configNames() []string { return []string{"deno.json", "deno.jsonc"} }
 func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	f := a.Files(dir)
 	return slices.ContainsFunc(append(configNames(), "deno.lock"), f.IsFile) || a.isPackage(f), nil
+}
+
+// finder describes deno, which lists the files of all members. Tests run in its process: what these look at of other
+// members is not observed.
+func finder() *adapters.Finder {
+	return &adapters.Finder{
+		Programs:  []string{"deno"},
+		Calls:     []string{"task", "check", "lint", "test", "bench", "fmt"},
+		Looks:     []string{"*"},
+		Elsewhere: []string{"-r", "--recursive", "-f", "--filter", "--cwd", "--config", "-c"},
+	}
 }

@@ -32,6 +32,8 @@ type dialect struct {
 	// its name.
 	fresh func(env adapters.Environ) []adapters.ScaffoldFile
 	hint  adapters.Packages
+	// finder are the programs that read the manifests of all members.
+	finder *adapters.Finder
 
 	passEnv []string
 	setEnv  map[string]string

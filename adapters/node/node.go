@@ -61,6 +61,7 @@ func newAdapter(s *project.Shelf, o snapshot.Options, d dialect) *Adapter {
 		DiagnosticHooks:  hooks(d),
 		DerivedPaths:     derivedPaths(),
 		EmbedsIn:         embedsIn(),
+		Finder:           d.finder,
 		Parallel:         64,
 		Identity:         d.id + "/5",
 		Family:           "node",

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/tools"
 )
@@ -36,6 +37,10 @@ func npmDialect() dialect {
 }
 `),
 		eslint: "npx --no-install eslint --format=json .",
+		finder: &adapters.Finder{
+			Programs:  []string{"npm", "npx", "npm-cli.js", "npx-cli.js"},
+			Elsewhere: []string{"-w", "--workspace", "-ws", "--workspaces", "--include-workspace-root", "-iwr", "-C", "--prefix"},
+		},
 		hint:   tools.Node(),
 		setEnv: npmEnv(),
 	}

@@ -37,7 +37,11 @@ importers:
 
   .: {}
 `),
-		eslint:  "pnpm exec eslint --format=json .",
+		eslint: "pnpm exec eslint --format=json .",
+		finder: &adapters.Finder{
+			Programs:  []string{"pnpm", "pnpx", "pnpm.cjs", "pnpm.mjs"},
+			Elsewhere: []string{"-r", "--recursive", "recursive", "multi", "m", "-F", "--filter*", "-C", "--dir", "-w", "--workspace-root"},
+		},
 		hint:    adapters.Packages{Pacman: "pnpm", Apk: "pnpm", Brew: "pnpm", Else: `install it with "npm install -g pnpm"`},
 		passEnv: []string{"pnpm_config_*", "PNPM_CONFIG_*", "PNPM_HOME"},
 		setEnv: map[string]string{

@@ -40,8 +40,13 @@ func yarnDialect(s *project.Shelf) dialect {
 			}
 			return argv
 		},
-		fresh:   yarnFresh,
-		eslint:  "yarn eslint --format=json .",
+		fresh:  yarnFresh,
+		eslint: "yarn eslint --format=json .",
+		finder: &adapters.Finder{
+			Programs: []string{"yarn", "yarnpkg", "yarn.js", "yarn.cjs", "yarn-*.cjs", "yarn-*.js"},
+			// It runs a script whose name has a colon in whichever member has one.
+			Elsewhere: []string{"workspace", "workspaces", "-T", "--top-level", "--cwd", "*:*"},
+		},
 		hint:    adapters.Packages{Pacman: "yarn", Apk: "yarn", Brew: "yarn", Else: `install it with "npm install -g yarn", or "npm install -g @yarnpkg/cli-dist" for yarn 2 and later`},
 		passEnv: []string{"YARN_*"},
 		setEnv: map[string]string{

@@ -51,6 +51,7 @@ func New(o snapshot.Options) *Adapter {
 		},
 		DerivedPaths: []string{".bundle/**", "vendor/bundle/**", "pkg/**", "coverage/**", ".yardoc/**", ".rspec_status"},
 		Parallel:     64,
+		Finder:       finder(),
 		Identity:     "ruby/4",
 		PassEnv:      passEnv(),
 		SteeringEnv:  steeringEnv(),
@@ -58,6 +59,12 @@ func New(o snapshot.Options) *Adapter {
 	}}
 	a.Versions = a.asked
 	return a
+}
+
+// finder describes ruby: Bundler evaluates the gemspecs of all members in each process. What the code of a project looks at
+// in the directories of other members is not observed, but for files that it reads.
+func finder() *adapters.Finder {
+	return &adapters.Finder{Programs: []string{"ruby", "bundle", "bundler"}, Looks: []string{"Rakefile"}}
 }
 
 // passEnv returns homes, settings, indexes and version managers.

@@ -51,6 +51,8 @@ type Command struct {
 	Outputs *tree.Set
 	// Limits are the files that the command may use; nil: all. Only an Executor that observes commands enforces them.
 	Limits *Limits
+	// Overlook is what an Executor that observes the command does not note; nil for nothing.
+	Overlook *Overlook
 	// Used is called in Wait by an Executor that observes what the command uses; nil: nobody wants to know.
 	Used func(*Used)
 }

@@ -41,6 +41,15 @@ type Used struct {
 	LacksRights bool
 }
 
+// Overlook says what is not noted: what programs look at only to find the members of a workspace.
+type Overlook struct {
+	// Runs reports whether the execution of a file with these words is such a program.
+	Runs func(file string, words []string) bool
+	// At reports whether such a program overlooks a file that it uses and does not change, if it works in dir, an absolute
+	// path. isDir says that the file is a directory.
+	At func(dir string, f UsedFile, isDir bool) bool
+}
+
 // Limits say which files of the workspace a command may use. To read links and names is not limited.
 type Limits struct {
 	// Allows reports whether the file at an absolute path, whose directories are no links, may be read or, with

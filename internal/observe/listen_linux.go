@@ -46,16 +46,17 @@ type answer struct {
 
 // listener notes the calls of one execution, in one goroutine.
 type listener struct {
-	fd     int
-	end    *os.File // closed to end the goroutine
-	done   sync.WaitGroup
-	notes  *notes
-	paths  *paths
-	limits *action.Limits  // nil for none
-	gits   bool            // git was executed: see looksAtAll
-	seen   map[string]bool // uses of paths as the calls named them: most calls repeat an earlier one
-	key    []byte
-	buf    []byte
+	fd      int
+	end     *os.File // closed to end the goroutine
+	done    sync.WaitGroup
+	notes   *notes
+	paths   *paths
+	limits  *action.Limits // nil for none
+	gits    bool           // git was executed: see looksAtAll
+	finders finders
+	seen    map[string]bool // uses of paths as the calls named them: most calls repeat an earlier one
+	key     []byte
+	buf     []byte
 }
 
 // newListener returns a listener of the filter fd, which denies calls beyond limits. It notes nothing before listen.
@@ -174,6 +175,7 @@ func (l *listener) note(n *notification) (denied bool) {
 	case c.special == renames && found[0].path != "" && found[1].path != "":
 		l.notes.rename(found[0].path, found[1].path, found[0].mode.IsDir())
 	case c.special == executes:
+		l.noteFinder(n, c, found[0])
 		return l.noteProgram(n, found[0], 0)
 	}
 	return false
@@ -185,7 +187,8 @@ type usage struct {
 	keep     bool // a link in the last place is used itself
 	makes    bool // the call fails if there is something
 	executes bool
-	dir      bool // it makes a directory
+	dir      bool   // it makes a directory
+	finder   string // the directory in which a finder works that makes the call; "" for another program
 }
 
 // usageOfOpen returns what flags of open(2) do.
@@ -228,13 +231,14 @@ func (l *listener) named(n *notification, argument int, name string, u usage) fo
 			return found{}
 		}
 	}
+	u.finder = l.finders.dirOf(n.pid, u)
 	return l.use(dir, name, u)
 }
 
 // use notes a use of the path name in dir.
 func (l *listener) use(dir, name string, u usage) found {
 	changes := u.Use&(action.Write|action.Remove) != 0
-	if !changes && l.repeats(dir, name, u) {
+	if !changes && !(u.executes && l.finders.overlook != nil) && l.repeats(dir, name, u) {
 		return found{}
 	}
 	if len(dir)+len(name) >= maxPath {
@@ -265,7 +269,9 @@ func (l *listener) use(dir, name string, u usage) found {
 		delete(l.seen, string(l.key)) // the same call is denied again
 		return f
 	}
-	l.add(f, u.Use)
+	if !l.finders.overlooks(f, u) {
+		l.add(f, u.Use)
+	}
 	return f
 }
 
@@ -311,6 +317,9 @@ func (l *listener) repeats(dir, name string, u usage) bool {
 		kind |= 0x40
 	}
 	l.key = append(append(append(append(l.key[:0], kind), dir...), 0), name...)
+	if u.finder != "" {
+		l.key = append(append(l.key, 0), u.finder...)
+	}
 	if l.seen[string(l.key)] {
 		return true
 	}

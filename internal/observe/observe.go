@@ -29,6 +29,8 @@ type Executor struct {
 	Root string
 	// Self is the path of a program that calls Enter for Command, and Name its first argument: os.Args[0].
 	Self, Name string
+
+	overlook *action.Overlook // of one command
 }
 
 // Start implements action.Executor. If the system cannot observe the command, it runs all the same, and its
@@ -38,7 +40,7 @@ func (x *Executor) Start(ctx context.Context, c *action.Command) (action.Executi
 	var p *process
 	execution, err := action.StartProcess(ctx, c, func(s proc.Spec) (action.Process, error) {
 		var err error
-		p, err = x.start(s, c.Limits)
+		p, err = (&Executor{Root: x.Root, Self: x.Self, Name: x.Name, overlook: c.Overlook}).start(s, c.Limits)
 		return p, err
 	})
 	if err != nil {
@@ -67,7 +69,8 @@ const (
 type process struct {
 	*proc.Process
 	listener *listener // nil if it is not observed
-	unseen   string    // the reason why not
+	overlook *action.Overlook
+	unseen   string // the reason why not
 }
 
 // Wait is proc.Process.Wait.

@@ -80,7 +80,7 @@ func (x *Executor) startByHelper(s proc.Spec, limits *action.Limits) (*process, 
 	if err != nil {
 		return nil, err
 	}
-	p := &process{Process: child}
+	p := &process{Process: child, overlook: x.overlook}
 	if err := p.entered(ours, x.Root, limits); err != nil {
 		child.Kill()
 		p.Wait(context.Background())
@@ -109,7 +109,9 @@ func (p *process) entered(socket *os.File, root string, limits *action.Limits) e
 		case err != nil:
 			return fmt.Errorf("observe: no report from the helper: %w", err)
 		case kind == observed && fd >= 0:
-			p.listener = newListener(fd, root, limits).listen()
+			l := newListener(fd, root, limits)
+			l.finders = newFinders(p.overlook)
+			p.listener = l.listen()
 		case kind == unobserved && limits != nil:
 			return errors.New(text)
 		case kind == unobserved:

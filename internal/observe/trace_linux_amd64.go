@@ -27,7 +27,10 @@ func (x *Executor) startTraced(s proc.Spec) (p *process, err error, ok bool) {
 			p.unseen = refused.Error()
 		} else if failure == nil {
 			l := newListener(fd, x.Root, nil)
-			l.noteFirst(pid, cmp.Or(s.Program, s.Argv[0]))
+			l.finders = newFinders(x.overlook)
+			program := cmp.Or(s.Program, s.Argv[0])
+			l.noteFirst(pid, program)
+			l.finders.becomes(uint32(pid), program, s.Argv)
 			p.listener = l.listen()
 		}
 		if failure == nil {

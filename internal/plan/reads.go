@@ -34,6 +34,11 @@ func (t *Task) Declares(on *Task) bool {
 	return slices.ContainsFunc(t.Deps, func(d Dep) bool { return !d.Seen && d.Via != ViaNothing && (d.Task == on || d.Task.Needs(on)) })
 }
 
+// Follows reports whether t runs after on, without what it was seen to read itself.
+func (t *Task) Follows(on *Task) bool {
+	return slices.ContainsFunc(t.Deps, func(d Dep) bool { return !d.Seen && (d.Task == on || d.Task.Needs(on)) })
+}
+
 // Needs reports whether t depends on on, directly or not.
 func (t *Task) Needs(on *Task) bool {
 	seen := make(map[*Task]bool)

@@ -166,12 +166,13 @@ func (x *discoverer) file(f *action.UsedFile) {
 	x.Discovered = append(x.Discovered, key.Discovered{Path: p, Use: use})
 }
 
-// keep keeps what earlier executions of the same command discovered: a tool that has a cache need not look at a file
-// again.
+// keep keeps what earlier executions of the same command discovered and read: a tool that has a cache need not look at
+// a file again.
 func (x *discoverer) keep() {
 	if x.Last.Basis != x.Ev.Basis() && x.Last.Basis != (cache.Digest{}) {
 		return
 	}
+	x.Reads = append(x.Reads, x.Last.Reads...)
 	changed := make(map[string]bool)
 	for _, f := range x.Used.Files {
 		if f.Use&(action.Write|action.Remove) != 0 {
@@ -206,7 +207,10 @@ func (x *discoverer) dependsOn(maker *plan.Task) bool {
 // unreliable: nothing says that the file was there in time.
 func (x *discoverer) read(p string, maker *plan.Task) {
 	t := x.Ev.Task
-	if t.Declares(maker) {
+	switch {
+	case t.Declares(maker), x.known[p] && t.Follows(maker):
+		return
+	case isIgnoreFile(p): // it says which files beside it to look at, and these are noted themselves
 		return
 	}
 	closes := maker.Needs(t)
@@ -270,6 +274,12 @@ func useOf(f *action.UsedFile) key.Use {
 		return key.UsePresence
 	}
 	return 0
+}
+
+// isIgnoreFile reports whether p tells tools that walk directories what to leave out.
+func isIgnoreFile(p string) bool {
+	base := path.Base(p)
+	return base == ".gitignore" || base == ".ignore"
 }
 
 // inGit reports whether p is a file of git's own.

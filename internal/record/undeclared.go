@@ -109,7 +109,7 @@ func (x *Execution) elsewhere() func(path string) bool {
 // homesOf returns the directories of the workspace, relative to it, that the environment names as a home, a
 // cache or a place for temporary files of the tools of t: CI often has them below the checkout.
 func (r *Recorder) homesOf(t *plan.Task) (dirs []string) {
-	names := []string{"HOME", "TMPDIR", "TMP", "TEMP", "XDG_*"}
+	names := []string{"HOME", "TMPDIR", "TMP", "TEMP", "XDG_*", "BENTO_CACHE_DIR"}
 	if t.Dish.Adapter != nil {
 		names = append(names, t.Dish.Adapter.Manifest().PassEnv...)
 	}

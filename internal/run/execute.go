@@ -222,6 +222,9 @@ func (x *execution) command(t *plan.Task) (*action.Command, error) {
 	c.Env, c.Grace = stamped(t, c.Env, x.stamp), cmp.Or(c.Grace, x.opts.Grace)
 	c.Inputs, c.Outputs = x.kept.Inputs, x.kept.Declared()
 	c.Used = x.used
+	if x.observe {
+		c.Overlook = x.kept.Overlook()
+	}
 	return c, nil
 }
 

@@ -60,6 +60,7 @@ func New(o snapshot.Options) *Adapter {
 		StopsAtBuild:    true,
 		EmbedsIn:        []string{"build.gradle", "build.gradle.kts"},
 		DerivedPaths:    []string{".gradle/**", ".kotlin/**", "build/**"},
+		Finder:          &adapters.Finder{Programs: []string{"gradle", "gradlew"}, Classes: []string{"org.gradle.launcher.daemon.bootstrap.GradleDaemon"}},
 		Parallel:        8,
 		Identity:        identity,
 		Group:           "jvm",

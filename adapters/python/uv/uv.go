@@ -55,6 +55,7 @@ func New(o snapshot.Options) *Adapter {
 		"pyproject.toml", lockName, settings, "requirements.txt", "requirements-dev.txt",
 		"setup.cfg", "setup.py", ".python-version", ".tool-versions",
 	}
+	m.Finder = &adapters.Finder{Programs: []string{"uv"}, Elsewhere: []string{"--package", "--all-packages", "--directory", "--project"}}
 	m.SetEnv["UV_NO_PROGRESS"] = "1"
 	// Recipes name the environment by its path.
 	m.SetEnv["UV_PROJECT_ENVIRONMENT"] = environment.Dir
