@@ -36,6 +36,7 @@ func TestActions(t *testing.T) {
 	}{
 		{command.Encode(), new(repb.Command), &repb.Command{
 			Arguments: []string{"sh", "", "x y"}, EnvironmentVariables: []*repb.Command_EnvironmentVariable{{Name: "A"}, {Name: "B", Value: "2"}},
+			//lint:ignore SA1019 older servers look for the platform in the command
 			WorkingDirectory: "w", OutputPaths: []string{"a", "o"}, Platform: platform, OutputNodeProperties: []string{"unix_mode"},
 		}},
 		{(&Action{Command: a, Root: b, Timeout: 1500 * time.Millisecond, Salt: []byte("s"), Properties: properties}).Encode(), new(repb.Action), &repb.Action{
