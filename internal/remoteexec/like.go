@@ -57,6 +57,12 @@ func (e *unlikeError) Error() string {
 	return fmt.Sprintf("its workers are not like this machine: %q there, %q here", e.there, e.here)
 }
 
+// askError is the error of a question that no worker has answered.
+type askError struct{ error }
+
+// Unwrap returns the cause.
+func (e *askError) Unwrap() error { return e.error }
+
 // likeness is the answer to one question, which is asked once.
 type likeness struct {
 	once sync.Once
@@ -72,7 +78,7 @@ func (c *Cluster) alike(ctx context.Context, client *reapi.Client, cmd *action.C
 	if question == "" {
 		return nil
 	}
-	id := j.Adapter + "\x00" + j.Toolchain
+	id := fmt.Sprintf("%s\x00%s\x00%t", j.Adapter, j.Toolchain, j.Only) // one waits for a worker as long as it takes, the other does not
 	c.mu.Lock()
 	l := c.likes[id]
 	if l == nil {
@@ -80,7 +86,7 @@ func (c *Cluster) alike(ctx context.Context, client *reapi.Client, cmd *action.C
 		c.likes[id] = l
 	}
 	c.mu.Unlock()
-	l.once.Do(func() { l.err = c.compare(ctx, client, cmd, question) })
+	l.once.Do(func() { l.err = c.compare(ctx, client, cmd, question, j.Only) })
 	if unlike := (*unlikeError)(nil); l.err != nil && !errors.As(l.err, &unlike) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -93,14 +99,14 @@ func (c *Cluster) alike(ctx context.Context, client *reapi.Client, cmd *action.C
 const askTime = time.Minute
 
 // compare asks here and there.
-func (c *Cluster) compare(ctx context.Context, client *reapi.Client, cmd *action.Command, question string) error {
+func (c *Cluster) compare(ctx context.Context, client *reapi.Client, cmd *action.Command, question string, only bool) error {
 	var here, there bytes.Buffer
 	var failed error
 	var asking sync.WaitGroup
 	asking.Go(func() {
 		_, failed = proc.Run(ctx, proc.Spec{Argv: []string{"/bin/sh", "-c", question}, Dir: cmd.Dir, Env: cmd.Env, Stdout: &here, Stderr: &here, Timeout: askTime})
 	})
-	x := &Executor{Cluster: c, Job: Job{Fresh: true, Only: true}}
+	x := &Executor{Cluster: c, Job: Job{Fresh: true, Only: only}}
 	asked := &action.Command{Spec: proc.Spec{Dir: cmd.Dir, Env: adapters.Environ{"PATH=" + adapters.Environ(cmd.Env).Get("PATH")}, Timeout: askTime, Stdout: &there, Stderr: &there}, Keyed: cmd.Keyed}
 	asked.Words, asked.Inputs = []string{"sh", "-c", question}, func(func(key.File) bool) {}
 	a, err := x.action(ctx, asked)
@@ -110,12 +116,13 @@ func (c *Cluster) compare(ctx context.Context, client *reapi.Client, cmd *action
 			_, err = c.collect(ctx, client, asked, end)
 		}
 	}
-	asking.Wait()
-	err = cmp.Or(err, failed)
-	if err == nil && here.String() != there.String() {
-		err = &unlikeError{here: differing(here.String(), there.String()), there: differing(there.String(), here.String())}
+	if asking.Wait(); cmp.Or(err, failed) != nil {
+		return &askError{cmp.Or(err, failed)}
 	}
-	return err
+	if here.String() != there.String() {
+		return &unlikeError{here: differing(here.String(), there.String()), there: differing(there.String(), here.String())}
+	}
+	return nil
 }
 
 // differing returns the first line of a text that differs from the same line of another one.

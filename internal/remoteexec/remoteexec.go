@@ -174,7 +174,12 @@ func (c *Cluster) fault(ctx context.Context, err error) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if unlike := (*unlikeError)(nil); !errors.As(err, &unlike) && !errors.Is(err, errQueued) {
+	asked := (*askError)(nil)
+	switch unlike := (*unlikeError)(nil); {
+	case errors.As(err, &asked) && errors.Is(err, errQueued): // there is no worker at all
+		c.lost = err
+	case errors.As(err, &unlike), errors.Is(err, errQueued):
+	default:
 		if c.faults++; c.faults >= maxFaults {
 			c.lost = err
 		}

@@ -42,6 +42,7 @@ type fake struct {
 	read    func(r *bytestream.ReadRequest, s bytestream.ByteStream_ReadServer) bool // reports whether it has answered
 	written func(name string, size int64) error                                      // after each message of a Write
 	caps    func(*repb.ServerCapabilities)
+	more    func(*grpc.Server) // registers further services
 
 	mu      sync.Mutex
 	blobs   map[string][]byte // by digest
@@ -83,6 +84,9 @@ func (f *fake) start(t testing.TB, options ...grpc.ServerOption) string {
 	repb.RegisterActionCacheServer(server, f)
 	repb.RegisterContentAddressableStorageServer(server, f)
 	bytestream.RegisterByteStreamServer(server, f)
+	if f.more != nil {
+		f.more(server)
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
