@@ -10,9 +10,9 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/feed"
+	"github.com/bentobuild/bento/internal/panes"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/watch"
 	"github.com/bentobuild/bento/plugin/adapter"
@@ -20,12 +20,13 @@ import (
 
 func watchCommand(s *session) *cobra.Command {
 	var sel selection
+	var ui bool
 	cmd := &cobra.Command{
 		Use: "watch TASK… [TARGET] [-- ARGS…]", GroupID: "run",
 		Annotations: traits{Flags: ofWatch, Refuses: true}.annotations(),
 		Short:       "Run tasks, and again after each change of their inputs",
-		Long:        "Run tasks by name, and again after each change of their inputs. Only the tasks that\na change concerns run again. If the inputs of a running task change, bento ends it\nand starts it again; a persistent one restarts also if its dependencies change. The\nlast argument may be a target: a dish, a bento or a path. --no-cache and\n--force-install apply to the first run only. At a terminal Enter runs all again, f\nwhat failed, l shows the last log, and q ends.",
-		Example:     "  bento watch build test\n  bento watch test services/\n  bento watch web:dev api:serve",
+		Long:        "Run tasks by name, and again after each change of their inputs. Only the tasks that\na change concerns run again. If the inputs of a running task change, bento ends it\nand starts it again; a persistent one restarts also if its dependencies change. The\nlast argument may be a target: a dish, a bento or a path. --no-cache and\n--force-install apply to the first run only. At a terminal Enter runs all again, f\nwhat failed, l shows the last log, and q ends. With --ui the terminal shows the list of\nthe tasks beside the log of one of them; ? lists the keys.",
+		Example:     "  bento watch build test\n  bento watch test services/\n  bento watch web:dev api:serve\n  bento watch build test web:dev --ui",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
 				args, sel.Args = args[:at], args[at:]
@@ -34,9 +35,10 @@ func watchCommand(s *session) *cobra.Command {
 				return usageError("bento watch requires the name of a task", "run for example bento watch build")
 			}
 			sel.Tasks = args
-			return s.watch(cmd.Context(), sel)
+			return s.watch(cmd.Context(), sel, ui)
 		},
 	}
+	cmd.Flags().BoolVar(&ui, "ui", false, "show the tasks, and the log of one of them, on the whole terminal")
 	addSelection(cmd, &sel)
 	addForce(cmd, &sel)
 	return cmd
@@ -48,15 +50,16 @@ type watching struct {
 	sel       selection
 	reporting *reporting
 	loop      *watch.Loop
-	shown     string      // the last printed problems
-	again     bool        // a run has ended before
-	keyed     bool        // a user can press keys
-	quit      atomic.Bool // the user has pressed q
+	panes     *panes.Panes // nil without --ui
+	shown     string       // the last printed problems
+	again     bool         // a run has ended before
+	keyed     bool         // a user can press keys
+	quit      atomic.Bool  // the user has pressed q
 	end       context.CancelFunc
 }
 
 // watch runs the selected tasks until it is interrupted.
-func (s *session) watch(ctx context.Context, sel selection) error {
+func (s *session) watch(ctx context.Context, sel selection, ui bool) error {
 	if s.flags.json {
 		return usageError("bento watch does not end, so it has no --json document", "use --events FILE")
 	}
@@ -64,10 +67,34 @@ func (s *session) watch(ctx context.Context, sel selection) error {
 		return usageError("bento watch does not end, so it writes no report and no trace", "use --events FILE")
 	}
 	switch takes := s.takesKeys(); {
+	case ui && !s.keyed:
+		return s.rerunPanes(ctx)
+	case ui:
 	case takes && !s.keyed:
 		return s.rerun(ctx)
 	case !takes:
 		s.columns = nil // plain lines
+	}
+	root, _, err := s.root()
+	if err != nil {
+		return err
+	}
+	w := &watching{s: s, sel: sel}
+	ctx, w.end = context.WithCancel(ctx)
+	defer w.end()
+	w.loop = watch.New(watch.Options{
+		Root: root, Open: w.open, Serve: w.serve, Unread: s.pipes.unread, Rest: w.rest, Changed: func(paths []string) { w.reporting.companions.WatchChanged(paths) },
+		Restarting: func(id, why string) { w.restarter().Restart(id, why) },
+		Corrected:  func() { fmt.Fprintln(s.err, s.style.Dim("bento: the errors are corrected")) },
+		NoneFailed: func() { fmt.Fprintln(s.err, "bento: no task has failed") },
+		Failed:     func(err error) { report.WriteError(s.err, s.style, err) }, Warn: s.warn,
+	})
+	if ui {
+		closePanes, err := w.openPanes(ctx, root)
+		if err != nil {
+			return err
+		}
+		defer closePanes()
 	}
 	s.host().Keep = new(adapter.Keep)
 	defer s.host().Keep.Close()
@@ -77,20 +104,9 @@ func (s *session) watch(ctx context.Context, sel selection) error {
 	}
 	defer t.close()
 	defer t.endCompanions()
-	root, _, err := s.root()
-	if err != nil {
-		return err
+	if w.reporting = t; ui {
+		t.people, t.output = w.panes, t.events != nil
 	}
-	w := &watching{s: s, sel: sel, reporting: t}
-	ctx, w.end = context.WithCancel(ctx)
-	defer w.end()
-	w.loop = watch.New(watch.Options{
-		Root: root, Open: w.open, Serve: w.serve, Unread: s.pipes.unread, Rest: w.rest, Changed: func(paths []string) { t.companions.WatchChanged(paths) },
-		Restarting: func(id, why string) { s.lines().Restart(id, why) },
-		Corrected:  func() { fmt.Fprintln(s.err, s.style.Dim("bento: the errors are corrected")) },
-		NoneFailed: func() { fmt.Fprintln(s.err, "bento: no task has failed") },
-		Failed:     func(err error) { report.WriteError(s.err, s.style, err) }, Warn: s.warn,
-	})
 	defer w.openKeys()()
 	if t.live != nil {
 		defer t.live.Rest(nil)
@@ -110,8 +126,8 @@ func (w *watching) open(ctx context.Context) (*watch.Workspace, error) {
 	return &watch.Workspace{
 		Env:  ws.env,
 		Plan: func(ctx context.Context) (*plan.Plan, error) { return w.plan(ctx, ws) },
-		Run: func(ctx context.Context, p *plan.Plan, cancel <-chan string, force bool) (*run.Report, error) {
-			return w.run(ctx, ws, p, run.Options{Cancel: cancel, Force: force})
+		Run: func(ctx context.Context, p *plan.Plan, cancel <-chan string, again func(*plan.Task) bool) (*run.Report, error) {
+			return w.run(ctx, ws, p, run.Options{Cancel: cancel, Again: again})
 		},
 		Close: func() {
 			w.reporting.hearOf(ws)
@@ -125,7 +141,7 @@ func (w *watching) run(ctx context.Context, ws *opened, p *plan.Plan, o run.Opti
 	s := w.s
 	w.reporting.logsFrom(ws)
 	o.Workers, o.KeepGoing, o.Busy, o.Memory, o.Output = s.workers(ws.Config), true, s.busy(), machineMemory, w.reporting.output
-	o.Force = o.Force || (s.flags.noCache || w.sel.force) && !w.again
+	o.Force = (s.flags.noCache || w.sel.force) && !w.again
 	o.Sandbox = s.sandboxOf(ws.Config)
 	o.SkipInstall, o.ForceInstall = s.flags.skipInstall, s.flags.forceInstall && !w.again
 	w.again = true
@@ -166,12 +182,15 @@ func (w *watching) plan(ctx context.Context, ws *opened) (*plan.Plan, error) {
 		w.shown = text
 		report.WriteProblems(w.s.err, w.s.style, problems)
 	}
+	if w.panes != nil {
+		w.panes.SetPlan(p)
+	}
 	return p, nil
 }
 
 // seen passes events to a feed, and to a function before it reports them, or not.
 type seen struct {
-	*terminal.Lines
+	run.Reporter
 	feed *feed.Writer
 	see  func(run.Event) (shown bool)
 }
@@ -179,7 +198,7 @@ type seen struct {
 func (l seen) Report(ev run.Event) {
 	l.feed.Report(ev)
 	if l.see(ev) {
-		l.Lines.Report(ev)
+		l.Reporter.Report(ev)
 	}
 }
 
@@ -189,7 +208,11 @@ func (w *watching) serve(ctx context.Context, id string, see func(run.Event) boo
 	lines.Brief = true
 	live := new(feed.Writer)
 	defer live.Close()
-	ws, err := w.s.open(ctx, seen{lines, live, see})
+	var people run.Reporter = lines
+	if w.panes != nil {
+		people = w.panes
+	}
+	ws, err := w.s.open(ctx, seen{people, live, see})
 	if err != nil {
 		return err
 	}
@@ -203,6 +226,6 @@ func (w *watching) serve(ctx context.Context, id string, see func(run.Event) boo
 	if err != nil {
 		return err
 	}
-	_, err = run.Run(ctx, ws.env, p, run.Options{Workers: w.s.workers(ws.Config), Memory: machineMemory, Output: lines.Live()})
+	_, err = run.Run(ctx, ws.env, p, run.Options{Workers: w.s.workers(ws.Config), Memory: machineMemory, Output: w.panes == nil && lines.Live()})
 	return err
 }

@@ -96,7 +96,7 @@ func (w *watching) showServing(t *plan.Task) {
 
 // openKeys reads keys until the returned function is called.
 func (w *watching) openKeys() (closeKeys func()) {
-	if !w.s.keyed || !w.s.takesKeys() {
+	if w.panes != nil || !w.s.keyed || !w.s.takesKeys() {
 		return func() {}
 	}
 	pause, resume := func() {}, func() {}
@@ -118,7 +118,7 @@ func (w *watching) rest(ran bool, state func() watch.State) {
 		live.Rest(func() []string { return w.resting(state()) })
 		return
 	}
-	if ran {
+	if ran && w.panes == nil {
 		keys := "Ctrl-C ends it"
 		if w.keyed {
 			keys = keysHelp

@@ -179,6 +179,8 @@ var table = []row{
 	{"internal/screen", []string{"internal/proc", "internal/report", "plugin/ainb"}}, // cells of extensions on a terminal
 
 	{"internal/ui", []string{"internal/feed", "internal/report/page", "internal/state"}}, // the page, served
+	// bento watch --ui: events of runs and logs, on a terminal with keys.
+	{"internal/panes", []string{"cache", "diagnostics", "internal/action", "internal/plan", "internal/proc", "internal/report", "internal/report/terminal", "internal/run", "internal/screen", "internal/state", "plugin/ainb"}},
 
 	// Tools for agents, over the messages of plugins. Errors are documents.
 	{"internal/mcp", []string{"diagnostics", "internal/report", "plugin/wire"}},

@@ -138,11 +138,15 @@ type Evaluator struct {
 	withLinks   map[*plan.Circle]bool // see haveLinks
 	unread      []*sourceSet          // for readUnread
 	differing   bool                  // some sourceSet differs
+	again       func(*plan.Task) bool // see Again
 	memo        *memo
 	provenances *provenanceReader
 	clock       clock
 	lost        []cache.Key // of hits without their outputs, see DryRun
 }
+
+// Again sets a function that reports whether the cached results of a task are ignored. Nil means of none.
+func (e *Evaluator) Again(task func(*plan.Task) bool) { e.again = task }
 
 // facts holds what is computed once for a task from the plan and the snapshot.
 type facts struct {
@@ -317,7 +321,7 @@ func (e *Evaluator) evaluate(ctx context.Context, ev *Evaluation) {
 		ev.Reason, ev.Notes = MissPending, pending
 	case t.Uncached != "":
 		ev.Reason, ev.Notes = MissUncacheable, []string{t.Uncached}
-	case e.o.Force && !t.Held: // a held task does not run, so it may be a hit
+	case (e.o.Force || e.again != nil && e.again(t)) && !t.Held: // a held task does not run, so it may be a hit
 		ev.Reason = MissForced
 	default:
 		e.lookup(ctx, ev)

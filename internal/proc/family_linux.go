@@ -14,6 +14,9 @@ const rssUnit = 1 << 10
 
 func (p *Process) sysProcAttr() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Ptrace: p.spec.Entered != nil}
+	if p.spec.Gentle {
+		attr.Pdeathsig = syscall.SIGTERM
+	}
 	if f := p.spec.Terminal; f != nil {
 		attr.Foreground, attr.Ctty = true, int(f.Fd())
 	}

@@ -47,6 +47,10 @@ type Spec struct {
 	// process stops too. See OwnsTerminal; on Linux only.
 	Terminal *os.File
 
+	// Gentle ends the child with SIGTERM in place of SIGKILL when this process is killed: it has something of its
+	// own to restore. On Linux only.
+	Gentle bool
+
 	// Mounts starts the child in its own mount namespace, where it may mount, and in a user
 	// namespace unless this process is root; on Linux only. The system may forbid it.
 	Mounts bool

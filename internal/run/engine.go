@@ -19,9 +19,11 @@ import (
 
 // Options are the settings of a run.
 type Options struct {
-	Workers      int // tasks at once; 0 means one
-	KeepGoing    bool
-	Force        bool // ignore cached results
+	Workers   int // tasks at once; 0 means one
+	KeepGoing bool
+	Force     bool // ignore cached results
+	// Again reports whether to ignore the cached results of a task, as Force does for all. Nil means of none.
+	Again        func(*plan.Task) bool
 	SkipInstall  bool
 	ForceInstall bool
 	Output       bool         // report TaskOutput events
@@ -104,16 +106,6 @@ func (e *engine) keep(ev *key.Evaluation) {
 	n.ev, n.inPlace = ev, false
 }
 
-// Evaluator returns the evaluator of a plan. view may be nil, see key.Options.
-func (e *Env) Evaluator(p *plan.Plan, force bool, view key.View) (*key.Evaluator, error) {
-	history := e.History
-	e.History = nil
-	return key.New(key.Options{
-		History: history, Root: e.Root, Tree: e.Tree, Store: e.Store, State: e.State, Toolchains: e.Toolchains, Environ: e.Environ, Inherit: e.Inherit,
-		Force: force, Program: e.Program, Warn: e.Warn, Lacks: e.commands().Lacks, View: view,
-	}, p)
-}
-
 // Run brings every task of the plan up to date. The error is an error of the user's input that was
 // found before any task started, or nil.
 func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, error) {
@@ -181,6 +173,7 @@ func newEngine(env *Env, p *plan.Plan, opts Options, overlaps overlaps) (*engine
 	if err != nil {
 		return nil, err
 	}
+	e.keys.Again(opts.Again)
 	e.recorder = &record.Recorder{
 		Root: env.Root, Store: env.Store, Tree: e.tree, Plan: p, Environ: env.Environ, History: e.keys.History,
 		Journal: record.NewJournal(env.State), Warn: env.warn, Moves: env.Moves,

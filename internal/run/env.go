@@ -107,3 +107,13 @@ func (e *Env) report(ev Event) {
 		e.Reporter.Report(ev)
 	}
 }
+
+// Evaluator returns the evaluator of a plan. view may be nil, see key.Options.
+func (e *Env) Evaluator(p *plan.Plan, force bool, view key.View) (*key.Evaluator, error) {
+	history := e.History
+	e.History = nil
+	return key.New(key.Options{
+		History: history, Root: e.Root, Tree: e.Tree, Store: e.Store, State: e.State, Toolchains: e.Toolchains, Environ: e.Environ, Inherit: e.Inherit,
+		Force: force, Program: e.Program, Warn: e.Warn, Lacks: e.commands().Lacks, View: view,
+	}, p)
+}

@@ -25,11 +25,32 @@ func (w *Loop) Request(what Request) {
 	w.rouse()
 }
 
-// takeRequest returns the request since the last call.
-func (w *Loop) takeRequest() Request { return Request(w.request.Swap(int32(runNothing))) }
+// RunTask makes one task due in the next round: bento executes it, or starts the server again.
+func (w *Loop) RunTask(id string) {
+	w.mu.Lock()
+	if w.named == nil {
+		w.named = make(map[string]bool)
+	}
+	w.named[id] = true
+	w.mu.Unlock()
+	w.rouse()
+}
+
+// takeRequest returns the request since the last call, and the tasks that RunTask has named.
+func (w *Loop) takeRequest() (Request, map[string]bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	named := w.named
+	w.named = nil
+	return Request(w.request.Swap(int32(runNothing))), named
+}
 
 // requested reports whether a request is pending.
-func (w *Loop) requested() bool { return Request(w.request.Load()) != runNothing }
+func (w *Loop) requested() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.named) > 0 || Request(w.request.Load()) != runNothing
+}
 
 // rouse makes the loop evaluate the workspace now.
 func (w *Loop) rouse() {
@@ -39,8 +60,16 @@ func (w *Loop) rouse() {
 	}
 }
 
-// makeDue makes the tasks due that a request concerns.
-func (w *Loop) makeDue(what Request) {
+// makeDue makes the tasks due that a request names or concerns.
+func (w *Loop) makeDue(what Request, named map[string]bool) {
+	for id := range named {
+		delete(w.last, id)
+		if s := w.servers[id]; s != nil {
+			s.restart.Store(true)
+			w.stopServer(id)
+			w.o.Restarting(id, "on request")
+		}
+	}
 	if what == runNothing {
 		return
 	}

@@ -42,9 +42,9 @@ type Workspace struct {
 	Env *run.Env
 	// Plan returns the plan of all watched tasks.
 	Plan func(context.Context) (*plan.Plan, error)
-	// Run runs a part of the plan. It ends the tasks that cancel receives; with force, it takes no result from the
-	// cache.
-	Run   func(ctx context.Context, p *plan.Plan, cancel <-chan string, force bool) (*run.Report, error)
+	// Run runs a part of the plan. It ends the tasks that cancel receives, and takes no result from the cache for which
+	// again returns true.
+	Run   func(ctx context.Context, p *plan.Plan, cancel <-chan string, again func(*plan.Task) bool) (*run.Report, error)
 	Close func()
 }
 
@@ -67,8 +67,9 @@ type Loop struct {
 	bad         map[string]bool // tasks whose last run did not succeed
 	watched     int             // the number of tasks in the last round
 
-	request atomic.Int32  // the pending Request
-	wake    chan struct{} // receives for each request
+	request atomic.Int32    // the pending Request
+	named   map[string]bool // the tasks that RunTask names since the last round; mu guards it
+	wake    chan struct{}   // receives for each request
 	mu      sync.Mutex
 	latest  *run.Result // the last failed task of the last run, else the task that ended last
 	serving *plan.Task  // the server that has started last, if after that
@@ -170,8 +171,8 @@ func (w *Loop) round(ctx context.Context, l *look, own bool) (again bool) {
 		clear(w.loops)
 		clear(w.ended)
 	}
-	requested := w.takeRequest()
-	w.makeDue(requested)
+	requested, named := w.takeRequest()
+	w.makeDue(requested, named)
 	var due, serve []string
 	w.watched = 0
 	for _, t := range l.plan.Tasks {
@@ -197,7 +198,7 @@ func (w *Loop) round(ctx context.Context, l *look, own bool) (again bool) {
 	}
 	w.ran = w.ran || len(due)+len(serve) > 0
 	if len(due) > 0 {
-		again = w.runDue(ctx, l, due, requested == RunAll)
+		again = w.runDue(ctx, l, due, func(t *plan.Task) bool { return requested == RunAll || named[t.ID()] })
 	}
 	for _, id := range serve {
 		if ctx.Err() == nil {
@@ -209,7 +210,7 @@ func (w *Loop) round(ctx context.Context, l *look, own bool) (again bool) {
 
 // runDue runs the due tasks, and ends tasks whose keys change while they run. again reports whether files changed
 // meanwhile.
-func (w *Loop) runDue(ctx context.Context, l *look, due []string, force bool) (again bool) {
+func (w *Loop) runDue(ctx context.Context, l *look, due []string, force func(*plan.Task) bool) (again bool) {
 	keys := l.keys()
 	p, _ := l.plan.Narrow(func(t *plan.Task) bool { return slices.Contains(due, t.ID()) })
 	cancel := make(chan string)
