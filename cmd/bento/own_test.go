@@ -24,6 +24,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/sampling"
+	"github.com/bentobuild/bento/internal/testrun"
 )
 
 // ownWorld is a workspace, its cache, and a canary next to them, which no command may change.
@@ -99,7 +100,7 @@ func (w *ownWorld) copyOf(from *ownWorld) {
 	}
 	cp, err := exec.LookPath("cp")
 	w.must(err)
-	var out bytes.Buffer // started by proc: a bento of another test, in this process, reaps unknown children
+	var out bytes.Buffer // started by proc: a bento of another subtest, in this process, reaps unknown children
 	res, err := proc.Run(w.t.Context(), proc.Spec{Argv: []string{cp, "-a", from.dir + "/.", w.dir}, Stdout: &out, Stderr: &out, Timeout: 5 * time.Minute})
 	if err != nil || res.ExitCode != 0 {
 		w.t.Fatalf("cp: %+v, %v: %s", res, err, &out)
@@ -240,6 +241,9 @@ func (w *ownWorld) outside() map[string]string {
 // TestOwnDirectories replaces bento's own files and directories, all of one depth at a time. No command then
 // changes a file outside, hangs or panics. With -short it tries a sample.
 func TestOwnDirectories(t *testing.T) {
+	if !testrun.Alone(t) {
+		return
+	}
 	random := sampling.Rand(t)
 	for _, inside := range []bool{false, true} {
 		from := newOwnWorld(t, inside)
@@ -267,6 +271,9 @@ func TestOwnDirectories(t *testing.T) {
 
 // TestOwnDirectory replaces one path at a time, for a sample of the paths or all of them.
 func TestOwnDirectory(t *testing.T) {
+	if !testrun.Alone(t) {
+		return
+	}
 	from := newOwnWorld(t, false)
 	from.fill()
 	var sets [][]string

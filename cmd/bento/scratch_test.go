@@ -19,6 +19,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/sampling"
+	"github.com/bentobuild/bento/internal/testrun"
 )
 
 // scratch is a random workspace, in which every task reads its declared inputs and nothing else. So its outputs
@@ -439,6 +440,9 @@ func (k *scratch) check() {
 // TestRunsAsFromScratch: after each edit of a workspace, a run has the outputs and keys of a run from scratch.
 // The next plan and run, and a run of another clone, have the same keys and nothing but cache hits.
 func TestRunsAsFromScratch(t *testing.T) {
+	if !testrun.Alone(t) {
+		return
+	}
 	rounds := 12
 	if testing.Short() {
 		rounds = 3

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/internal/testrun"
 )
 
 // trap is a project with code that a tool runs when bento starts the tool in the project. In a file, CANARY is a
@@ -189,6 +190,9 @@ func link(t *testing.T, to, at string) {
 // TestLookingSpringsNoTrap: commands that only look start no program that the repository chooses. They report
 // when only such a program knows the toolchain.
 func TestLookingSpringsNoTrap(t *testing.T) {
+	if !testrun.Alone(t) {
+		return
+	}
 	for _, tr := range traps(t) {
 		if tr.key == "" {
 			continue // TestHostileDishes tries it
