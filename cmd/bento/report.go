@@ -108,6 +108,11 @@ func (s *session) newReporting(ctx context.Context) (*reporting, error) {
 		t.events = &report.Events{W: f}
 		t.close = s.closing(t.events, f)
 	}
+	end := t.close
+	t.close = func() {
+		t.feed.Close()
+		end()
+	}
 	t.people, t.live = s.reporter()
 	t.output = t.people.Live() || t.events != nil
 	return t, nil

@@ -1,5 +1,6 @@
 // Package feed stores what the runs of a workspace do, as they do it, in the state of the workspace: a file for each run
-// that executes or restores something, which other processes follow. The file stays until the next run begins one.
+// that executes or restores something, which other processes follow. The file stays until the next run of the same process,
+// or the end of the process.
 package feed
 
 import (
@@ -60,7 +61,7 @@ const (
 )
 
 // Writer is a run.Reporter that writes the files of the runs that it hears of, one after the other. It ignores errors: a
-// run does not depend on those who watch it. The zero value writes nothing until In.
+// run does not depend on those who watch it. The zero value writes nothing until In. The caller calls Close at the end.
 type Writer struct {
 	state *state.Dir
 	line  string
@@ -99,7 +100,7 @@ func (w *Writer) Report(ev run.Event) {
 		if w.file != nil {
 			w.flush()
 			w.add(line{End: &end{ev.Report.Duration.Milliseconds(), ev.Report.Interrupted}})
-			w.Close()
+			w.flush()
 		}
 	}
 }
@@ -127,7 +128,7 @@ func (w *Writer) since(t time.Time) int64 { return max(0, t.Sub(w.begun.At).Mill
 
 func shortened(s string) string { return s[:min(len(s), maxMessage)] }
 
-// row writes a row, at once if now is set. The first one makes the file, and removes those of runs that have ended.
+// row writes a row, at once if now is set. The first one makes the file, and removes those of processes that have died.
 func (w *Writer) row(r Row, now bool) {
 	if w.broken || w.state == nil || w.begun.Plan == nil {
 		return
@@ -171,11 +172,10 @@ func (w *Writer) flush() {
 	w.buf, w.written = w.buf[:0], time.Now()
 }
 
-// Close ends the file of a run.
+// Close removes the file of a run.
 func (w *Writer) Close() {
 	if w.file != nil {
-		w.flush()
-		w.file.Close()
+		_ = w.file.Remove() // the next run removes it
 	}
 	w.file, w.broken, w.pass, w.noted, w.begun = nil, false, pass{}, pass{}, run.Started{}
 }

@@ -44,6 +44,7 @@ func ids(rows []Row) (list []string) {
 func TestFollow(t *testing.T) {
 	st, p, at := state.Open(t.TempDir()), planOf(5), time.Now()
 	var w Writer
+	defer w.Close()
 	w.In(st, "bento run all")
 	early := Follow(st)
 	defer early.Close()
@@ -118,14 +119,18 @@ func TestKilled(t *testing.T) {
 	if len(runs) != 2 || runs[0].State != Killed || runs[1].State != Active {
 		t.Errorf("runs: %+v", runs)
 	}
-	second.Report(run.Finished{Report: &run.Report{}})
 	for range maxEnded + 3 {
-		w := begin()
-		w.Report(run.Finished{Report: &run.Report{}})
+		second.Report(run.Finished{Report: &run.Report{}})
 		poll(f)
+		second.Report(run.Started{Plan: p, At: time.Now()})
+		second.Report(run.TaskStarted{Task: p.Tasks[0]})
 	}
-	if runs := poll(f); len(runs) > maxEnded || len(f.files) > 2 {
+	if runs := poll(f); len(runs) != maxEnded+1 || len(f.files) != 1 {
 		t.Errorf("%d runs and %d files are kept", len(runs), len(f.files))
+	}
+	second.Close()
+	if names := st.Claims(dir); len(names) != 0 {
+		t.Errorf("the files %v are left", names)
 	}
 }
 

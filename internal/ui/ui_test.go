@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -333,5 +335,23 @@ func TestNews(t *testing.T) {
 	heard(t, r, `"problem":"bento.toml: 3: broken"`)
 	if after, _ := io.ReadAll(s.request(t, "data", nil).Body); string(after) != string(body) {
 		t.Error("the last good evaluation is lost")
+	}
+}
+
+// TestDocumented: the pages have the bounds of the server.
+func TestDocumented(t *testing.T) {
+	for name, claims := range map[string][]string{
+		"commands.md": {fmt.Sprintf("%d pages can be open at once", maxStreams), "`http://127.0.0.1:PORT/#TOKEN`", "`.bento/feeds`"},
+		"security.md": {fmt.Sprintf("%d pages that follow runs, %d connections", maxStreams, maxConnections)},
+	} {
+		data, err := os.ReadFile(filepath.Join("..", "..", "docs", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, claim := range claims {
+			if !strings.Contains(strings.Join(strings.Fields(string(data)), " "), claim) {
+				t.Errorf("docs/%s lacks %q", name, claim)
+			}
+		}
 	}
 }

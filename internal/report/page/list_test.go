@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -123,6 +124,14 @@ func TestKeys(t *testing.T) {
 	is("true", "$('keys').open")
 	key("\x1b")
 	is("false", "$('keys').open")
+	shown := map[string]string{
+		"ArrowDown": "↓", "ArrowUp": "↑", "ArrowLeft": "←", "ArrowRight": "→", "PageDown": "Page Down", "PageUp": "Page Up", "Home": "Home", "End": "End", "Enter": "Enter", " ": "Enter",
+	}
+	for _, name := range strings.Split(b.Eval(`Object.keys({...listKeys, ...pageKeys}).join('|')`), "|") {
+		if text := cmp.Or(shown[name], "`"+name+"`"); !strings.Contains(documented(t), text) {
+			t.Errorf("docs/commands.md lacks the key %s", text)
+		}
+	}
 	// Every control has a name for those who do not see it, and colour is never alone.
 	is("", `[...document.querySelectorAll('button, input, [role=tree], svg[role]')].filter(e => !(e.getAttribute('aria-label') || e.textContent.trim())).map(e => e.outerHTML).join()`)
 	is("true", `[...document.querySelectorAll('.row .tasks span')].every(e => /^[▶✗●✓=–+]/.test(e.textContent))`)

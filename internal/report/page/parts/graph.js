@@ -1,7 +1,6 @@
 // The graph. Dishes are one node a directory if they are many; a click unfolds it.
 
 const nodeWidth = 168, nodeHeight = 34, columnWidth = 240, rowDistance = 46;
-const mostInColumn = 60; // before it is split into two
 const mostUnfolded = 60; // dishes that are shown without groups at first
 const svg = (tag, attrs, ...kids) => {
   const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
@@ -41,10 +40,11 @@ function place(list) {
   const layers = layersOf(list), rank = new Map();
   for (const layer of layers) layer.forEach((p, i) => rank.set(p, i));
   for (let round = 0; round < 4; round++) for (const layer of layers.slice(1)) settle(layer, rank);
+  const most = Math.max(8, Math.ceil(1.5 * Math.sqrt(list.length))); // in a column, before it is split into two
   let x = 0;
   for (const layer of layers) {
-    layer.forEach((p, i) => { p.x = x + Math.floor(i / mostInColumn) * columnWidth; p.y = i % mostInColumn * rowDistance; });
-    x += Math.ceil(layer.length / mostInColumn) * columnWidth;
+    layer.forEach((p, i) => { p.x = x + Math.floor(i / most) * columnWidth; p.y = i % most * rowDistance; });
+    x += Math.ceil(layer.length / most) * columnWidth;
   }
 }
 
