@@ -46,7 +46,7 @@ type front struct {
 // The file and its parts. The version changes with a type of them.
 const (
 	parsedFile    = "config"
-	parsedVersion = 14
+	parsedVersion = 15
 	frontPart     = "front"
 	settingsPart  = "settings"
 	dishesPart    = "dishes"

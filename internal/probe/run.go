@@ -16,7 +16,7 @@ type Work struct {
 	Dir   string   // absolute
 	Env   adapters.Environ
 	Shown string // the command as shown to users; "" for Argv
-	// Start starts the process and waits for its end; nil means proc.Run.
+	// Start starts the process and waits for its end; nil means the proc.Runner of the context.
 	Start func(context.Context, proc.Spec) (proc.Result, error)
 }
 
@@ -38,7 +38,7 @@ func Run(ctx context.Context, leave adapters.Leave, w Work, log adapters.LogFunc
 		w.Argv = slices.Concat([]string{path}, w.Argv[1:])
 	}
 	if w.Start == nil {
-		w.Start = proc.Run
+		w.Start = proc.RunnerOf(ctx)
 	}
 	t := NewTranscript(log)
 	res, err := w.Start(ctx, proc.Spec{Argv: w.Argv, Dir: w.Dir, Env: w.Env, Stdout: t.Stdout(), Stderr: t.Stderr()})

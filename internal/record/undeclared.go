@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
@@ -109,14 +110,18 @@ func (x *Execution) elsewhere() func(path string) bool {
 // homesOf returns the directories of the workspace, relative to it, that the environment names as a home, a
 // cache or a place for temporary files of the tools of t: CI often has them below the checkout.
 func (r *Recorder) homesOf(t *plan.Task) (dirs []string) {
-	names := []string{"HOME", "TMPDIR", "TMP", "TEMP", "XDG_*", "BENTO_CACHE_DIR"}
-	if t.Dish.Adapter != nil {
-		names = append(names, t.Dish.Adapter.Manifest().PassEnv...)
+	if t.Dish.Adapter == nil {
+		return HomesIn(r.Root, r.Environ, nil)
 	}
-	for _, kv := range r.Environ.Select(names...) {
+	return HomesIn(r.Root, r.Environ, t.Dish.Adapter.Manifest().PassEnv)
+}
+
+// HomesIn is homesOf for tools that see the variables passed.
+func HomesIn(root string, env adapters.Environ, passed []string) (dirs []string) {
+	for _, kv := range env.Select(append([]string{"HOME", "TMPDIR", "TMP", "TEMP", "XDG_*", "BENTO_CACHE_DIR"}, passed...)...) {
 		_, value, _ := strings.Cut(kv, "=")
 		for _, dir := range filepath.SplitList(value) {
-			if rel, err := filepath.Rel(r.Root, dir); err == nil && filepath.IsAbs(dir) && filepath.IsLocal(rel) && rel != "." {
+			if rel, err := filepath.Rel(root, dir); err == nil && filepath.IsAbs(dir) && filepath.IsLocal(rel) && rel != "." {
 				dirs = append(dirs, filepath.ToSlash(rel))
 			}
 		}

@@ -46,7 +46,8 @@ type Install struct {
 	LogPath  string // absolute, "" when there is no log
 	Err      error
 
-	first int // the index of the task that needed it first
+	reads *installReads // nil if it was not observed
+	first int           // the index of the task that needed it first
 }
 
 // ID returns the name of the install in lists of tasks.
@@ -121,6 +122,7 @@ func (in *installer) Ensure(ctx context.Context, d *dish.Dish) *Install {
 	i.Duration = time.Since(i.Started)
 	if i.Err == nil {
 		in.keepStamp(ctx, d, id, toolchain)
+		in.keepReads(d, id, i)
 	}
 	in.report(InstallFinished{Install: i})
 	return i
@@ -142,6 +144,7 @@ func (in *installer) install(ctx context.Context, d *dish.Dish, i *Install, log 
 		return err
 	}
 	defer in.Snapshot.Changed()
+	ctx, i.reads = in.observed(ctx)
 	return d.Adapter.Install(ctx, adapters.InstallRequest{
 		DishDir: d.Dir, DishName: d.Name, Scope: d.Scope, Force: in.Force, Env: in.environ(d),
 		Claims: in.claims(d),
@@ -185,9 +188,13 @@ func (in *installer) reason(ctx context.Context, d *dish.Dish, id, toolchain str
 	}
 	now := in.stamp(ctx, d, toolchain)
 	for stamp := range slices.Chunk(kept, stampSize) {
-		if string(stamp) == now {
-			return ""
+		if string(stamp) != now {
+			continue
 		}
+		if p := in.readChanged(id); p != "" {
+			return p + ", which it reads, has changed"
+		}
+		return ""
 	}
 	return "manifests, lockfile or tool have changed"
 }
