@@ -82,7 +82,7 @@ func (in *installer) keepReads(d *dish.Dish, id string, i *Install) {
 		w.String(p)
 		sum := in.sumOf([]string{p})
 		if e, err := in.Tree.Stat(p); err == nil && max(e.Mtime, e.Ctime) >= i.Started.UnixNano() {
-			sum = [32]byte{} // nobody knows what it was when the install read it
+			sum = [32]byte{} // the install may have read another content
 		}
 		w.Raw(sum[:])
 	}
