@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -12,8 +11,13 @@ import (
 // Finder is Store.Find for a store that looks up one result in one scope.
 type Finder struct {
 	Place
-	AtOnce int // questions at the same time; 0: 64
-	In     func(context.Context, ID) (*Found, error)
+	In    func(context.Context, ID) (*Found, error)
+	slots chan struct{} // taken by keys that are asked for
+}
+
+// NewFinder returns a Finder that asks for atOnce keys at the same time at most, in all calls of Find together.
+func NewFinder(p Place, atOnce int, in func(context.Context, ID) (*Found, error)) *Finder {
+	return &Finder{Place: p, In: in, slots: make(chan struct{}, atOnce)}
 }
 
 // Find implements Store.Find.
@@ -21,11 +25,10 @@ func (f *Finder) Find(ctx context.Context, keys []cache.Key, answer func(Answer)
 	next := make(chan cache.Key)
 	answers := make(chan Answer)
 	var group sync.WaitGroup
-	for range min(cmp.Or(f.AtOnce, inFlight), len(keys)) {
+	for range min(cap(f.slots), len(keys)) {
 		group.Go(func() {
 			for key := range next {
-				found, err := f.first(ctx, key)
-				answers <- Answer{Key: key, Found: found, Err: err}
+				answers <- f.find(ctx, key)
 			}
 		})
 	}
@@ -39,6 +42,18 @@ func (f *Finder) Find(ctx context.Context, keys []cache.Key, answer func(Answer)
 		answer(<-answers)
 	}
 	group.Wait()
+}
+
+// find asks for the result of key when there is a slot.
+func (f *Finder) find(ctx context.Context, key cache.Key) Answer {
+	select {
+	case f.slots <- struct{}{}:
+	case <-ctx.Done():
+		return Answer{Key: key, Err: context.Cause(ctx)}
+	}
+	defer func() { <-f.slots }()
+	found, err := f.first(ctx, key)
+	return Answer{Key: key, Found: found, Err: err}
 }
 
 // first asks for the result of key in all scopes at the same time, and returns that of the first scope that has one. Of

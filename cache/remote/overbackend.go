@@ -28,12 +28,15 @@ type Limits struct {
 
 // OverBackend returns a store whose server is b, which it closes.
 func OverBackend(b Backend, o Options) Store {
-	return &overBackend{server: b, o: o, sums: make(map[cache.Digest]Digest)}
+	s := &overBackend{server: b, o: o, sums: make(map[cache.Digest]Digest)}
+	s.finder = NewFinder(o.Place, parallel(b), s.findIn)
+	return s
 }
 
 type overBackend struct {
 	server Backend
 	o      Options
+	finder *Finder
 
 	mu   sync.Mutex
 	sums map[cache.Digest]Digest // digests on the wire of blobs that were hashed both ways
@@ -74,8 +77,7 @@ func (s *overBackend) remembered(d cache.Digest) (wire Digest, ok bool) {
 
 // Find implements Store.
 func (s *overBackend) Find(ctx context.Context, keys []cache.Key, answer func(Answer)) {
-	f := Finder{Place: s.o.Place, AtOnce: parallel(s.server), In: s.findIn}
-	f.Find(ctx, keys, answer)
+	s.finder.Find(ctx, keys, answer)
 }
 
 // findIn asks for one result.

@@ -122,11 +122,10 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	}
 	defer e.unstage()
 	defer e.restorer.Close()
+	defer e.dropAll()
 	if err := e.evaluate(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	e.ask(ctx, e.nodes)
-	defer e.dropAll()
 	if err := e.preflight(ctx); err != nil {
 		return nil, err
 	}

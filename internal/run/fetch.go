@@ -64,6 +64,43 @@ func (e *engine) ask(ctx context.Context, nodes []*node) {
 	}
 }
 
+// earlyQuestions are asked while all tasks are evaluated: the first at once, so that the way to the server is open soon,
+// the others some at a time.
+type earlyQuestions struct {
+	e      *engine
+	misses []*node
+	asked  time.Time // when the last were asked
+}
+
+// The misses that are asked for together, and the longest that one waits for others.
+const (
+	missesAtOnce = 32
+	missesWait   = 10 * time.Millisecond
+)
+
+// add asks for the result of an evaluated task, soon.
+func (q *earlyQuestions) add(ctx context.Context, ev *key.Evaluation) {
+	if ev.Status == key.Hit || !q.e.finds() {
+		return
+	}
+	if q.misses = append(q.misses, q.e.node(ev.Task)); len(q.misses) < missesAtOnce && time.Since(q.asked) < missesWait {
+		return
+	}
+	q.e.ask(ctx, q.misses)
+	q.misses, q.asked = q.misses[:0], time.Now()
+}
+
+// end asks for the rest. The tasks could not have started yet: they wait from now on.
+func (q *earlyQuestions) end(ctx context.Context) {
+	q.e.ask(ctx, q.misses)
+	now := time.Now()
+	for _, n := range q.e.nodes {
+		if n.far != nil {
+			n.far.since = now
+		}
+	}
+}
+
 // noteAsked notes that the results for an evaluation of a task are asked for, and returns their keys.
 func (e *engine) noteAsked(n *node, ev *key.Evaluation) (keys []cache.Key) {
 	if e.asked == nil {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -29,8 +30,10 @@ type late struct {
 	printed chan struct{}         // closed when a task has printed something; nil for never
 	hold    func(context.Context) // is called before a result is fetched; nil for nothing
 	lies    bool                  // it says that it has fetched what it has not
-	asked   []int                 // the number of keys of each question
 	sent    []remote.Outgoing
+
+	mu    sync.Mutex
+	asked []int // the number of keys of each question
 }
 
 // tier returns the Tier of a workspace.
@@ -41,7 +44,9 @@ func (l *late) tier(ws *workspace.Workspace) *tier.Tier {
 }
 
 func (l *late) Find(_ context.Context, keys []cache.Key, answer func(remote.Answer)) {
+	l.mu.Lock()
 	l.asked = append(l.asked, len(keys))
+	l.mu.Unlock()
 	for _, k := range keys {
 		if _, err := l.from.Lookup(k); err != nil && !l.lies {
 			answer(remote.Answer{Key: k, Err: remote.ErrMiss})
@@ -133,13 +138,38 @@ func TestFetch(t *testing.T) {
 			if after := b.made(); !slices.Equal(before, after) {
 				t.Errorf("made %q, want %q", after, before)
 			}
-			if !slices.Equal(b.late.asked, []int{2, 1}) {
-				t.Errorf("asked for %d keys, want 2 and then 1", b.late.asked)
+			if !slices.Equal(b.late.asked, []int{1, 1, 1}) {
+				t.Errorf("asked for %d keys, want one at a time", b.late.asked)
 			}
 			if want := map[bool]int{false: 0, true: 3}[lies]; len(b.late.sent) != want {
 				t.Errorf("sent %d results, want %d", len(b.late.sent), want)
 			}
 		})
+	}
+}
+
+// Results are asked for while tasks are evaluated: the first alone and at once, the others some at a time, each key once.
+func TestFetchAsksEarly(t *testing.T) {
+	const tasks = 100
+	b := newBench(t)
+	text := "language = \"none\"\n"
+	var names []string
+	for i := range tasks {
+		text += fmt.Sprintf("[tasks.t%d]\nrace = false\nrun = \"echo %d\"\ninputs = [\"src.c\"]\n", i, i)
+		names = append(names, fmt.Sprintf("%q", fmt.Sprintf("t%d", i)))
+	}
+	b.write(text + "[tasks.all]\nrun = \"true\"\ncache = false\ndepends_on = [" + strings.Join(names, ", ") + "]\n")
+	b.run("all")
+	b.forget()
+	if results, _ := b.run("all"); results["t7"].Outcome != run.CacheHit {
+		t.Errorf("%s, want a hit", results["t7"].Outcome)
+	}
+	sum := 0
+	for _, n := range b.late.asked {
+		sum += n
+	}
+	if sum != tasks || !slices.Contains(b.late.asked, 1) || slices.Max(b.late.asked) > 32 {
+		t.Errorf("asked for %d keys, want one first, then up to 32, %d in all", b.late.asked, tasks)
 	}
 }
 

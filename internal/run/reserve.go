@@ -104,8 +104,10 @@ func (e *engine) evaluate(ctx context.Context) error {
 		looking.Go(func() { e.findInPlace(list) })
 		seen = len(made)
 	}
+	early := earlyQuestions{e: e}
 	err := e.keys.Each(ctx, func(ev *key.Evaluation) {
 		e.keep(ev)
+		early.add(ctx, ev)
 		if ev.Status != key.Hit || e.ending == 0 { // a server is checked when it is its turn
 			return
 		}
@@ -114,6 +116,9 @@ func (e *engine) evaluate(ctx context.Context) error {
 		}
 	})
 	look()
+	if err == nil {
+		early.end(ctx)
+	}
 	return err
 }
 

@@ -29,8 +29,8 @@ const (
 	silence         = 5 * time.Second // of an HTTP/2 connection, until it is asked for a sign of life
 )
 
-// Parallel is the largest number of requests of one client that its user should have under way.
-const Parallel = 64
+// Parallel is the largest number of requests of one client that its user should have under way, as of Bazel.
+const Parallel = 100
 
 // Options describe the way to a server. The zero value of each field but Address is useful.
 type Options struct {

@@ -31,7 +31,9 @@ func Open(o Options) (remote.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &store{server: s, o: o.Options, kept: make(map[remote.ID][]byte), few: make(chan struct{}, fewAtOnce)}, nil
+	t := &store{server: s, o: o.Options, kept: make(map[remote.ID][]byte), few: make(chan struct{}, fewAtOnce)}
+	t.finder = remote.NewFinder(o.Place, transport.Parallel, t.find)
+	return t, nil
 }
 
 type store struct {
@@ -42,7 +44,8 @@ type store struct {
 	kept  map[remote.ID][]byte // small artifacts between Find and Fetch
 	bytes int                  // of kept
 
-	few chan struct{} // transfers of large artifacts
+	few    chan struct{} // transfers of large artifacts
+	finder *remote.Finder
 }
 
 // Sizes in bytes, and how many results are sent at once.
@@ -66,8 +69,7 @@ func nameOf(id remote.ID) string {
 
 // Find implements remote.Store. A small artifact arrives whole; of a large one, only the envelope is read.
 func (s *store) Find(ctx context.Context, keys []cache.Key, answer func(remote.Answer)) {
-	f := remote.Finder{Place: s.o.Place, In: s.find}
-	f.Find(ctx, keys, answer)
+	s.finder.Find(ctx, keys, answer)
 }
 
 func (s *store) find(ctx context.Context, id remote.ID) (*remote.Found, error) {
