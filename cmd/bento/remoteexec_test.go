@@ -7,8 +7,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/testscript"
+
 	"github.com/bentobuild/bento/cache/remote/servertest"
 )
+
+// TestScriptWithWorkers runs the scripts of testdata/workers with a server that executes actions, whose URL is $SERVER.
+func TestScriptWithWorkers(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("testdata", "workers", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scripts, %v", len(files), err)
+	}
+	server := "grpc://" + servertest.Workers(t).GRPC
+	runScriptsWith(t, "", files, func(env *testscript.Env) { env.Setenv("SERVER", server) })
+}
 
 // TestRemoteExecutionPage follows the walk-through of docs/remote-execution.md.
 func TestRemoteExecutionPage(t *testing.T) {
