@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/cache/remote/remotetest"
 	"github.com/bentobuild/bento/cache/remote/servertest"
 	"github.com/bentobuild/bento/cache/remote/transport"
+	"github.com/bentobuild/bento/internal/sampling"
 )
 
 // servers are the real servers that the tests start.
@@ -79,6 +80,30 @@ func TestRealServers(t *testing.T) {
 			address := start(t).GRPC
 			remotetest.Run(t, func(t *testing.T) remote.Backend { return client(t, address) })
 			remotetest.RunStore(t, func(t *testing.T, o remote.Options) remote.Store { return remote.OverBackend(client(t, address), o) })
+		})
+	}
+}
+
+// TestEvictions: real servers lose files between two runs, or while they run.
+func TestEvictions(t *testing.T) {
+	t.Parallel()
+	rounds := 3
+	if sampling.All() {
+		rounds = 100
+	}
+	for name, start := range map[string]func(testing.TB, ...string) *servertest.Server{"buildbox-casd": servertest.Casd, "bazel-remote": servertest.BazelRemote} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t)
+			losing := remotetest.Losing{Dir: s.Dir, Open: func(t *testing.T, o remote.Options) remote.Store { return remote.OverBackend(client(t, s.GRPC), o) }}
+			if name == "bazel-remote" { // which knows its files by heart
+				losing.Around = func(lose func()) {
+					s.Stop()
+					lose()
+					s.Start(t)
+				}
+			}
+			remotetest.RunEvictions(t, losing, rounds, sampling.Rand(t))
 		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bentobuild/bento/cache/remote"
 	"github.com/bentobuild/bento/cache/remote/remotetest"
+	"github.com/bentobuild/bento/internal/sampling"
 )
 
 func TestShare(t *testing.T) {
@@ -24,6 +25,12 @@ func TestShare(t *testing.T) {
 func TestShareAsStore(t *testing.T) {
 	dir := t.TempDir()
 	remotetest.RunStore(t, func(_ *testing.T, o remote.Options) remote.Store { return remote.OverBackend(Open(dir), o) })
+}
+
+func TestEvictions(t *testing.T) {
+	dir := t.TempDir()
+	open := func(_ *testing.T, o remote.Options) remote.Store { return remote.OverBackend(Open(dir), o) }
+	remotetest.RunEvictions(t, remotetest.Losing{Dir: dir, Open: open}, 10, sampling.Rand(t))
 }
 
 // file returns the path of a file of the share.
