@@ -27,6 +27,7 @@ type outbox struct {
 	list    []waiting
 	bytes   int64     // of list
 	left    []waiting // for later
+	why     error     // the last is left
 	running bool      // a goroutine sends list
 	resumed bool      // list has what other bentos have left
 	done    chan struct{}
@@ -219,7 +220,9 @@ func (t *Tier) settled(w waiting, bytes int64, err error) {
 		t.warn("remote_unsent", fmt.Sprintf("a result is not sent any more after %d attempts: %v", w.tries, err), "bento doctor tests the server")
 	default:
 		t.mu.Lock()
-		t.out.left = append(t.out.left, w)
+		if t.out.left = append(t.out.left, w); !errors.Is(err, context.Canceled) {
+			t.out.why = err
+		}
 		t.mu.Unlock()
 		return
 	}
@@ -235,6 +238,12 @@ func (t *Tier) Push(ctx context.Context) run.RemoteCounts {
 	t.mu.Unlock()
 	if done != nil {
 		<-done
+	}
+	t.mu.Lock()
+	why, off := t.out.why, t.counts.Off
+	t.mu.Unlock()
+	if why != nil && off == "" && ctx.Err() == nil {
+		t.warn("remote_left", "a result was not sent: "+why.Error(), "bento cache push tries again; bento doctor tests the server")
 	}
 	return t.Finish(ctx, 0)
 }
@@ -271,7 +280,7 @@ func (t *Tier) Finish(ctx context.Context, ran time.Duration) run.RemoteCounts {
 		}
 	}
 	t.counts, t.warned = run.RemoteCounts{}, make(map[string]bool)
-	t.out.queue, t.out.list, t.out.left, t.out.bytes, t.out.resumed = nil, nil, nil, 0, false
+	t.out.queue, t.out.list, t.out.left, t.out.why, t.out.bytes, t.out.resumed = nil, nil, nil, nil, 0, false
 	t.mu.Unlock()
 	if q != nil {
 		q.close(left)

@@ -391,7 +391,7 @@ func TestUnsent(t *testing.T) {
 					t.Errorf("attempt %d: %+v", i+2, got)
 				}
 			}
-			if warned := codes(tier); !slices.Equal(warned, []string{"remote_unsent"}) {
+			if warned := codes(tier); !slices.Equal(warned, []string{"remote_left", "remote_unsent"}) {
 				t.Errorf("warned of %q", warned)
 			}
 		})
