@@ -52,7 +52,7 @@ func TestMachineClasses(t *testing.T) {
 		if got := s.output("second"); got != first[name] {
 			t.Errorf("%s, a second machine: another program of %d bytes", name, len(got))
 		}
-		if out := s.sh("/work/second/app/hello"); out != "hello\n" {
+		if out := s.sh("/clones/second/app/hello"); out != "hello\n" {
 			t.Errorf("%s, a second machine: the program prints %q", name, out)
 		}
 	}
@@ -67,7 +67,7 @@ type systemRoot struct {
 func newSystem(t *testing.T, share string) *systemRoot {
 	t.Helper()
 	s := &systemRoot{T: t, dir: t.TempDir(), share: share}
-	for _, dir := range []string{"usr", "dev", "proc", "share", "tmp", "root", "etc", "work", "opt/bin"} {
+	for _, dir := range []string{"usr", "dev", "proc", "share", "tmp", "root", "etc", "clones", "opt/bin"} {
 		if err := os.MkdirAll(filepath.Join(s.dir, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func newSystem(t *testing.T, share string) *systemRoot {
 	return s
 }
 
-// beAlpine gives the system the C library musl, and a shell that uses it, and the name of Alpine. Programs of /usr find their own
+// beAlpine sets the C library to musl, with a shell that uses it, and the name to Alpine. Programs of /usr find their own
 // C library still, as with Alpine's gcompat.
 func (s *systemRoot) beAlpine() {
 	s.Helper()
@@ -179,11 +179,11 @@ func (b *builtOn) key() string { return b.Bentos[0].Dishes[0].Tasks[0].Key }
 // build builds a program in a clone of its own, which no machine has seen.
 func (s *systemRoot) build(clone, mode string) (done builtOn) {
 	s.Helper()
-	at := "work/" + clone + "/"
+	at := "clones/" + clone + "/"
 	s.write(at+"bento.toml", "[cache]\nremote = \"file:///share\"\nremote_trust = \"server\"\n")
 	s.write(at+"app/hello.c", "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 0; }\n")
 	s.write(at+"app/dish.toml", "language = \"none\"\n[tasks.build]\nrun = \"cc -o hello hello.c\"\ninputs = [\"hello.c\"]\noutputs = [\"hello\"]\nrace = false\n")
-	out := s.sh("cd /work/"+clone+" && bento run build --json --cache "+mode, "BENTO_REMOTE=file:///share", "BENTO_CACHE_DIR=/work/"+clone+".cache", "CI=true")
+	out := s.sh("cd /clones/"+clone+" && bento run build --json --cache "+mode, "BENTO_REMOTE=file:///share", "BENTO_CACHE_DIR=/clones/"+clone+".cache", "CI=true")
 	if err := json.Unmarshal([]byte(out), &done); err != nil || len(done.Bentos) != 1 {
 		s.Fatalf("%s: %v", out, err)
 	}
@@ -193,7 +193,7 @@ func (s *systemRoot) build(clone, mode string) (done builtOn) {
 // output returns the program.
 func (s *systemRoot) output(clone string) string {
 	s.Helper()
-	data, err := os.ReadFile(filepath.Join(s.dir, "work", clone, "app/hello"))
+	data, err := os.ReadFile(filepath.Join(s.dir, "clones", clone, "app/hello"))
 	if err != nil {
 		s.Fatal(err)
 	}
