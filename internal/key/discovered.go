@@ -93,6 +93,10 @@ func (e *Evaluator) holds(t *plan.Task, d Discovered) (File, tree.Entry, error) 
 		f.Target, err = e.tree.Readlink(entry)
 		return f, entry, err
 	case entry.Kind == tree.File:
+		if part, ok := e.lockfiles.part(t, entry); ok {
+			f.Sum = cache.Sum([]byte("part " + part))
+			return f, entry, nil
+		}
 		f.Exec = Executable(entry.Mode)
 		f.Sum, err = e.tree.Index().Sum(entry)
 		return f, entry, err

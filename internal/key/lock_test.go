@@ -68,6 +68,23 @@ func (l *locker) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]dia
 // lockKeys evaluates a workspace of lockers.
 func lockKeys(t *testing.T, root string) (map[string]*Evaluation, *dish.Workspace) {
 	t.Helper()
+	e := lockEvaluator(t, root)
+	results, err := e.All(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	byID := make(map[string]*Evaluation)
+	for _, r := range results {
+		if !r.Known {
+			t.Fatalf("%s has no key: %v %v", r.Task.ID(), r.Err, r.Notes)
+		}
+		byID[r.Task.ID()] = r
+	}
+	return byID, e.plan.Workspace
+}
+
+func lockEvaluator(t *testing.T, root string) *Evaluator {
+	t.Helper()
 	cfg, problems := config.Load(root, "")
 	files, err := tree.Walk(t.Context(), root, nil)
 	if err != nil {
@@ -85,18 +102,41 @@ func lockKeys(t *testing.T, root string) (map[string]*Evaluation, *dish.Workspac
 	if err != nil {
 		t.Fatal(err)
 	}
-	results, err := e.All(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	byID := make(map[string]*Evaluation)
-	for _, r := range results {
-		if !r.Known {
-			t.Fatalf("%s has no key: %v %v", r.Task.ID(), r.Err, r.Notes)
+	return e
+}
+
+// TestDiscoveredLockfile checks that a lockfile which a command reads, and no input of its task names, counts with the part
+// of the dish alone.
+func TestDiscoveredLockfile(t *testing.T) {
+	root, write := lockWorld(t)
+	held := func(name string) (f File) {
+		e := lockEvaluator(t, root)
+		for _, task := range e.plan.Tasks {
+			if task.Dish.Name == name {
+				var err error
+				if f, _, err = e.holds(task, Discovered{Path: "all.lock", Use: UseContent}); err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
-		byID[r.Task.ID()] = r
+		return f
 	}
-	return byID, ws
+	write("all.lock", "format 1\na 1\nb 1\n")
+	was := held("a")
+	write("all.lock", "format 1\na 1\nb 2\n")
+	if held("a") != was {
+		t.Error("the part of another dish counts")
+	}
+	write("all.lock", "format 1\na 2\nb 2\n")
+	if held("a") == was {
+		t.Error("the part of the dish does not count")
+	}
+	write("all.lock", "format 2\na 2\nb 2\n")
+	unknown := held("a")
+	write("all.lock", "format 2\na 2\nb 3\n")
+	if held("a") == unknown {
+		t.Error("a lockfile of an unknown format does not count as a whole")
+	}
 }
 
 // moved lists the tasks whose keys are different.

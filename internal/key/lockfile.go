@@ -96,6 +96,17 @@ func (s *lockfiles) Take(d *dish.Dish, t *plan.Task, entries []tree.Entry) (rest
 	return entries, replaced, locks
 }
 
+// part returns the part of a file that the dish of t uses, if that is known: the part stands for the file that a
+// command reads as a whole.
+func (s *lockfiles) part(t *plan.Task, file tree.Entry) (digest string, known bool) {
+	for _, l := range s.byDish[t.Dish] {
+		if l.path == file.Path && file.Same(&l.entry) && !isEmbedded(t.Dish, l.path) && !isNamed(t, l.path) {
+			return l.digest, true
+		}
+	}
+	return "", false
+}
+
 // Describe writes the parts that d uses, and whether each file is the one that the adapter has read. It
 // returns false for another one outside of d: then the whole file is in the sources of d.
 func (s *lockfiles) Describe(w *pack.Writer, d *dish.Dish) (known bool) {
