@@ -52,6 +52,7 @@ run = "sh build.sh"
 outputs = ["out/**"]
 [tasks.test]
 run = "cat out/a; echo on stderr >&2"
+depends_on = ["build"]
 `,
 		"lib/build.sh": `mkdir -p out/dir out/empty && cp src out/a && cp src out/dir/b && ln -s a out/link
 cp src out/run && chmod 755 out/run && mkdir out/swap && cp src out/swap/below && echo built`,
