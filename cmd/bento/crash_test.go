@@ -35,8 +35,7 @@ type scenario struct {
 	sources map[string]string
 	bounded bool // the cache is too small to keep anything
 	remote  bool // all runs share a remote cache
-	// damaged says that the cache was damaged before. Only fsck reads the whole cache, so damage may stay
-	// until then.
+	// damaged says that the cache was damaged before. Only fsck reads all of it, so damage may stay until then.
 	damaged bool
 }
 
