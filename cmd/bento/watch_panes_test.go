@@ -87,8 +87,6 @@ func TestWatchPanes(t *testing.T) {
 		p.untilPanes(200, 60, map[int]string{2: "  built   d:build       │ d:long  built after", 4: "> built   d:long        │ 2999", 58: "│ 300000"})
 		p.tmux("resize-window", "-t", "pane", "-x", "80", "-y", "24")
 		p.untilPanes(80, 24, map[int]string{2: "d:long  built after", 3: "│ 299981", 22: "│ 300000"})
-		p.tmux("resize-window", "-t", "pane", "-x", "30", "-y", "8")
-		p.untilPanes(30, 8, map[int]string{2: "  built   d:build", 4: "> built   d:long"})
 		if title := p.is("pane_title"); title == "evil" || p.is("alternate_on") != "1" {
 			t.Errorf("a log has steered the terminal: its title is %q", title)
 		}
@@ -123,6 +121,16 @@ func TestWatchPanes(t *testing.T) {
 		p.untilText("built   d:build")
 		p.keys("k", "R")
 		p.until("a run of all", func([]string) bool { return p.runs() == 4 })
+		p.keys("q")
+		p.untilLeft("0")
+	})
+	t.Run("narrow", func(t *testing.T) {
+		t.Parallel()
+		p := panesPane(t, 40, 20)
+		p.watch("d:build d:long")
+		p.untilPanes(40, 20, map[int]string{1: "2 tasks", 2: "> built   d:build", 3: "  built   d:long"})
+		p.keys("j", "Enter")
+		p.untilPanes(40, 20, map[int]string{2: "d:long  built after", 18: "300000"})
 		p.keys("q")
 		p.untilLeft("0")
 	})
