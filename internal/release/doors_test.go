@@ -13,11 +13,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bentobuild/bento/adapters/adaptertest"
 )
@@ -156,6 +158,84 @@ func byUV(t *testing.T, out string) string {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	return filepath.Join(dir, "bin/bento")
+}
+
+// byPipx is optional: pip install pipx installs it. pipx itself wants pip from the registry.
+func byPipx(t *testing.T, out string) string {
+	if _, err := exec.LookPath("pipx"); err != nil {
+		t.Skip("pipx is not installed")
+	}
+	dir := t.TempDir()
+	cmd := command(dir, "pipx", "install", "--quiet", "--pip-args=--find-links "+out, pypiName+"=="+testVersion)
+	cmd.Env = append(cmd.Env, "PIPX_HOME="+dir+"/home", "PIPX_BIN_DIR="+dir+"/bin", "PIPX_MAN_DIR="+dir+"/man")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return filepath.Join(dir, "bin/bento")
+}
+
+// byContainer runs the image in a container that has the programs of this machine: the image has none but bento. It is
+// optional: scripts/toolchains does not install podman.
+func byContainer(t *testing.T, out string) string {
+	podman, err := exec.LookPath("podman")
+	if err != nil || os.Geteuid() != 0 {
+		t.Skip("podman is not installed, or this is not root")
+	}
+	dir := t.TempDir()
+	engine := []string{podman, "--root=" + dir + "/root", "--runroot=" + dir + "/run", "--storage-driver=vfs", "--cgroup-manager=cgroupfs", "--events-backend=file"}
+	if _, err := exec.LookPath("runc"); err == nil {
+		engine = append(engine, "--runtime=runc")
+	}
+	load := command(dir, append(slices.Clone(engine), "load", "--quiet", "--input", one(t, out, "*-image.tar"))...)
+	text, err := load.CombinedOutput()
+	if err != nil {
+		t.Skipf("podman loads no image here: %v\n%s", err, text)
+	}
+	_, image, ok := strings.Cut(strings.TrimSpace(string(text)), ": ")
+	if !ok {
+		t.Fatalf("podman load printed %q", text)
+	}
+	line := append(slices.Clone(engine), "run", "--rm", "--network=none", "--no-hosts", "--ulimit=nofile=1024:1024", "--ulimit=nproc=4096:4096", "--env-host", "--env=TMPDIR="+os.TempDir()) // podman has a TMPDIR of its own
+	shared := []string{"/usr", "/bin", "/lib", "/lib64", os.TempDir(), goEnv(t, "GOROOT"), goEnv(t, "GOCACHE")}
+	slices.Sort(shared)
+	for _, path := range slices.Compact(shared) {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			line = append(line, "--volume="+real+":"+path)
+		}
+	}
+	run := "#!/bin/sh\nexec '" + strings.Join(line, "' '") + "' --workdir=\"$PWD\" '" + image + "' \"$@\"\n"
+	path := filepath.Join(dir, "bento")
+	put(t, path, []byte(run), 0o755)
+	if text, err := command(dir, path, "version").CombinedOutput(); err != nil {
+		t.Skipf("podman runs no container here: %v\n%s", err, text)
+	}
+	return path
+}
+
+// goEnv returns a variable of the go command, which the environment of tests does not set.
+func goEnv(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// firstGreen runs a dish of examples/polyglot in a new directory, and logs the time since start, when nothing was installed.
+func firstGreen(t *testing.T, source, bento string, start time.Time) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(source, "examples/polyglot"))); err != nil {
+		t.Fatal(err)
+	}
+	cmd := command(dir, bento, "ci", "--dish", "api")
+	cmd.Env = append(cmd.Env, "GOCACHE="+goEnv(t, "GOCACHE"))
+	text, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(text), "api:test") || !strings.Contains(string(text), " 0 failed, 0 skipped") {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	t.Logf("%.1f s from nothing to the first green run", time.Since(start).Seconds())
 }
 
 // byDeb installs the package below a directory with a database of its own.

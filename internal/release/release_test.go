@@ -70,9 +70,14 @@ func TestRelease(t *testing.T) {
 		name string
 		open func(t *testing.T, out string) (bento string)
 	}{
-		{"archive", byScript}, {"npm", byNPM}, {"pnpm", byPNPM}, {"yarn", byYarn}, {"bun", byBun}, {"pip", byPip}, {"uv", byUV}, {"deb", byDeb}, {"image", byImage},
+		{"archive", byScript}, {"npm", byNPM}, {"pnpm", byPNPM}, {"yarn", byYarn}, {"bun", byBun}, {"pip", byPip}, {"pipx", byPipx}, {"uv", byUV}, {"deb", byDeb}, {"image", byImage}, {"container", byContainer},
 	} {
-		t.Run(door.name, func(t *testing.T) { works(t, door.open(t, out)) })
+		t.Run(door.name, func(t *testing.T) {
+			start := time.Now()
+			bento := door.open(t, out)
+			firstGreen(t, source, bento, start)
+			works(t, bento)
+		})
 	}
 	t.Run("update", func(t *testing.T) { updates(t, out) })
 	t.Run("checksum", func(t *testing.T) { refusesAnotherArchive(t, out) })
