@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path"
@@ -255,9 +256,10 @@ func (f *finder) detected(ctx context.Context, s *site, place *queuePlace) []*de
 
 // candidate returns a dish that a site may be.
 func (f *finder) candidate(s *site, a adapters.Adapter) *decision {
-	d := &dish.Dish{Path: s.path, Dir: f.dir(s), Config: s.config, Toolchain: f.Config.Toolchain, Adapter: a}
+	d := &dish.Dish{Path: s.path, Dir: f.dir(s), Config: s.config, Toolchain: f.Config.Toolchain, Container: f.Config.Defaults.Container, Adapter: a}
 	if s.config != nil {
 		d.Toolchain = s.config.Toolchain
+		d.Container = cmp.Or(s.config.Container, d.Container)
 	}
 	return &decision{dish: d}
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/container"
 	"github.com/bentobuild/bento/internal/observe"
 	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/report"
@@ -45,6 +46,10 @@ func bento() int {
 	if len(os.Args) > 1 && os.Args[1] == sandbox.RulesCommand {
 		fmt.Fprintln(os.Stderr, "bento:", sandbox.EnterRules(os.Args[2:])) // it returns only on failure
 		return exitUnrun
+	}
+	if len(os.Args) > 1 && os.Args[1] == container.SweepCommand {
+		container.SweepBy(os.Args[2:], os.Environ())
+		return exitOK
 	}
 	log.SetOutput(io.Discard) // net/http writes there what servers do wrong; bento reports it itself
 	args, keyed := os.Args[1:], false

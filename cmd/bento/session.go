@@ -275,6 +275,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 		env.Observer = &observe.Executor{Root: at.root, Self: self, Name: os.Args[0]}
 		env.Sandbox = sandboxOf(env.Observer, self)
 	}
+	env.Containers = containersOf(s.containers(ws))
 	env.Tree, env.State, env.Store, env.Inherit, env.Snapshot = ws.Tree, ws.State, ws.Store, ws.Config.Defaults.InheritEnv, ws.Snapshot
 	env.Installs = run.SettingsOfInstalls(ws.Config.Defaults.PassEnv, ws.Dishes)
 	env.Installs.Observed = cmp.Or(dish.Observe(s.flags.observe), ws.Config.Defaults.Observe) == dish.ObserveAlways

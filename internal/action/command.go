@@ -79,6 +79,9 @@ func (c *Commands) Command(t *plan.Task) (*Command, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.Container != nil {
+		return c.foreign(t, files, cmd)
+	}
 	env := c.environ(t, files)
 	cmd.Env, cmd.Keyed = env, func() adapters.Environ { return c.keyed(t, files) }
 	if t.Persistent {

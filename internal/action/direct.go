@@ -26,7 +26,7 @@ var builtins = strings.Fields(`
 // a line that needs a shell, and for a task that changes PATH.
 func (c *Commands) Lacks(t *plan.Task) string {
 	_, setsPath := t.SetEnv["PATH"]
-	if t.Tool != nil || setsPath || len(t.Path) > 0 || len(t.EnvFiles) > 0 || c.Inherit || runtime.GOOS == "windows" {
+	if t.Tool != nil || t.Container != nil || setsPath || len(t.Path) > 0 || len(t.EnvFiles) > 0 || c.Inherit || runtime.GOOS == "windows" {
 		return ""
 	}
 	words := t.Argv

@@ -35,6 +35,9 @@ type Execution struct {
 // started for it.
 type Command struct {
 	proc.Spec
+	// Foreign says that the programs of this machine are not those of the place where the command runs: Argv[0] is a name
+	// or a path there, and PATH in Env, if it ends with ":", is what goes before the PATH there.
+	Foreign bool
 	// Shell is another Argv for the same work, for a Program that the system cannot start; nil for none.
 	Shell []string
 	// Words is the same work for another machine: Argv with its program as the task names it.

@@ -96,7 +96,10 @@ func (p *readyProbe) try(ctx context.Context) error {
 
 // command runs want.Cmd once, in the directory and the environment of the server. Its output is discarded.
 func (p *readyProbe) command(ctx context.Context) error {
-	sh, err := adapters.Environ(p.server.Env).LookPath("sh")
+	sh, err := foreignShell, error(nil)
+	if !p.server.Foreign {
+		sh, err = adapters.Environ(p.server.Env).LookPath("sh")
+	}
 	if err != nil {
 		return fmt.Errorf("no shell: %w", err)
 	}

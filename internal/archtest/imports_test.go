@@ -101,7 +101,7 @@ var table = []row{
 	// 5
 	{"internal/tree", []string{"diagnostics", "internal/state", "internal/stat", "internal/git", "internal/pack", "internal/parallel", "internal/tree/*"}},
 	// A glob that the matcher refuses is reported at its place.
-	{"internal/config", []string{"adapters", "diagnostics", "internal/dish", "internal/tomlfile", "internal/state", "internal/pack", "internal/clone", "internal/tree/glob"}},
+	{"internal/config", []string{"adapters", "diagnostics", "internal/dish", "internal/pattern", "internal/tomlfile", "internal/state", "internal/pack", "internal/clone", "internal/tree/glob"}},
 	{"adapters/*/*", []string{"adapters", "adapters/snapshot", "adapters/*/*", "diagnostics", "internal/probe", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern", "internal/semver", "internal/specifier"}},
 	// A hook may name a parser of diagnostics/parse.
 	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse", "internal/tree/glob"}}, // checks globs
@@ -151,7 +151,9 @@ var table = []row{
 		"internal/pack", "internal/plan", "internal/sandbox", "internal/semver", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/adapter/answer", "plugin/host"}},
 
 	// 9
-	{"internal/observe", []string{"internal/action", "internal/proc"}},                                                        // an executor that sees what commands use
+	{"internal/observe", []string{"internal/action", "internal/proc"}}, // an executor that sees what commands use
+	// An executor that runs commands in containers. A dockerfile has a context, whose .dockerignore is globs.
+	{"internal/container", []string{"adapters", "diagnostics", "internal/action", "internal/clone", "internal/dish", "internal/key", "internal/owndir", "internal/pattern", "internal/proc", "internal/record", "internal/state", "internal/tomlfile", "internal/tree", "internal/tree/glob"}},
 	{"internal/confine", []string{"internal/action", "internal/key", "internal/proc", "internal/record", "internal/sandbox"}}, // an executor that keeps commands from what they do not declare
 	// run finds the critical path, in a graph of tasks and installs that no plan has.
 	{"internal/remoteexec", []string{"adapters", "cache", "cache/remote", "cache/remote/reapi", "internal/action", "internal/key", "internal/proc", "internal/state", "internal/tree"}}, // an executor on other machines

@@ -57,6 +57,8 @@ type Workspace struct {
 	Bentos     []Bento   // by name
 	Adapters   []Adapter // that the workspace defines, by id
 
+	Containers Containers // from the user's own file only
+
 	// Own is the absolute path of the user's own file, "" when there is none.
 	Own        string
 	Extensions map[string]Extension // by id
@@ -72,6 +74,7 @@ type defaults struct {
 	ObservedOutputs bool
 	Sandbox         dish.Sandbox // "": none
 	PassEnv         []string     // NAME or PREFIX_*
+	Container       *dish.Container
 }
 
 // Bento is one selection of dishes.

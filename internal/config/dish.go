@@ -77,6 +77,7 @@ type dishTable struct {
 	Install          installTable                  `toml:"install" doc:"the install of its dependencies"`
 	Toolchain        toolchainTable                `toml:"toolchain" also:"tools,engines,versions" doc:"goes before that of bento.toml"`
 	Plugins          tomlfile.Map[dishPluginTable] `toml:"plugins" doc:"options of the plugin with this id"`
+	Container        *container                    `toml:"container" doc:"the container in which the tasks run that set none themselves and are no servers; see docs/containers.md. By default as in defaults.container"`
 	Tasks            tomlfile.Map[taskTable]       `toml:"tasks" also:"scripts,targets,pipeline,commands" doc:"a task with the name of a recipe changes the recipe and inherits the keys that it does not set"`
 
 	PackageManager string                    `toml:"package_manager"`
@@ -145,6 +146,8 @@ func fill(d *dish.Settings, f *tomlfile.File, base dish.Toolchain) []diagnostics
 	}
 	d.Install = dish.Install{Inputs: raw.Install.Inputs, PassEnv: envNames(raw.Install.PassEnv)}
 	d.Toolchain = raw.Toolchain.over(base)
+	d.Container, more = raw.Container.at(d.Path)
+	problems = append(problems, more...)
 	for _, dep := range raw.DependsOn {
 		if dep.Dish != "" {
 			d.DependsOn = append(d.DependsOn, dish.Dependency(dep))

@@ -17,6 +17,7 @@ import (
 type ownFile struct {
 	Cache      cacheTable                   `toml:"cache" doc:"the cache of results"`
 	Remote     remoteTable                  `toml:"remote" doc:"the execution of tasks on other machines"`
+	Container  ownContainers                `toml:"container" doc:"how this machine runs containers"`
 	Plugins    pluginsTable                 `toml:"plugins" doc:"adapters that are programs of their own; these settings restrict those of a workspace"`
 	Tools      ownTools                     `toml:"tools" doc:"whose packages of tools are trusted"`
 	Packages   ownPackages                  `toml:"packages" doc:"whose packages of plugins are trusted"`
@@ -58,6 +59,7 @@ func (w *Workspace) readOwn(s *sources) []diagnostics.Diagnostic {
 	problems = append(problems, w.ownCache(raw.Cache)...)
 	problems = append(problems, raw.Remote.over(&w.RemoteExec)...)
 	w.RemoteExec.OwnURL = raw.Remote.Exec.At.Value
+	w.Containers = raw.Container.containers()
 	plugins, more := raw.Plugins.plugins()
 	problems = append(problems, more...)
 	problems = append(problems, plugins.misplaced(true)...)

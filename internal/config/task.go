@@ -51,7 +51,8 @@ type taskTable struct {
 	Incremental      bool                    `toml:"incremental" default:"false" doc:"the task finds the outputs of its last run"`
 	Observe          choice[observeWords]    `toml:"observe" doc:"which executions bento observes, on Linux: what they read and do not declare becomes part of their keys. auto, always or never; by default as in defaults.observe"`
 	Sandbox          choice[confineWords]    `toml:"sandbox" doc:"inputs: the task can read only its inputs of the workspace, and write only its outputs; it has no network. On Linux; see docs/sandbox.md. By default as in its bento, its adapter and defaults.sandbox"`
-	Network          bool                    `toml:"network" default:"false" doc:"the sandbox of the task allows the network, also that of the machine itself"`
+	Network          bool                    `toml:"network" default:"false" doc:"the sandbox or the container of the task allows the network, also that of the machine itself"`
+	Container        *container              `toml:"container" doc:"the image of the container in which the task runs, or a table with image or dockerfile. \"none\": it runs directly on this machine. By default as in its dish and defaults.container; see docs/containers.md"`
 	HostInputs       []hostPath              `toml:"host_inputs" doc:"files outside of the workspace that the task reads: their content is part of the key. Absolute paths, or paths with ~/ in front: [\"~/.npmrc\"]"`
 	SideEffects      bool                    `toml:"side_effects" default:"false" doc:"the task never runs a second time for diagnostics"`
 	Cache            *bool                   `toml:"cache" default:"true" doc:"false: the task always runs and is never stored"`
@@ -158,6 +159,8 @@ func (t *taskTable) task(dir, name string, pos diagnostics.Pos) (dish.TaskSettin
 		}
 	}
 	problems = append(problems, setLifecycle(&task, t.Lifecycle)...)
+	task.Container, more = t.Container.at(dir)
+	problems = append(problems, more...)
 	problems = append(problems, t.checkInteractive()...)
 	problems = append(problems, setCwd(&task, dir, t.Cwd)...)
 	if t.WorkspaceOutputs != nil {

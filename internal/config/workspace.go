@@ -85,6 +85,7 @@ type defaultsTable struct {
 	Observe     choice[observeWords] `toml:"observe" default:"never" doc:"which executions of tasks bento observes, on Linux; flag --observe. auto: the first two after the command, the environment or the toolchain changed, and one in twenty; see docs/observe.md"`
 	Outputs     choice[outputsWords] `toml:"outputs" default:"declared" doc:"observed: bento observes each execution of a task for which dish.toml lists no outputs, on Linux, and what the task makes where git ignores it is its outputs; see docs/observe.md"`
 	Sandbox     choice[confineWords] `toml:"sandbox" default:"none" doc:"inputs: tasks whose result is stored can read only their inputs of the workspace, and write only their outputs; flag --sandbox; see docs/sandbox.md"`
+	Container   *container           `toml:"container" doc:"the container in which tasks run, unless they or their dish set one, or are servers; see docs/containers.md"`
 	PassEnv     []envPattern         `toml:"pass_env" doc:"variables that every task and install sees, as NAME or PREFIX_*"`
 }
 
@@ -167,7 +168,7 @@ func (w *Workspace) fill(f *tomlfile.File) []diagnostics.Diagnostic {
 		w.Adapters, problems = append(w.Adapters, a), append(problems, more...)
 	}
 	w.Toolchain = raw.Toolchain.over(dish.Toolchain{})
-	w.fillDefaults(raw.Defaults)
+	problems = append(problems, w.fillDefaults(raw.Defaults)...)
 	problems = append(problems, w.fillCache(raw.Cache)...)
 	problems = append(problems, raw.Remote.over(&w.RemoteExec)...)
 	problems = append(problems, w.fillBoundaries(raw.Boundaries)...)
@@ -176,7 +177,7 @@ func (w *Workspace) fill(f *tomlfile.File) []diagnostics.Diagnostic {
 	return append(problems, unserved(f, dish.WorkspaceFile)...)
 }
 
-func (w *Workspace) fillDefaults(t defaultsTable) {
+func (w *Workspace) fillDefaults(t defaultsTable) (problems []diagnostics.Diagnostic) {
 	w.Defaults.PassEnv = envNames(t.PassEnv)
 	if t.FailFast != nil {
 		w.Defaults.FailFast = *t.FailFast
@@ -189,6 +190,8 @@ func (w *Workspace) fillDefaults(t defaultsTable) {
 	w.Defaults.ObservedOutputs = t.Outputs.At.Value == outputsObserved
 	w.Defaults.Sandbox = dish.Sandbox(t.Sandbox.At.Value)
 	w.Defaults.InheritEnv = t.Env.At.Value == "inherit"
+	w.Defaults.Container, problems = t.Container.at(".")
+	return problems
 }
 
 func (w *Workspace) fillCache(t cacheTable) []diagnostics.Diagnostic {

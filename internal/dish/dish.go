@@ -32,6 +32,7 @@ type Dish struct {
 
 	Config    *Settings // nil for a dish without dish.toml
 	Toolchain Toolchain
+	Container *Container // of its tasks that set none; nil for none
 
 	Adapter   adapters.Adapter // nil when no language is known
 	Tasks     []adapters.Task

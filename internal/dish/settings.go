@@ -38,6 +38,7 @@ type Settings struct {
 	ForceIndependent bool               // its keys do not include its dependencies
 	Install          Install            // of its dependencies
 	Toolchain        Toolchain          // on top of the workspace's
+	Container        *Container         // nil when not given
 	Tasks            []TaskSettings     // in the order of the file
 	Options          map[string]Options // of plugins, by id
 }

@@ -51,13 +51,14 @@ type TaskSettings struct {
 	Incremental bool // outputs of the last run are kept
 	Observe     Observe
 	Sandbox     Sandbox
-	Network     bool     // the sandbox allows sockets
-	HostInputs  []string // files outside of the workspace that are ingredients, absolute or with "~/" in front
-	SideEffects bool     // never run a second time for diagnostics
-	Cache       *bool    // nil: inherited
-	AtHome      bool     // the result is neither sent to the remote cache nor looked for there
-	LogAtHome   bool     // its output is not sent there
-	Unraced     bool     // it is not started while the remote cache may have its result
+	Network     bool       // the sandbox, or the container, allows sockets
+	Container   *Container // nil when not given
+	HostInputs  []string   // files outside of the workspace that are ingredients, absolute or with "~/" in front
+	SideEffects bool       // never run a second time for diagnostics
+	Cache       *bool      // nil: inherited
+	AtHome      bool       // the result is neither sent to the remote cache nor looked for there
+	LogAtHome   bool       // its output is not sent there
+	Unraced     bool       // it is not started while the remote cache may have its result
 	Place       Place
 	// Lifecycle says whether a task with a lifecycle name is one; nil: bento decides.
 	Lifecycle *bool

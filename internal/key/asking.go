@@ -56,7 +56,7 @@ func (t *Toolchains) toolchainsOf(ctx context.Context, tasks []*plan.Task) iter.
 		dishes, bases := make(map[toolchainOf]bool), make(map[string]bool)
 		for _, task := range tasks {
 			d := toolchainOf{task.Dish.Adapter, task.Dish.Dir}
-			if d.adapter == nil || task.Tool != nil || dishes[d] || ctx.Err() != nil {
+			if d.adapter == nil || task.Tool != nil || task.Container != nil || dishes[d] || ctx.Err() != nil {
 				continue
 			}
 			dishes[d] = true

@@ -41,6 +41,7 @@ const (
 	MissNotStored    = "not_stored"         // nothing differs, but the last result was unreliable
 	MissPending      = "dependency_pending" // its key needs the outputs of another task, which must run first
 	MissToolchain    = "toolchain_pending"  // only a program of the project knows an ingredient of its key
+	MissImage        = "image_pending"      // the digest of its image is not known
 	MissToolMissing  = "tool_missing"
 	MissAdapterFails = "adapter_failed"
 	MissUnreadable   = "unreadable_input"
@@ -62,6 +63,7 @@ type Evaluation struct {
 	Outputs   []cache.Output // of a Hit or an executed task
 	Toolchain string         // the fingerprint of the toolchain
 	Err       error          // why Known is false
+	NoImage   *UnknownImage  // likewise, for MissImage
 	// InTheWay is the reason why a hit could not be restored, such as a file that is in the way. A
 	// result that is made beside that file does not belong to the key.
 	InTheWay string
@@ -172,6 +174,8 @@ type Options struct {
 	Warn       func(diagnostics.Diagnostic)
 	History    *History // as the caller has read it; nil: New reads it
 	View       View     // nil if the caller only calls All
+	// ImageOf returns the digest of the image of a container, or an *UnknownImage error. It may be nil if no task has one.
+	ImageOf func(*dish.Container) (string, error)
 	// Lacks returns the program that a task starts by name and that PATH lacks, "" for none.
 	Lacks func(*plan.Task) string
 }
@@ -306,9 +310,12 @@ func (e *Evaluator) evaluate(ctx context.Context, ev *Evaluation) {
 		}
 	}
 	var atRun *adapters.KnownAtRun
+	var unknown *UnknownImage
 	switch pending, err := e.key(ctx, t, ev); {
 	case errors.As(err, &atRun):
 		ev.Reason, ev.Notes = MissToolchain, []string{strings.ReplaceAll(atRun.Why, e.o.Root+"/", "")}
+	case errors.As(err, &unknown):
+		ev.Reason, ev.Notes, ev.NoImage = MissImage, []string{unknown.Error()}, unknown
 	case err != nil:
 		ev.Err, ev.Reason = err, missOf(err)
 		if t.LacksAdapter() != nil {

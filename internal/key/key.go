@@ -46,7 +46,11 @@ func (e *Evaluator) key(ctx context.Context, t *plan.Task, ev *Evaluation) (pend
 
 // describe adds the ingredients that need no I/O.
 func (e *Evaluator) describe(b *builder, t *plan.Task) error {
-	b.Text("platform", runtime.GOOS+"/"+runtime.GOARCH)
+	if t.Container == nil {
+		b.Text("platform", runtime.GOOS+"/"+runtime.GOARCH)
+	} else {
+		b.Text("platform", "linux/"+runtime.GOARCH)
+	}
 	b.Text("dish", t.Dish.Path)
 	b.Text("task", t.Name)
 	b.Text("command", t.Run)
@@ -63,7 +67,11 @@ func (e *Evaluator) describe(b *builder, t *plan.Task) error {
 	if t.ObservedOutputs {
 		b.Text("observed outputs", "true")
 	}
-	b.Text("container", "")
+	container, err := e.containerOf(t)
+	if err != nil {
+		return err
+	}
+	b.Text("container", container)
 	if t.Tool != nil {
 		if err := addTool(b, t.Tool); err != nil {
 			return err
@@ -158,6 +166,9 @@ func (e *Evaluator) addToolchain(ctx context.Context, b *builder, t *plan.Task, 
 	}
 	for _, p := range PinsOf(e.o.Root, t.Dish) {
 		b.Text("required toolchain", p.Tool+" "+p.Version)
+	}
+	if t.Container != nil { // its image has the tools
+		return nil
 	}
 	found, err := e.o.Toolchains.Fingerprint(ctx, a, t.Dish.Dir)
 	if err != nil {

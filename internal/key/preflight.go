@@ -64,6 +64,12 @@ func (e *Evaluator) preflight(missing func(*Evaluation) *adapters.MissingTool) P
 			continue
 		}
 		d := ev.Task.Dish
+		if ev.NoImage != nil {
+			problem := ev.NoImage.problem()
+			p.note(ev.Task, problem)
+			p.Problems = append(p.Problems, problem)
+			continue
+		}
 		m := missing(ev)
 		if m == nil {
 			m = lacking(ev.Task, e.o.Lacks)

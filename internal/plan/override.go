@@ -120,6 +120,7 @@ func setFlags(t *Task, c *dish.TaskSettings) {
 	t.Ready, t.Incremental = c.Ready, c.Incremental
 	t.Interactive, t.Observe = c.Interactive, c.Observe
 	t.Sandbox, t.Network, t.HostInputs = c.Sandbox, c.Network, c.HostInputs
+	t.Container = c.Container
 	t.SideEffects = t.SideEffects || c.SideEffects
 	t.AtHome, t.LogAtHome, t.Unraced, t.Where = c.AtHome, c.LogAtHome, c.Unraced, c.Place
 }

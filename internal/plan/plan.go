@@ -142,9 +142,10 @@ type Task struct {
 	Incremental bool
 	// Observe says which executions are observed; "" is the setting of the workspace.
 	Observe     dish.Observe
-	Sandbox     dish.Sandbox // as in dish.toml
-	Network     bool         // the sandbox allows sockets
-	HostInputs  []string     // files outside of the workspace that are in the key, absolute or with "~/" in front
+	Sandbox     dish.Sandbox    // as in dish.toml
+	Network     bool            // the sandbox allows sockets
+	Container   *dish.Container // nil: it runs directly on this machine
+	HostInputs  []string        // files outside of the workspace that are in the key, absolute or with "~/" in front
 	SideEffects bool
 	AtHome      bool // the result is neither sent to the remote cache nor looked for there
 	LogAtHome   bool // its output is not sent there

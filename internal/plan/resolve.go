@@ -31,6 +31,7 @@ func resolve(b *builder, d *dish.Dish) []*Task {
 		return cmp.Or(cmp.Compare(x.rank, y.rank), strings.Compare(x.Name, y.Name))
 	})
 	for _, t := range tasks {
+		t.contain()
 		t.finish(b)
 	}
 	giveDishOutputs(b, d, tasks)

@@ -53,10 +53,14 @@ type family struct {
 	guard     *groupTable  // shared with the guard; nil when there is none
 	alive     *os.File     // closed by the end of this process, which the guard waits for
 	held      []*os.File   // files that the guard keeps open
+	after     []byte       // see Afterwards
 	pollers   sync.Pool    // of *epoll
 }
 
 var kin family
+
+// engineMark is the mark of all processes that an engine runs: see Spec.Engine. No process has the number in its upper half.
+const engineMark = 1 << 62
 
 // start starts the child, and calls Entered.
 func (p *Process) start(attr *syscall.ProcAttr) error {
@@ -84,10 +88,15 @@ func (p *Process) launch(attr *syscall.ProcAttr) (err error) {
 	kin.adopt()
 	kin.marks++
 	mark := uint64(os.Getpid())<<32 | kin.marks&(1<<32-1)
+	if p.spec.Engine {
+		mark = engineMark
+	}
 	unmark, ok := setMark(mark)
 	if ok {
-		p.leader.mark = mark
 		defer unmark()
+	}
+	if ok && !p.spec.Engine {
+		p.leader.mark = mark
 	}
 	p.leader.fd = -1
 	attr.Sys.PidFD = &p.leader.fd
@@ -136,6 +145,9 @@ func (p *Process) left() []process {
 	for _, d := range kin.orphans(p) {
 		found = append(append(found, d), descendants(d.Pid)...)
 	}
+	if p.spec.Engine {
+		found = slices.DeleteFunc(found, func(d process) bool { return d.Group != p.leader.pid })
+	}
 	return found
 }
 
@@ -172,6 +184,10 @@ func (k *family) among(pids []int, p *Process) []process {
 		d, zombie, ok := statProcess(pid)
 		marked := func() bool { return p.leader.mark != 0 && markOf(pid) == p.leader.mark }
 		switch {
+		case ok && d.Group != p.leader.pid && markOf(pid) == engineMark:
+			if zombie {
+				reapOrphan(pid)
+			}
 		case !ok || d.Group == own && !marked():
 		case !last && d.Group != p.leader.pid && !marked():
 		case zombie && reapOrphan(pid):

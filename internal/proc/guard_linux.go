@@ -63,6 +63,7 @@ func (k *family) startGuard(path string, argv []string) error {
 	}
 	k.strangers[guard.Pid] = true
 	k.guard = t // open until this process ends
+	t.leaveAfter(k.after)
 	for pid := range k.leaders {
 		t.Add(pid)
 	}
@@ -117,7 +118,7 @@ func Dismiss() {
 }
 
 // Watch is the guard: it waits until its parent dies, which closes in, and then ends the remaining
-// processes with SIGTERM and, after GuardGrace, SIGKILL.
+// processes with SIGTERM and, after GuardGrace, SIGKILL. Then it runs the program of Afterwards.
 func Watch(in *os.File) {
 	_ = holdUntilEnd(int(in.Fd())) // open until this process ends
 	of, list := readGroups(tableFD)
@@ -126,6 +127,7 @@ func Watch(in *os.File) {
 	}
 	left := remains{of: of, groups: list}
 	left.end()
+	runAfter(tableFD)
 }
 
 // maxHeld is the largest number of files that a guard keeps open.

@@ -7,6 +7,9 @@ import "os"
 // Guard does nothing on this system.
 func Guard(path string, hold []*os.File, argv ...string) error { return nil }
 
+// Afterwards does nothing on this system.
+func Afterwards(argv, env []string) {}
+
 // Dismiss does nothing on this system.
 func Dismiss() {}
 

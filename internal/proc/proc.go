@@ -60,6 +60,10 @@ type Spec struct {
 	// kill it. pidfd is -1 if the kernel has none. On Linux only; the system may forbid it.
 	Entered func(pid, pidfd int)
 
+	// Engine says that the child asks an engine, such as podman, to run processes. Those outside of the child's group are
+	// the engine's: no signal is sent to them, and Wait does not wait for them.
+	Engine bool
+
 	Timeout time.Duration // from the start; 0: no timeout
 	Grace   time.Duration // between two signals; 0: DefaultGrace
 }

@@ -350,6 +350,7 @@ func reasonText(t planTask) string {
 		key.MissEvicted:      "its result is no longer in the cache",
 		key.MissNotStored:    "its last result was not stored",
 		key.MissPending:      "waits for",
+		key.MissImage:        "the digest of its image is unknown",
 		key.MissToolchain:    "its toolchain is known when it is run",
 		key.MissToolMissing:  "a tool is missing",
 		key.MissAdapterFails: "its adapter failed",

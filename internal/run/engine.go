@@ -335,7 +335,9 @@ func (e *engine) restoreOrExecute(ctx context.Context, n *node) {
 		n.to(restoring)
 		last, others := e.keys.History().Of(n.task), e.others(n.task)
 		e.job(func() func() { return e.restore(ctx, ev, last, others) })
-	case p != nil: // only possible with --keep-going
+	case ev.NoImage != nil: // only possible with --keep-going
+		e.end(&Result{Task: n.task, Outcome: Failed, Reason: ev.Reason, Message: ev.NoImage.Error(), ExitCode: -1})
+	case p != nil: // likewise
 		e.end(&Result{Task: n.task, Outcome: Failed, Reason: p.Rule, Message: p.Message, Key: ev.Key, ExitCode: -1})
 	default:
 		e.executeAfterLost(ctx, ev)

@@ -38,6 +38,7 @@ type Env struct {
 	Executor   action.Executor       // of commands; nil: processes of this machine
 	Observer   action.Executor       // of the commands that are observed; nil: none is
 	Sandbox    Sandbox               // of the commands that are sandboxed
+	Containers Containers            // of the commands that run in containers
 	Reporter   Reporter
 	Elsewhere  Elsewhere // executes the tasks that want it
 	// Remote has results that Store lacks, and gets those that a run stores. It may be nil.

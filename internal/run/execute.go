@@ -35,7 +35,9 @@ type execution struct {
 	observe      bool // see engine.observes
 	unobservable bool // the command fails when it is observed
 
-	reach       *record.Reach // what a sandboxed command may use; nil for other commands
+	sandboxed   bool
+	image       string        // what identifies the image of its container; "" without one
+	reach       *record.Reach // what a command in a sandbox or a container may use; nil for other commands
 	reachErr    error
 	far         bool                     // it is executed elsewhere
 	refused     string                   // why it is executed neither there nor here, "" if it is
@@ -237,6 +239,8 @@ func (x *execution) executor(t *plan.Task) action.Executor {
 		return x.distant(t)
 	case x.env.Executor != nil:
 		return x.env.Executor
+	case t.Container != nil:
+		return x.env.Containers.Executor(Contained{Task: t, Image: x.image, Reach: x.reach, Inputs: x.sandboxed})
 	case x.reach != nil:
 		return x.env.Sandbox.Confine(Confined{Reach: x.reach, Network: t.Network, Observe: x.observe})
 	case x.observe:

@@ -18,7 +18,7 @@ const (
 // discovered inputs, and a tool is no process.
 func (e *engine) observes(ev *key.Evaluation) bool {
 	t, last := ev.Task, e.keys.History().Of(ev.Task)
-	if t.Tool != nil || t.Persistent || t.Uncached != "" || !ev.Known || last.Unobservable || e.env.Observer == nil {
+	if t.Tool != nil || t.Container != nil || t.Persistent || t.Uncached != "" || !ev.Known || last.Unobservable || e.env.Observer == nil {
 		return false
 	}
 	switch e.observeMode(t) {

@@ -36,6 +36,9 @@ func (e *engine) reserveIfNeeded(ctx context.Context) {
 	unlock, waited := e.env.lockWorkspace(ctx)
 	e.release = unlock
 	e.env.State.Sweep()
+	if e.env.Containers.Sweep != nil {
+		e.env.Containers.Sweep()
+	}
 	e.recorder.Recover(ctx, e.env.State)
 	if (waited || e.keys.History().Outdated()) && ctx.Err() == nil {
 		e.keys.Observe(ctx, key.Written{Everywhere: true})

@@ -42,7 +42,7 @@ func (e *engine) unsandboxed() (found key.Preflight) {
 	reasons := make(map[bool]string)
 	for _, n := range e.nodes {
 		t := n.task
-		if !n.isMiss() || !e.sandboxes(t) {
+		if !n.isMiss() || !e.sandboxes(t) || t.Container != nil {
 			continue
 		}
 		why, known := reasons[t.Network]
@@ -62,8 +62,15 @@ func (e *engine) unsandboxed() (found key.Preflight) {
 
 // enterSandbox sets what the task may use, if it is sandboxed. It is for the goroutine of the engine.
 func (e *engine) enterSandbox(x *execution) {
-	if !x.far && e.sandboxes(x.ev.Task) { // another machine has nothing but its inputs
+	t := x.ev.Task
+	if x.far { // another machine has nothing but its inputs
+		return
+	}
+	if x.sandboxed = e.sandboxes(t); x.sandboxed || t.Container != nil {
 		x.reach, x.reachErr = x.kept.Reach()
+	}
+	if t.Container != nil && x.reachErr == nil {
+		x.image, x.reachErr = e.env.Containers.ImageOf(t.Container)
 	}
 }
 
@@ -87,7 +94,7 @@ func (e *engine) tellDenied(x *execution) {
 // denies. That execution changes nothing of the result.
 func (x *execution) observeDenied(ctx context.Context) {
 	t, r := x.ev.Task, x.result
-	if x.reach == nil || r.Outcome != Failed || r.Reason != reasonExit || x.deniedWhole || t.SideEffects || ctx.Err() != nil {
+	if !x.sandboxed || t.Container != nil || r.Outcome != Failed || r.Reason != reasonExit || x.deniedWhole || t.SideEffects || ctx.Err() != nil {
 		return
 	}
 	if x.kept.Again() != nil {

@@ -1,0 +1,33 @@
+package dish
+
+import "github.com/bentobuild/bento/diagnostics"
+
+// Container describes the container in which commands run. It is set whole: at a task, at a dish or in the defaults.
+type Container struct {
+	None  bool   // the command runs directly on this machine
+	Image string // a reference; "" with Dockerfile
+	// Dockerfile and Context are the file and the directory that the image is built of, relative to the workspace.
+	Dockerfile, Context string
+	Engine              string // "podman" or "docker"; "": the first that answers
+	Network             bool
+	User                string // UID, UID:GID or a name; "": the user who runs bento
+	Mounts              []Mount
+	Env                 []string          // NAME or PREFIX_*: passed, and ingredients of the key
+	SetEnv              map[string]string // set, and ingredients of the key
+	Pos                 diagnostics.Pos
+}
+
+// Mount is a directory or file outside of the workspace, or a named volume of the engine, in a container.
+type Mount struct {
+	Source string // absolute, with "~/" in front, or the name of a volume
+	Target string // absolute
+	Write  bool
+}
+
+// Shown returns the image of c for people: its name, or the file that it is built of.
+func (c *Container) Shown() string {
+	if c.Dockerfile != "" {
+		return "the image of " + c.Dockerfile
+	}
+	return c.Image
+}
