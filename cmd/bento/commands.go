@@ -23,7 +23,7 @@ func commands() []subcommand {
 	return append(list, []subcommand{
 		{"plan", planCommand}, {"why", whyCommand}, {"graph", graphCommand}, {"query", queryCommand}, {"dishes", dishesCommand}, {"tasks", tasksCommand}, {"owners", ownersCommand},
 		{"last", lastCommand}, {"logs", logsCommand}, {"artifacts", artifactsCommand}, {"explain", explainCommand}, {"x", xCommand}, {"ui", uiCommand},
-		{"init", initCommand}, {"new", newCommand}, {"prune", subsetCommand}, {"add", addCommand}, {"dish", dishCommand}, {"box", boxCommand}, {"toolchain", toolchainCommand},
+		{"init", initCommand}, {"new", newCommand}, {"prune", subsetCommand}, {"add", addCommand}, {"dish", dishCommand}, {"box", boxCommand}, {"toolchain", toolchainCommand}, {"container", containerCommand}, {"shell", shellCommand},
 		{"doctor", doctorCommand}, {"clean", cleanCommand}, {"cache", cacheCommand}, {"plugin", pluginCommand}, {"tool", toolCommand},
 		{"ext", extCommand}, {"mcp", mcpCommand}, {"schema", schemaCommand}, {"version", versionCommand}, {"self", selfCommand},
 	}...)

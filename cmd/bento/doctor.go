@@ -71,6 +71,7 @@ func (s *session) doctor(ctx context.Context) error {
 		doc.checkCache(ctx, s, w.Config)
 		doc.checkRemote(ctx, s, w)
 		doc.checkExec(ctx, s, w)
+		doc.checkContainers(ctx, s, w)
 		doc.checkGit(ctx, w.Root)
 		doc.checkPlugins(w)
 		doc.checkCallable(s, w)

@@ -99,6 +99,7 @@ func ownDocuments() []published {
 		{name: "artifacts", title: "outputs with their digests", value: report.Artifacts{}},
 		{name: "clean", title: "the removed outputs", value: report.Cleaned{}},
 		{name: "toolchain.list", title: "the required and found versions of tools", also: []string{"toolchain.check"}, value: report.Toolchains{}},
+		{name: "container.lock", title: "the digests of the images of tasks", also: []string{"container.update"}, value: lockedImages{}},
 		{name: "toolchain.pin", title: "the pinned versions", value: pinned{}},
 		{name: "plugin.new", title: "the written project of an adapter or extension", also: []string{"ext.new"}, value: newPlugin{}},
 		{name: "explain", title: "the meaning of codes", value: report.Explained{}},

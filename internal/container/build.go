@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/zeebo/blake3"
 
@@ -145,7 +146,7 @@ func (b *buildContext) dockerfileIn() string {
 	return outside
 }
 
-// stage copies the files to a directory.
+// stage copies the files to a directory. Their content must be that of the digest.
 func (b *buildContext) stage(dir string) error {
 	for _, e := range b.files {
 		to := b.rel(e.Path)
@@ -156,37 +157,46 @@ func (b *buildContext) stage(dir string) error {
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 			return err
 		}
-		if err := copyTo(at, filepath.Join(b.host.Root, filepath.FromSlash(e.Path)), e.Kind == tree.Link); err != nil {
+		if err := b.copy(at, e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func copyTo(to, from string, link bool) error {
-	if link {
-		target, err := os.Readlink(from)
+func (b *buildContext) copy(to string, e tree.Entry) error {
+	if e.Kind == tree.Link {
+		target, err := b.host.Tree.Readlink(e)
 		if err != nil {
 			return err
 		}
 		return os.Symlink(target, to)
 	}
-	in, err := os.Open(from)
+	want, err := b.host.Tree.Index().Sum(e)
+	if err != nil {
+		return err
+	}
+	in, err := os.OpenFile(filepath.Join(b.host.Root, filepath.FromSlash(e.Path)), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	info, err := in.Stat()
+	mode := fs.FileMode(0o644)
+	if key.Executable(e.Mode) {
+		mode = 0o755
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
-	if err != nil {
-		return err
-	}
-	if _, err = io.Copy(out, in); err != nil {
+	sum := blake3.New()
+	if _, err = io.Copy(io.MultiWriter(out, sum), in); err != nil {
 		out.Close()
 		return err
+	}
+	if [32]byte(sum.Sum(nil)) != [32]byte(want) {
+		out.Close()
+		return errChanged
 	}
 	return out.Close()
 }

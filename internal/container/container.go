@@ -71,6 +71,22 @@ func (h *Host) ImageOf(c *dish.Container) (string, error) {
 	return h.pinned(c)
 }
 
+// Engine returns a sentence about the engine that runs c, or an *EngineError.
+func (h *Host) Engine(ctx context.Context, c *dish.Container) (string, error) {
+	e, err := h.engine(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	says := e.Name + " " + e.Version
+	if e.rootless {
+		says += ", without root"
+	}
+	if !e.init {
+		says += "; catatonit is missing, without which a process that does not handle SIGTERM ends after its grace"
+	}
+	return says, nil
+}
+
 // found is the search for an engine.
 type found struct {
 	once   sync.Once

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/owndir"
@@ -137,7 +139,7 @@ func (x *Executor) request(c *action.Command, img *image, temp string) (*request
 			return nil, err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(empty, "file"), nil, 0o644); err != nil {
+	if err := unix.Mknod(filepath.Join(empty, "file"), unix.S_IFSOCK|0o600, 0); err != nil { // no program can open it
 		return nil, err
 	}
 	if err := os.Chmod(temp, 0o711); err != nil { // another user of the container passes through
@@ -170,8 +172,11 @@ func (r *request) fault(res *proc.Result, printed []byte) error {
 	said := string(printed)
 	at := max(strings.LastIndex(said, "\nError: "), strings.LastIndex(said, "\ndocker: "))
 	byEngine := at >= 0 || strings.HasPrefix(said, "Error: ") || strings.HasPrefix(said, "docker: ")
+	byInit := strings.Contains(said, "failed to exec pid1") || strings.Contains(said, "[FATAL tini")
 	switch {
 	case res.Canceled || res.TimedOut:
+	case byInit && (res.ExitCode == 1 || res.ExitCode == notFound || res.ExitCode == notRunnable):
+		return fmt.Errorf("%s has no program %q", r.container.Shown(), r.command.Argv[0])
 	case res.ExitCode == killedStatus && res.Signal == "":
 		res.Signal = "SIGKILL, in the container: most often its memory, or that of the machine, was not enough"
 	case byEngine && (res.ExitCode == engineFault || res.ExitCode == notRunnable || res.ExitCode == notFound):

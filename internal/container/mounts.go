@@ -52,13 +52,13 @@ type mounts struct {
 	reach  *record.Reach
 	list   []bind
 	areas  map[string]bool // writable directories
-	empty  string          // a directory for what is hidden: empty/dir and empty/file
+	empty  string          // a directory with what is in the place of hidden files: empty/dir and empty/file
 	within map[string]bool // directories around the files that a sandboxed task may read
 	hidden int
 }
 
 // workspace returns the binds of the workspace. With inputs, files that the task may not read are hidden. empty is a directory
-// with an empty directory dir and an empty file file.
+// with an empty directory dir and a file that no program can open.
 func workspace(r *record.Reach, inputs bool, empty string) ([]bind, error) {
 	m := &mounts{reach: r, areas: make(map[string]bool), empty: empty}
 	m.add(r.Root, ".", false)
@@ -172,9 +172,9 @@ func (m *mounts) hide(dir string) error {
 	for _, e := range entries {
 		p := path.Join(dir, e.Name())
 		switch {
-		case special(e) || p == ".bento" || p == ".git" || m.changes(p, e.IsDir()):
+		case special(e) || p == ".bento" || p == ".git":
 		case e.IsDir() && m.reach.Readable(p+"/\x01/\x01"): // all that is there
-		case e.IsDir() && m.within[p]:
+		case e.IsDir() && (m.within[p] || m.changes(p, true)):
 			if err := m.hide(p); err != nil {
 				return err
 			}
@@ -190,7 +190,7 @@ func (m *mounts) hide(dir string) error {
 	return nil
 }
 
-// cover hides an entry behind an empty one, in place of another bind there.
+// cover hides an entry behind one of m.empty, in place of another bind there.
 func (m *mounts) cover(p, kind string) {
 	m.hidden++
 	target := path.Join(Workspace, p)

@@ -1,6 +1,7 @@
 package key
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -17,6 +18,15 @@ type UnknownImage struct {
 // Error returns the sentence that says what to do.
 func (u *UnknownImage) Error() string {
 	return fmt.Sprintf("the image %s has no digest in bento.lock: run bento container lock", u.Image)
+}
+
+// Locate returns err, or for an *UnknownImage the problem at its place.
+func Locate(err error) error {
+	var u *UnknownImage
+	if errors.As(err, &u) {
+		return diagnostics.Problems{u.problem()}
+	}
+	return err
 }
 
 func (u *UnknownImage) problem() diagnostics.Diagnostic {
