@@ -55,6 +55,7 @@ func (e *Elsewhere) Unfit(t *plan.Task, inherit bool) string {
 		why   string
 	}{
 		{t.Tool != nil, "a tool runs in bento itself"},
+		{t.Container != nil, "it runs in a container of this machine"},
 		{t.Persistent, "it is persistent"},
 		{t.Interactive, "it is interactive"},
 		{t.Uncached != "", "its result is not stored: " + t.Uncached},
