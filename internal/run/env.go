@@ -74,16 +74,6 @@ func (e *Env) commands() *action.Commands {
 	return e.cmds
 }
 
-// Evaluator returns the evaluator of a plan. view may be nil, see key.Options.
-func (e *Env) Evaluator(p *plan.Plan, force bool, view key.View) (*key.Evaluator, error) {
-	history := e.History
-	e.History = nil
-	return key.New(key.Options{
-		History: history, Root: e.Root, Tree: e.Tree, Store: e.Store, State: e.State, Toolchains: e.Toolchains, Environ: e.Environ, Inherit: e.Inherit,
-		Force: force, Program: e.Program, Warn: e.Warn, Lacks: e.commands().Lacks, View: view, ImageOf: e.Containers.ImageOf,
-	}, p)
-}
-
 // Command returns the command of a task, for a caller that executes it without a run.
 func (e *Env) Command(t *plan.Task) (*action.Command, error) { return e.commands().Command(t) }
 
@@ -128,6 +118,6 @@ func (e *Env) Evaluator(p *plan.Plan, force bool, view key.View) (*key.Evaluator
 	e.History = nil
 	return key.New(key.Options{
 		History: history, Root: e.Root, Tree: e.Tree, Store: e.Store, State: e.State, Toolchains: e.Toolchains, Environ: e.Environ, Inherit: e.Inherit,
-		Force: force, Program: e.Program, Warn: e.Warn, Lacks: e.commands().Lacks, View: view,
+		Force: force, Program: e.Program, Warn: e.Warn, Lacks: e.commands().Lacks, View: view, ImageOf: e.Containers.ImageOf,
 	}, p)
 }
