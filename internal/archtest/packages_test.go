@@ -21,6 +21,7 @@ var manyNames = map[string]string{
 	"adapters/adaptertest": "what the tests of 13 adapters share",
 	"internal/config":      "a type for each table of bento.toml and dish.toml",
 	"internal/key":         "what a run, a plan and why know of a task, and what is remembered of it",
+	"internal/proc":        "children, what a guard does for them, and the terminal that they borrow",
 	"internal/run":         "a type for each event of a run",
 	"internal/action":      "the seam of executors: a command, its execution, what it used",
 	"internal/dish":        "a type for each value of a dish, from dish.toml and from its adapter",
