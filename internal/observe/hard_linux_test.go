@@ -376,10 +376,10 @@ func TestNothingLeaks(t *testing.T) {
 	}
 	ends()
 	files, routines := descriptors(t), runtime.NumGoroutine()
-	for range 20 {
+	for range 40 {
 		ends()
 	}
-	if got := descriptors(t); got > files {
+	if got := descriptors(t); got > files+8 { // package proc keeps a few pollers
 		t.Errorf("%d descriptors are open, %d before", got, files)
 	}
 	if got := runtime.NumGoroutine(); got > routines {
