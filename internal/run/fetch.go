@@ -108,9 +108,9 @@ func (e *engine) noteAsked(n *node, ev *key.Evaluation) (keys []cache.Key) {
 	}
 	if n.far == nil {
 		n.far = &questions{since: time.Now()}
-		if e.mayDiscover(n) {
-			keys = append(keys, e.pathSets(n))
-		}
+	}
+	if e.mayDiscover(n) && n.far.sets != n.ev.PathSetsKey() { // a task that was evaluated again may have others
+		keys = append(keys, e.pathSets(n))
 	}
 	return e.noteKeys(n, append(append(keys, ev.Key), ev.Others()...))
 }
@@ -126,7 +126,7 @@ func (e *engine) pathSets(n *node) cache.Key {
 // run would not observe, since others may have observed it.
 func (e *engine) absent(n *node, k cache.Key) []cache.Key {
 	n.far.absent(k)
-	if n.far.sets != (cache.Key{}) || n.phase > executing || n.task.Tool != nil || n.ev == nil || n.ev.Key != k {
+	if n.phase > executing || n.task.Tool != nil || n.ev == nil || n.ev.Key != k || n.far.sets == n.ev.PathSetsKey() {
 		return nil
 	}
 	return e.noteKeys(n, []cache.Key{e.pathSets(n)})
