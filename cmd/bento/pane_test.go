@@ -97,6 +97,7 @@ func (p *pane) until(what string, ok func([]string) bool) []string {
 		}
 		select {
 		case <-p.output:
+		case <-time.After(time.Second): // the output may have ended before the state of the terminal was read
 		case <-late:
 			p.t.Fatalf("%s does not come; the screen is\n%s", what, text)
 		}
