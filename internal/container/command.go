@@ -57,7 +57,7 @@ func (r *request) argv() []string {
 	return r.engine.command(append(words, r.command.Argv...)...)
 }
 
-// user returns the flags of the user. Without a user in the configuration, files belong to the user who runs bento.
+// user returns the flags of the user. Without a user in the configuration, files belong to bento's user.
 func (r *request) user() []string {
 	caller := strconv.Itoa(r.uid) + ":" + strconv.Itoa(r.gid)
 	switch own := r.container.User; {
@@ -139,5 +139,5 @@ func (r *request) inside(p string) string {
 	return path.Join(Workspace, filepath.ToSlash(rel))
 }
 
-// caller returns the user who runs bento.
+// caller returns bento's user.
 func caller() (uid, gid int) { return max(0, os.Geteuid()), max(0, os.Getegid()) }

@@ -22,7 +22,7 @@ type engine struct {
 	args     []string // in front of a subcommand
 	env      adapters.Environ
 	Version  string
-	rootless bool // root in a container is the user who runs bento
+	rootless bool // root in a container is bento's user
 	init     bool // it has a program for --init
 }
 

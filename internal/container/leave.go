@@ -94,7 +94,7 @@ func SweepBy(args, environ []string) {
 	h.Sweep()
 }
 
-// giveBack makes the user who runs bento the owner of what the container has left in the directories of its outputs.
+// giveBack makes bento's user the owner of what the container has left in the directories of its outputs.
 func (x *Executor) giveBack(r *request) error {
 	if r.container.User == "" {
 		return nil

@@ -10,7 +10,7 @@ type Container struct {
 	Dockerfile, Context string
 	Engine              string // "podman" or "docker"; "": the first that answers
 	Network             bool
-	User                string // UID, UID:GID or a name; "": the user who runs bento
+	User                string // UID, UID:GID or a name; "": bento's user
 	Mounts              []Mount
 	Env                 []string          // NAME or PREFIX_*: passed, and ingredients of the key
 	SetEnv              map[string]string // set, and ingredients of the key
