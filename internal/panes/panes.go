@@ -51,6 +51,7 @@ type Options struct {
 // Panes is a shown terminal. It is a terminal.Reporter that is safe for concurrent use.
 type Panes struct {
 	o     Options
+	out   *screen.Alternate
 	again chan struct{} // the panes have changed
 	fresh chan struct{} // the terminal shows something else
 
@@ -71,14 +72,14 @@ type Panes struct {
 // Open shows panes until ctx is done. After Ctrl-C or q they stay until Close, which the caller always calls: the tasks end
 // meanwhile.
 func Open(ctx context.Context, o Options) (*Panes, error) {
-	p := &Panes{o: o, again: make(chan struct{}, 1), fresh: make(chan struct{}, 1), resized: make(chan os.Signal, 1), closing: make(chan struct{})}
+	p := &Panes{o: o, out: screen.NewAlternate(o.Terminal, Enter, Leave), again: make(chan struct{}, 1), fresh: make(chan struct{}, 1), resized: make(chan os.Signal, 1), closing: make(chan struct{})}
 	p.model = newModel(o.Style, o.Title, &logs{dir: o.State})
 	p.lines = &terminal.Lines{Out: p.Messages(), Err: p.Messages(), Mode: terminal.Grouped}
 	p.measure()
-	p.write(Enter)
-	keys, err := screen.OpenKeyboard(o.Keys, p.pressed, func() { p.write(Leave) }, p.refresh)
+	p.out.Enter()
+	keys, err := screen.OpenKeyboard(o.Keys, p.pressed, p.out.Leave, p.refresh)
 	if err != nil {
-		p.write(Leave)
+		p.out.Leave()
 		return nil, err
 	}
 	p.keys = keys
@@ -97,7 +98,7 @@ func (p *Panes) Close() {
 
 // draw draws the panes after each change until they end.
 func (p *Panes) draw(ctx context.Context) {
-	defer p.write(Leave)
+	defer p.out.Leave()
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	for done := ctx.Done(); ; {
@@ -119,7 +120,7 @@ func (p *Panes) draw(ctx context.Context) {
 			p.measure()
 			p.mu.Unlock()
 		case <-p.fresh:
-			p.write(Enter)
+			p.out.Enter()
 			p.mu.Lock()
 			p.measure()
 			p.mu.Unlock()
@@ -143,7 +144,7 @@ func (p *Panes) show() (running bool) {
 	running = p.model.running() > 0
 	p.mu.Unlock()
 	if bytes != "" {
-		p.write(bytes)
+		p.out.Draw(bytes)
 	}
 	return running
 }
@@ -156,8 +157,6 @@ func (p *Panes) measure() {
 	}
 	p.width, p.height, p.painter = min(width, 1000), min(height, 1000), painter{}
 }
-
-func (p *Panes) write(text string) { io.WriteString(p.o.Terminal, text) } //nolint:errcheck // there is no other stream for the error
 
 // changed requests a redraw.
 func (p *Panes) changed() {

@@ -41,6 +41,7 @@ type ViewOptions struct {
 type view struct {
 	o      ViewOptions
 	of     Extension
+	out    *Alternate
 	shown  Screen
 	reader Reader // used only by the goroutine of the keyboard
 	inputs chan []Input
@@ -50,7 +51,7 @@ type view struct {
 
 // Show shows a screen of an extension until q or ctx is done.
 func Show(ctx context.Context, of Extension, o ViewOptions) error {
-	v := &view{o: o, of: of, inputs: make(chan []Input, 64), again: make(chan struct{}, 1), shown: Screen{Plain: o.Plain}}
+	v := &view{o: o, of: of, out: NewAlternate(o.Out, Enter, Leave), inputs: make(chan []Input, 64), again: make(chan struct{}, 1), shown: Screen{Plain: o.Plain}}
 	return v.show(ctx)
 }
 
@@ -59,9 +60,9 @@ func (v *view) show(ctx context.Context) error {
 	if err != nil {
 		return err // before the terminal has changed
 	}
-	v.enter()
-	defer v.leave()
-	keys, err := OpenKeyboard(v.o.Keys, v.pressed, v.leave, v.resumed)
+	v.out.Enter()
+	defer v.out.Leave()
+	keys, err := OpenKeyboard(v.o.Keys, v.pressed, v.out.Leave, v.resumed)
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func (v *view) show(ctx context.Context) error {
 		case <-resized:
 		case <-redraw.C:
 		case <-v.again:
-			v.enter()
+			v.out.Enter()
 			v.shown = Screen{Plain: v.shown.Plain}
 		case list := <-v.inputs:
 			if v.take(list) {
@@ -98,9 +99,6 @@ func (v *view) show(ctx context.Context) error {
 		v.draw(frame)
 	}
 }
-
-func (v *view) enter() { io.WriteString(v.o.Out, Enter) } //nolint:errcheck // there is no other stream for the error
-func (v *view) leave() { io.WriteString(v.o.Out, Leave) } //nolint:errcheck // likewise
 
 // resumed requests a redraw of the terminal after Ctrl-Z.
 func (v *view) resumed() {
@@ -136,7 +134,7 @@ func (v *view) take(list []Input) (end bool) {
 
 func (v *view) draw(f *ainb.Frame) {
 	v.frame = f
-	v.o.Out.Write(v.shown.Draw(&f.Buffer, v.size())) //nolint:errcheck // there is no other stream for the error
+	v.out.Draw(string(v.shown.Draw(&f.Buffer, v.size())))
 }
 
 // size returns the size of the terminal.

@@ -3,6 +3,7 @@ package reapi
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -43,6 +44,13 @@ func (s *scheduler) next(method string, stream repb.Execution_ExecuteServer) err
 	s.calls = s.calls[1:]
 	s.mu.Unlock()
 	return do(stream)
+}
+
+// saw returns what was called.
+func (s *scheduler) saw() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.seen)
 }
 
 func (s *scheduler) Execute(r *repb.ExecuteRequest, stream repb.Execution_ExecuteServer) error {
@@ -112,8 +120,8 @@ func TestExecute(t *testing.T) {
 	})
 	var stages []Stage
 	got, err := c.Execute(t.Context(), action, true, func(s Stage) { stages = append(stages, s) })
-	if err != nil || got.Code != OK || !got.Cached || got.Result.ExitCode != 7 || len(stages) != 3 || stages[1] != Queued || s.seen[0] != "Execute fresh" {
-		t.Errorf("%+v, %v, stages %v, %v", got, err, stages, s.seen)
+	if err != nil || got.Code != OK || !got.Cached || got.Result.ExitCode != 7 || len(stages) != 3 || stages[1] != Queued || s.saw()[0] != "Execute fresh" {
+		t.Errorf("%+v, %v, stages %v, %v", got, err, stages, s.saw())
 	}
 }
 
@@ -152,13 +160,8 @@ func TestExecuteFaults(t *testing.T) {
 			} else if err != nil || got.Result.ExitCode != 7 {
 				t.Errorf("%+v, %v", got, err)
 			}
-			if len(s.seen) != len(c.seen) {
-				t.Fatalf("calls %q, want %q", s.seen, c.seen)
-			}
-			for i := range s.seen {
-				if s.seen[i] != c.seen[i] {
-					t.Errorf("calls %q, want %q", s.seen, c.seen)
-				}
+			if seen := s.saw(); !slices.Equal(seen, c.seen) {
+				t.Errorf("calls %q, want %q", seen, c.seen)
 			}
 		})
 	}
@@ -196,9 +199,9 @@ func TestExecuteSilence(t *testing.T) {
 		<-stream.Context().Done()
 		return stream.Context().Err()
 	}
-	c, s := scheduled(t, func(o *Options) { o.Quiet = 50 * time.Millisecond }, silent, silent, silent, silent, silent, good)
-	if got, err := c.Execute(t.Context(), action, false, func(Stage) {}); err != nil || got.Result.ExitCode != 7 || len(s.seen) != 6 {
-		t.Errorf("%+v, %v, %v", got, err, s.seen)
+	c, s := scheduled(t, func(o *Options) { o.Quiet = time.Second }, silent, silent, silent, silent, good)
+	if got, err := c.Execute(t.Context(), action, false, func(Stage) {}); err != nil || got.Result.ExitCode != 7 || len(s.saw()) != 5 {
+		t.Errorf("%+v, %v, %v", got, err, s.saw())
 	}
 }
 
