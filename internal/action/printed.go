@@ -3,11 +3,15 @@ package action
 import (
 	"context"
 	"encoding/json"
+	"path"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
+	"github.com/bentobuild/bento/internal/pattern"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
 )
@@ -48,12 +52,12 @@ func (o *Findings) Parse(ctx context.Context, t *plan.Task, root string, parse d
 		return o.parseByTool(ctx, t, root)
 	}
 	if t.Hook.Parser != adapters.ParserPlugin {
-		in := diagnostics.Output{Stdout: stdout, Stderr: stderr, Dir: dir(t), Root: root}
+		in := diagnostics.Output{Stdout: stdout, Stderr: stderr, Dir: seenBy(t, root, dir(t)), Root: seenBy(t, root, root)}
 		if t.Cwd == "" {
 			in.Module = t.Dish.ImportPath
 		}
 		if t.Hook.InDish {
-			in.Dir = t.Dish.Dir
+			in.Dir = seenBy(t, root, t.Dish.Dir)
 		}
 		return parse(t.Hook.Parser, in)
 	}
@@ -63,9 +67,31 @@ func (o *Findings) Parse(ctx context.Context, t *plan.Task, root string, parse d
 	ctx, cancel := context.WithTimeout(ctx, parseTimeout)
 	defer cancel()
 	return t.Dish.Adapter.ParseDiagnostics(ctx, adapters.ParseRequest{
-		TaskName: t.Name, Stdout: diagnostics.Unescaped(string(stdout)), Stderr: diagnostics.Unescaped(string(stderr)), ExitStatus: o.Exit,
+		TaskName: t.Name, Stdout: onMachine(t, root, diagnostics.Unescaped(string(stdout))),
+		Stderr: onMachine(t, root, diagnostics.Unescaped(string(stderr))), ExitStatus: o.Exit,
 		DishDir: t.Dish.Dir, WorkspaceRoot: root,
 	})
+}
+
+// seenBy returns the path that the command of t has seen for one in the workspace at root.
+func seenBy(t *plan.Task, root, p string) string {
+	rel, err := filepath.Rel(root, p)
+	if t.Container == nil || err != nil {
+		return p
+	}
+	return path.Join(dish.Contained, filepath.ToSlash(rel))
+}
+
+// contained is the place of the workspace in a container, at the start of a path.
+var contained = pattern.New(`(^|[^\w./-]|file://)` + dish.Contained + `\b`)
+
+// onMachine returns what the command of t has printed with the paths of the workspace as they are on this machine, for parsers that
+// open files. diagnostics.Output has the place in the container instead: there root may hold what separates fields.
+func onMachine(t *plan.Task, root, text string) string {
+	if t.Container == nil {
+		return text
+	}
+	return contained.ReplaceAllString(text, "${1}"+strings.ReplaceAll(root, "$", "$$"))
 }
 
 // maxParsed is the number of bytes at the end of the output that a tool parses.
@@ -81,7 +107,7 @@ type parsedInput struct {
 // parseByTool parses the output with a tool. The log of the task does not include the messages of the
 // tool.
 func (o *Findings) parseByTool(ctx context.Context, t *plan.Task, root string) ([]diagnostics.Diagnostic, error) {
-	text := strings.ToValidUTF8(diagnostics.Unescaped(string(o.Stdout.Bytes())+string(o.Stderr.Bytes())), "\ufffd")
+	text := onMachine(t, root, strings.ToValidUTF8(diagnostics.Unescaped(string(o.Stdout.Bytes())+string(o.Stderr.Bytes())), "\ufffd"))
 	if text == "" {
 		return nil, nil
 	}

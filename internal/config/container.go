@@ -23,6 +23,7 @@ type containerTable struct {
 	Context    tomlfile.At[string] `toml:"context" doc:"the directory whose files the dockerfile may copy, less those of its .dockerignore, relative to the directory of this file. Default: that directory"`
 	Engine     choice[engineWords] `toml:"engine" doc:"podman or docker; auto: the first of them that answers, which is the default"`
 	Network    bool                `toml:"network" doc:"true: the container has the network of the machine. By default it has none"`
+	Install    tomlfile.At[bool]   `toml:"install" default:"true" doc:"false: bento installs no dependencies on the machine for tasks in the container. A task of your own installs them there"`
 	User       string              `toml:"user" doc:"the user in the container, as UID, UID:GID or a name of the image. Default: bento's user"`
 	Mounts     []mount             `toml:"mounts" also:"volumes" doc:"further files in the container, as \"SOURCE:TARGET\" or \"SOURCE:TARGET:rw\". The source is an absolute path, one with ~/ in front, or the name of a volume. Their content is not part of the key"`
 	Env        envVars             `toml:"env" doc:"variables that are passed, as NAME or PREFIX_*, or set: they are part of the key"`
@@ -62,7 +63,7 @@ func (c *container) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.Dia
 	}
 	c.value = &dish.Container{
 		Image: raw.Image.Value, Dockerfile: raw.Dockerfile.Value, Context: raw.Context.Value, Engine: raw.Engine.At.Value, Network: raw.Network,
-		User: raw.User, Env: raw.Env.Names, SetEnv: raw.Env.Set, Pos: v.Pos(),
+		NoInstall: raw.Install.Given && !raw.Install.Value, User: raw.User, Env: raw.Env.Names, SetEnv: raw.Env.Set, Pos: v.Pos(),
 	}
 	if c.value.Engine == "auto" {
 		c.value.Engine = ""

@@ -27,6 +27,8 @@ type request struct {
 	envFile   string
 	runArgs   []string
 	uid, gid  int
+
+	lackedMemory bool // the engine has ended it because it had no more memory
 }
 
 // argv returns the words that run the container.
@@ -65,7 +67,7 @@ func (r *request) user() []string {
 		return []string{"--user", own}
 	case !r.engine.rootless:
 		return []string{"--user", caller}
-	case r.engine.Name == "podman":
+	case r.engine.Name == "podman" && !r.engine.alone:
 		return []string{"--userns=keep-id", "--user", caller}
 	}
 	return []string{"--user", "0:0"} // which is the caller on this machine

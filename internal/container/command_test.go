@@ -52,11 +52,13 @@ func TestCommandLine(t *testing.T) {
 	for _, c := range []struct {
 		name, user string
 		rootless   bool
+		alone      bool
 		want       string
 	}{
-		{"podman", "", true, "--userns=keep-id --user 1000:1000"}, {"docker", "", true, "--user 0:0"}, {"docker", "", false, "--user 1000:1000"}, {"podman", "node", true, "--user node"},
+		{"podman", "", true, false, "--userns=keep-id --user 1000:1000"}, {"podman", "", true, true, "--user 0:0"}, {"docker", "", true, false, "--user 0:0"},
+		{"docker", "", false, false, "--user 1000:1000"}, {"podman", "node", true, false, "--user node"},
 	} {
-		r.engine.Name, r.engine.rootless, r.container.User = c.name, c.rootless, c.user
+		r.engine.Name, r.engine.rootless, r.engine.alone, r.container.User = c.name, c.rootless, c.alone, c.user
 		if got := strings.Join(r.user(), " "); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}

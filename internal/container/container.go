@@ -17,7 +17,7 @@ import (
 
 // The places in a container.
 const (
-	Workspace = "/bento/w"
+	Workspace = dish.Contained
 	home      = "/bento/home"
 	temporary = "/tmp"
 )
@@ -80,6 +80,9 @@ func (h *Host) Engine(ctx context.Context, c *dish.Container) (string, error) {
 	says := e.Name + " " + e.Version
 	if e.rootless {
 		says += ", without root"
+	}
+	if e.alone {
+		says += ", with one user in each container: /etc/subuid has no ids for yours"
 	}
 	if !e.init {
 		says += "; catatonit is missing, without which a process that does not handle SIGTERM ends after its grace"

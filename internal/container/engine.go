@@ -23,6 +23,7 @@ type engine struct {
 	env      adapters.Environ
 	Version  string
 	rootless bool // root in a container is bento's user
+	alone    bool // of podman without root: bento's user has no further ids, so that a container has one user
 	init     bool // it has a program for --init
 }
 
@@ -65,7 +66,7 @@ func (h *Host) try(ctx context.Context, name string) (*engine, error) {
 		return nil, errors.New("it is not installed")
 	}
 	e := &engine{Name: name, path: path, args: h.Settings.EngineArgs, env: h.Environ}
-	what := "{{.Version.Version}} {{.Host.Security.Rootless}}"
+	what := "{{.Version.Version}} {{.Host.Security.Rootless}} {{len .Host.IDMappings.UIDMap}}"
 	if name == "docker" {
 		what = "{{.ServerVersion}} {{.SecurityOptions}}"
 	}
@@ -75,7 +76,8 @@ func (h *Host) try(ctx context.Context, name string) (*engine, error) {
 	}
 	says := ""
 	e.Version, says, _ = strings.Cut(strings.TrimSpace(out), " ")
-	e.rootless = says == "true" || strings.Contains(says, "name=rootless")
+	e.rootless = strings.HasPrefix(says, "true") || strings.Contains(says, "name=rootless")
+	e.alone = says == "true 1"
 	e.init = name == "docker" || slices.Contains(h.Settings.RunArgs, "--init-path") || hasInit(h.Environ)
 	return e, nil
 }

@@ -68,7 +68,7 @@ func (x *Executor) start(ctx context.Context, c *action.Command, img *image, tem
 	}
 	errs := &tail{to: c.Stderr}
 	spec := proc.Spec{
-		Argv: r.argv(), Dir: "/", Env: r.engine.env, Stdin: c.Stdin, Stdout: c.Stdout, Stderr: errs,
+		Argv: r.argv(), Dir: temp, Env: r.engine.env, Stdin: c.Stdin, Stdout: c.Stdout, Stderr: errs,
 		Terminal: c.Terminal, Timeout: c.Timeout, Grace: c.Grace, Engine: true,
 	}
 	if c.Terminal != nil {
@@ -86,6 +86,7 @@ func (x *Executor) start(ctx context.Context, c *action.Command, img *image, tem
 		defer removeAll(temp)
 		res := p.Wait(ctx)
 		x.set(nil)
+		r.lackedMemory = exists(filepath.Join(temp, "oom")) // podman's monitor makes it in the directory in which it was started
 		if res.Canceled || res.TimedOut || res.Signal != "" || res.ExitCode == engineFault {
 			r.engine.remove(r.name)
 		}
@@ -179,6 +180,9 @@ func (r *request) fault(res *proc.Result, printed []byte) error {
 		return fmt.Errorf("%s has no program %q", r.container.Shown(), r.command.Argv[0])
 	case res.ExitCode == killedStatus && res.Signal == "":
 		res.Signal = "SIGKILL, in the container: most often its memory, or that of the machine, was not enough"
+		if r.lackedMemory {
+			res.Signal = "SIGKILL, in the container: its memory was not enough"
+		}
 	case byEngine && (res.ExitCode == engineFault || res.ExitCode == notRunnable || res.ExitCode == notFound):
 		return fmt.Errorf("%s cannot run %q in %s: %s", r.engine.Name, r.command.Argv[0], r.container.Shown(), firstLine(said[max(at, 0):]))
 	}

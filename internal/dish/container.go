@@ -2,6 +2,9 @@ package dish
 
 import "github.com/bentobuild/bento/diagnostics"
 
+// Contained is the place of the workspace in every container.
+const Contained = "/bento/w"
+
 // Container describes the container in which commands run. It is set whole: at a task, at a dish or in the defaults.
 type Container struct {
 	None  bool   // the command runs directly on this machine
@@ -10,6 +13,7 @@ type Container struct {
 	Dockerfile, Context string
 	Engine              string // "podman" or "docker"; "": the first that answers
 	Network             bool
+	NoInstall           bool   // bento installs nothing on this machine for its tasks
 	User                string // UID, UID:GID or a name; "": bento's user
 	Mounts              []Mount
 	Env                 []string          // NAME or PREFIX_*: passed, and ingredients of the key

@@ -74,6 +74,11 @@ func (d *Dish) Family() string {
 	return d.Adapter.Manifest().FamilyName()
 }
 
+// Installs reports whether there is anything to install for d at all.
+func (d *Dish) Installs() bool {
+	return d.Adapter != nil && !d.Scope.Nothing && d.Adapter.Manifest().Capabilities.Install
+}
+
 // ScopeID identifies the scope in which the dependencies of d are installed: by adapter and
 // directory. d has an adapter.
 func (d *Dish) ScopeID() string {

@@ -167,12 +167,16 @@ func (e *Evaluator) addToolchain(ctx context.Context, b *builder, t *plan.Task, 
 	for _, p := range PinsOf(e.o.Root, t.Dish) {
 		b.Text("required toolchain", p.Tool+" "+p.Version)
 	}
-	if t.Container != nil { // its image has the tools
+	if t.Container != nil && !t.AwaitsInstall() { // its image has the tools
 		return nil
 	}
 	found, err := e.o.Toolchains.Fingerprint(ctx, a, t.Dish.Dir)
 	if err != nil {
 		return err
+	}
+	if t.Container != nil { // the tools of this machine make the packages that it uses
+		b.Text("installed by", runtime.GOOS+"/"+runtime.GOARCH+" "+found)
+		return nil
 	}
 	ev.Toolchain = found
 	b.Text("toolchain", found)

@@ -26,3 +26,9 @@ func (t *Task) contain() {
 		t.SetEnv = set
 	}
 }
+
+// AwaitsInstall reports whether t waits for the install of its dish on this machine. The task of a tool does not: it runs nothing
+// in the dish.
+func (t *Task) AwaitsInstall() bool {
+	return t.Dish.Installs() && t.Tool == nil && !t.NoInstall && (t.Container == nil || !t.Container.NoInstall)
+}

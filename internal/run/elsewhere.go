@@ -76,7 +76,7 @@ func (e *Elsewhere) Unfit(t *plan.Task, inherit bool) string {
 
 // unfitDish is Unfit for what the dish of a task needs on a worker.
 func (e *Elsewhere) unfitDish(t *plan.Task) string {
-	if awaitsInstall(t) {
+	if t.AwaitsInstall() {
 		return "its dish is installed on this machine; installs are not sent to workers"
 	}
 	a := t.Dish.Adapter

@@ -356,7 +356,7 @@ const (
 
 // wouldInstall reports whether a task would start an install in this run.
 func (e *engine) wouldInstall(ctx context.Context, t *plan.Task) bool {
-	if !awaitsInstall(t) || e.opts.SkipInstall {
+	if !t.AwaitsInstall() || e.opts.SkipInstall {
 		return false
 	}
 	id := t.Dish.ScopeID()

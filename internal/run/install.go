@@ -42,7 +42,7 @@ func (e *engine) executeInstalled(ctx context.Context, ev *key.Evaluation) {
 		e.end(&Result{Task: ev.Task, Outcome: Failed, Reason: ReasonNotConfirmed, Message: "it asks before it runs, and was a cache hit when the run began", Key: ev.Key, ExitCode: -1})
 		return
 	}
-	if !awaitsInstall(ev.Task) {
+	if !ev.Task.AwaitsInstall() {
 		e.execute(ctx, ev, "")
 		return
 	}
@@ -76,13 +76,9 @@ func (e *engine) executeInstalled(ctx context.Context, ev *key.Evaluation) {
 	}
 }
 
-// awaitsInstall reports whether a task waits for the install of its dish. The task of a tool does
-// not: it runs nothing in the dish.
-func awaitsInstall(t *plan.Task) bool { return needsInstall(t.Dish) && t.Tool == nil && !t.NoInstall }
-
 // installFor returns the install that a task has waited for, nil for none.
 func (e *engine) installFor(t *plan.Task) *Install {
-	if !awaitsInstall(t) {
+	if !t.AwaitsInstall() {
 		return nil
 	}
 	if s := e.installs[t.Dish.ScopeID()]; s != nil {
@@ -133,7 +129,7 @@ func InstallAll(ctx context.Context, env *Env, t *tree.Tree, dishes []*dish.Dish
 		if ctx.Err() != nil {
 			return installs, ctx.Err()
 		}
-		if !needsInstall(d) || seen[d.ScopeID()] {
+		if !d.Installs() || seen[d.ScopeID()] {
 			continue
 		}
 		seen[d.ScopeID()] = true

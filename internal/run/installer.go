@@ -78,11 +78,6 @@ type installer struct {
 	Tree  *tree.Tree
 }
 
-// needsInstall reports whether there is anything to install for a dish at all.
-func needsInstall(d *dish.Dish) bool {
-	return d.Adapter != nil && !d.Scope.Nothing && d.Adapter.Manifest().Capabilities.Install
-}
-
 // Ensure installs the dependencies of d if its manifest, lockfile or tools have changed since the
 // last good install, or if that install is gone. It returns nil if no install is needed.
 func (in *installer) Ensure(ctx context.Context, d *dish.Dish) *Install {
