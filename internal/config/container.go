@@ -23,7 +23,7 @@ type containerTable struct {
 	Context    tomlfile.At[string] `toml:"context" doc:"the directory whose files the dockerfile may copy, less those of its .dockerignore, relative to the directory of this file. Default: that directory"`
 	Engine     choice[engineWords] `toml:"engine" doc:"podman or docker; auto: the first of them that answers, which is the default"`
 	Network    bool                `toml:"network" doc:"true: the container has the network of the machine. By default it has none"`
-	Install    tomlfile.At[bool]   `toml:"install" default:"true" doc:"false: bento installs no dependencies on the machine for tasks in the container. A task of your own installs them there"`
+	Install    tomlfile.At[bool]   `toml:"install" doc:"false: bento installs no dependencies on the machine for tasks in the container. A task of your own installs them there. Default: true"`
 	User       string              `toml:"user" doc:"the user in the container, as UID, UID:GID or a name of the image. Default: bento's user"`
 	Mounts     []mount             `toml:"mounts" also:"volumes" doc:"further files in the container, as \"SOURCE:TARGET\" or \"SOURCE:TARGET:rw\". The source is an absolute path, one with ~/ in front, or the name of a volume. Their content is not part of the key"`
 	Env        envVars             `toml:"env" doc:"variables that are passed, as NAME or PREFIX_*, or set: they are part of the key"`
