@@ -67,7 +67,7 @@ func FindRoot(o RootOptions) (string, error) {
 	for _, why := range passed {
 		message += "; " + why
 	}
-	return "", noWorkspace(message, "create an empty "+dish.WorkspaceFile+" in the root directory of the workspace")
+	return "", noWorkspace(message, "bento init, in the root directory of your repository, makes it one; so does an empty "+dish.WorkspaceFile)
 }
 
 // notOurs returns why dir is no workspace although it contains name: another user may have created it, and

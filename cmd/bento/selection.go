@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
@@ -229,6 +231,18 @@ func wholePlan(w *opened) (*plan.Plan, []diagnostics.Diagnostic) {
 	return p, slices.DeleteFunc(problems, func(d diagnostics.Diagnostic) bool { return d.File == "" })
 }
 
+// concerns reports whether a problem is one of the request: that a dish has tests or a script that no task runs is told
+// to a user who asks for that dish, and about tests only to one who asks for the task test. p is nil if there is no plan.
+func (sel *selection) concerns(p *plan.Plan, d diagnostics.Diagnostic) bool {
+	if d.Rule != snapshot.RuleUntested && d.Rule != snapshot.RuleUnmapped {
+		return true
+	}
+	if d.Rule == snapshot.RuleUntested && len(sel.Tasks) > 0 && !slices.Contains(sel.Tasks, "test") {
+		return false
+	}
+	return p == nil || slices.ContainsFunc(p.Dishes, func(of *dish.Dish) bool { return of.Name == d.Dish })
+}
+
 // build makes a plan, nil if problems prevent it. clean are the tasks that it leaves out
 // because no change concerns them.
 func (s *session) build(ctx context.Context, w *opened, sel selection) (p *plan.Plan, clean []*plan.Task, problems []diagnostics.Diagnostic, err error) {
@@ -251,6 +265,7 @@ func (s *session) build(ctx context.Context, w *opened, sel selection) (p *plan.
 		problems = append(problems, run.FindConflicts(plan.Sound(w.Workspace.Workspace, sel.Request))...)
 	}
 	problems = append(problems, w.absentSubmodules(problems)...)
+	w.Problems = slices.DeleteFunc(w.Problems, func(d diagnostics.Diagnostic) bool { return !sel.concerns(p, d) })
 	if p == nil || len(p.Tasks)+len(p.Lost) == 0 {
 		w.settleLost(p)
 		return p, nil, problems, nil

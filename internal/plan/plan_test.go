@@ -168,10 +168,10 @@ func TestProblems(t *testing.T) {
 	}{
 		{Request{}, "unknown_task", `did you mean "test"?`},
 		{Request{Tasks: []string{"a:bild"}}, "unknown_task", `did you mean "build"?`},
-		{Request{Tasks: []string{"c:build"}}, "unknown_dish", "known: a, b"},
+		{Request{Tasks: []string{"c:build"}}, "unknown_dish", "known: a, b; bento plan lists the dishes and their tasks"},
 		{Request{Bentos: []string{"x"}}, "unknown_bento", ""},
-		{Request{Targets: []string{"nowhere"}}, "target_not_found", "known: a, b"},
-		{Request{Targets: []string{"nowhere"}, Dir: "a"}, "target_not_found", "known: a, b"},
+		{Request{Targets: []string{"nowhere"}}, "target_not_found", "known: a, b; bento plan lists the dishes and their tasks"},
+		{Request{Targets: []string{"nowhere"}, Dir: "a"}, "target_not_found", "known: a, b; bento plan lists the dishes and their tasks"},
 	} {
 		_, problems := Build(ws, tc.req)
 		found := false

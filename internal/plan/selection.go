@@ -246,8 +246,11 @@ func (b *builder) bentoNames() []string {
 
 func (b *builder) unknown(code, message, name string, candidates []string) {
 	hint := diagnostics.Suggest(name, candidates)
-	if hint == "" && len(candidates) > 0 { // too many to list
-		hint = "bento plan lists the dishes and their tasks"
+	if len(candidates) > 0 && len(diagnostics.Nearest(name, candidates)) == 0 {
+		if hint != "" { // they are few
+			hint += "; "
+		}
+		hint += "bento plan lists the dishes and their tasks"
 	}
 	b.problem(diagnostics.Error, diagnostics.Diagnostic{}, code, message+" \""+name+"\"", hint)
 }

@@ -195,6 +195,9 @@ func byContainer(t *testing.T, out string) string {
 	if !ok {
 		t.Fatalf("podman load printed %q", text)
 	}
+	if !strings.HasPrefix(image, imageName+":") {
+		t.Errorf("podman names the image %q", image)
+	}
 	line := append(slices.Clone(engine), "run", "--rm", "--network=none", "--no-hosts", "--ulimit=nofile=1024:1024", "--ulimit=nproc=4096:4096", "--env-host", "--env=TMPDIR="+os.TempDir()) // podman has a TMPDIR of its own
 	shared := []string{"/usr", "/bin", "/lib", "/lib64", os.TempDir(), goEnv(t, "GOROOT"), goEnv(t, "GOCACHE")}
 	slices.Sort(shared)
@@ -288,6 +291,9 @@ func byImage(t *testing.T, out string) string {
 		if len(doc.Layers) > 0 {
 			break
 		}
+	}
+	if index := string(files["index.json"]); !strings.Contains(index, `"org.opencontainers.image.ref.name":"`+imageName+":") {
+		t.Errorf("the image has no name in %s", index)
 	}
 	program := untar(t, unzip(t, follow(doc.Layers[0])))["bento"]
 	path := filepath.Join(t.TempDir(), "bento")

@@ -17,6 +17,9 @@ type blob struct {
 	Notes     any          `json:"annotations,omitempty"`
 }
 
+// imageName is the name of the image, without its tag.
+const imageName = "ghcr.io/bentobuild/bento"
+
 type ociPlatform struct {
 	OS   string `json:"os"`
 	Arch string `json:"architecture"`
@@ -46,7 +49,7 @@ func (r *release) image(context.Context) error {
 	if err != nil {
 		return err
 	}
-	index.Notes = map[string]string{"org.opencontainers.image.ref.name": r.version}
+	index.Notes = map[string]string{"org.opencontainers.image.ref.name": imageName + ":" + r.version} // podman load takes the name from it
 	top, err := json.Marshal(map[string]any{"schemaVersion": 2, "manifests": []blob{index}})
 	if err != nil {
 		return err

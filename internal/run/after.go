@@ -16,6 +16,7 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 	e.tellSeen(x)
 	if r.Outcome == Failed {
 		e.tellDenied(x)
+		e.tellMaker(x)
 		e.keys.History().Fail(t, r.Message)
 	}
 	if r.Attempts > 0 {
