@@ -64,7 +64,7 @@ func initCommand(s *session) *cobra.Command {
 	cmd.Flags().StringVar(&o.hooks, "hooks", "", "check changes before a commit, by `KIND`: "+strings.Join(foreign.Hooks(), ", "))
 	cmd.Flags().BoolVar(&o.agents, "agents", false, "write "+foreign.AgentsFile+", which tells coding agents how to use bento here")
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace an existing "+foreign.AgentsFile)
-	cmd.Flags().BoolVar(&o.gitignore, "gitignore", false, "add what recipes make to .gitignore")
+	cmd.Flags().BoolVar(&o.gitignore, "gitignore", false, "add what tasks make to .gitignore")
 	return cmd
 }
 
@@ -248,7 +248,9 @@ func (doc *initialised) note(w *opened) (more bool) {
 		}
 	}
 	if p != nil {
-		doc.Unignored = append(doc.Unignored, run.IgnoreLines(p, w.Tree, w.makesOutputs)...)
+		doc.Unignored = append(doc.Unignored, run.IgnoreLines(p, w.Tree, run.Ignorable{
+			Makes: w.makesOutputs, Made: func(t *plan.Task) []string { return w.History.Of(t).Outputs },
+		})...)
 	}
 	doc.LeftOut = w.LeftOut
 	return false

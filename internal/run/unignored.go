@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -64,17 +65,30 @@ func place(t *plan.Task, o plan.Output) (dir string, ok bool) {
 	return path.Join(t.Dish.Path, dir), true
 }
 
+// Ignorable says of which tasks IgnoreLines takes the outputs.
+type Ignorable struct {
+	Makes func(*plan.Task) bool     // whether a recipe makes the outputs that it declares
+	Made  func(*plan.Task) []string // the files that the last execution of a task has made
+}
+
 // IgnoreLines returns lines for the .gitignore at the root of the workspace. They cover the outputs of recipes that
-// git neither ignores nor tracks files in, and the outputs that a recipe discards as long as git does not ignore
-// them. There are none outside of a repository, or while git's list cannot be read. makes reports whether a task
-// makes its outputs.
-func IgnoreLines(p *plan.Plan, files *tree.Tree, makes func(*plan.Task) bool) (lines []string) {
+// git neither ignores nor tracks files in, the outputs that a recipe discards as long as git does not ignore them,
+// outputs of dish.toml that are a file or a whole directory with nothing but what the task has made, and node_modules.
+// There are none outside of a repository, or while git's list cannot be read.
+func IgnoreLines(p *plan.Plan, files *tree.Tree, of Ignorable) (lines []string) {
 	if !files.InRepository() || files.Unsure() {
 		return nil
 	}
 	for _, t := range p.Tasks {
 		for _, o := range t.Outputs {
-			if line, ok := ignoreLine(t, o, files); ok && t.Lifecycle && makes(t) {
+			line, ok := "", false
+			switch {
+			case o.Declared:
+				line, ok = declaredLine(t, o, files, of.Made(t))
+			case t.Lifecycle && of.Makes(t):
+				line, ok = ignoreLine(t, o, files)
+			}
+			if ok {
 				lines = append(lines, line)
 			}
 		}
@@ -84,8 +98,34 @@ func IgnoreLines(p *plan.Plan, files *tree.Tree, makes func(*plan.Task) bool) (l
 			}
 		}
 	}
+	if slices.ContainsFunc(p.Workspace.Dishes, func(d *dish.Dish) bool { return barePackages(d, files) }) {
+		lines = append(lines, packages+"/")
+	}
 	slices.Sort(lines)
 	return slices.Compact(lines)
+}
+
+// declaredLine returns the line for an output of dish.toml, if it is a file or a whole directory and holds no file but
+// those that the task has made: a directory may hold sources beside them.
+func declaredLine(t *plan.Task, o plan.Output, files *tree.Tree, made []string) (string, bool) {
+	dir := strings.TrimSuffix(o.Glob, "/**")
+	if at, literal := fixed(dir); !literal || at != dir || t.Uncached != "" {
+		return "", false
+	}
+	o.Glob, o.Declared = dir, false
+	if at, ok := place(t, o); !ok || at == "." || slices.ContainsFunc(files.Under(at), func(e tree.Entry) bool { return !slices.Contains(made, e.Path) }) {
+		return "", false
+	}
+	return ignoreLine(t, o, files)
+}
+
+// packages is the directory into which the package managers of Node install.
+const packages = "node_modules"
+
+// barePackages reports whether d is a dish of Node whose packages git would add.
+func barePackages(d *dish.Dish, files *tree.Tree) bool {
+	at := path.Join(d.Path, packages)
+	return d.Adapter != nil && strings.HasPrefix(d.Adapter.Manifest().AdapterID, "node-") && !files.Ignored(at, true) && !files.TracksBelow(at)
 }
 
 // discarded returns the outputs that the recipe of t would have if git ignored them.
