@@ -231,8 +231,9 @@ func wholePlan(w *opened) (*plan.Plan, []diagnostics.Diagnostic) {
 	return p, slices.DeleteFunc(problems, func(d diagnostics.Diagnostic) bool { return d.File == "" })
 }
 
-// concerns reports whether a problem is one of the request: that a dish has tests or a script that no task runs is told
-// to a user who asks for that dish, and about tests only to one who asks for the task test. p is nil if there is no plan.
+// concerns reports whether a problem is one of the request: a warning about tests or
+// a script that no task runs is one if the request selects the dish and, for tests, may select the task test. p is nil if
+// there is no plan.
 func (sel *selection) concerns(p *plan.Plan, d diagnostics.Diagnostic) bool {
 	if d.Rule != snapshot.RuleUntested && d.Rule != snapshot.RuleUnmapped {
 		return true

@@ -50,7 +50,7 @@ func tailOf(r *Result) string {
 		}
 	})
 	if err != nil {
-		return "" // whoever shows the log says so
+		return "" // the summary, which shows the log, has the error
 	}
 	return string(tail[max(0, len(tail)-maxTail):])
 }
