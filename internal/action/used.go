@@ -1,6 +1,10 @@
 package action
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // Use is a set of ways in which a command used a path.
 type Use uint8
@@ -39,6 +43,44 @@ type Used struct {
 	// LacksRights says that a program of another owner did not get the rights of its owner, because it was
 	// observed.
 	LacksRights bool
+}
+
+// After returns what a command used in two attempts, first as before says, then as u says; before is nil for none. What
+// the second attempt read is its own where the first had written it. Denied and LacksRights are those of u.
+func (u *Used) After(before *Used) *Used {
+	if before == nil {
+		return u
+	}
+	both := &Used{Began: before.Began, Denied: u.Denied, LacksRights: u.LacksRights}
+	both.Outside = union(before.Outside, u.Outside)
+	both.Unseen = union(before.Unseen, u.Unseen)
+	later := make(map[string]UsedFile, len(u.Files))
+	for _, f := range u.Files {
+		later[f.Path] = f
+	}
+	for _, f := range before.Files {
+		use := later[f.Path].Use
+		if f.Use&(Write|Remove) != 0 {
+			use &= Write | Remove
+		}
+		f.Use |= use
+		both.Files = append(both.Files, f)
+		delete(later, f.Path)
+	}
+	for _, f := range u.Files {
+		if _, is := later[f.Path]; is {
+			both.Files = append(both.Files, f)
+		}
+	}
+	slices.SortFunc(both.Files, func(a, b UsedFile) int { return strings.Compare(a.Path, b.Path) })
+	return both
+}
+
+// union returns the elements of both lists, sorted.
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Overlook says what is not noted: what programs look at only to find the members of a workspace.

@@ -115,6 +115,6 @@ func (x *execution) used(u *action.Used) {
 		x.denied = u.Denied
 	}
 	if x.observe {
-		x.kept.Used, x.deniedWhole = u, true
+		x.kept.Used, x.deniedWhole = u.After(x.kept.Used), true
 	}
 }
