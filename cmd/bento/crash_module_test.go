@@ -20,6 +20,7 @@ outputs = ["d/**"]
 inputs = ["src"]
 [tasks.test]
 run = "cat d/a d/e/b"
+depends_on = ["build"]
 `
 	files["call/src"] = "source\n"
 	return files
