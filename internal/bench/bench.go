@@ -132,11 +132,8 @@ func (c *commands) turbo(path string) (*command, error) {
 	if err != nil {
 		return nil, err
 	}
-	bin := filepath.Join(c.dir, "not-npm")
-	if err := os.MkdirAll(bin, 0o755); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\nexec sh build.sh\n"), 0o755); err != nil {
+	bin, err := c.notNpm()
+	if err != nil {
 		return nil, err
 	}
 	turbo := command{name: "turbo run build", dir: own.root, args: []string{path, "run", "build"}, env: []string{"TURBO_TELEMETRY_DISABLED=1"}}
@@ -144,6 +141,15 @@ func (c *commands) turbo(path string) (*command, error) {
 	fill.env = append(fill.env, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	_, err = fill.run(own.root)
 	return &turbo, err
+}
+
+// notNpm returns a directory with a quick npm, which runs the script of a package.
+func (b *bench) notNpm() (bin string, err error) {
+	bin = filepath.Join(b.dir, "not-npm")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		return "", err
+	}
+	return bin, os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\nexec sh build.sh\n"), 0o755)
 }
 
 // edit changes a source of the leaf.

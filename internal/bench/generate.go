@@ -23,9 +23,21 @@ type shape struct {
 	files  int  // sources per package
 	checks int  // tasks per package besides build
 	root   bool // the root has tasks, whose inputs are the files of all packages
+
+	flat   bool   // no package depends on another
+	copies bool   // a task copies its sources, in place of a checksum
+	bazel  bool   // there are files for Bazel, too
+	config string // bento.toml
 }
 
-const buildScript = "#!/bin/sh\nmkdir -p dist\ncat src/*.txt | cksum > dist/out.txt\n"
+const (
+	buildScript = "#!/bin/sh\nmkdir -p dist\ncat src/*.txt | cksum > dist/out.txt\n"
+	copyScript  = "#!/bin/sh\nmkdir -p dist\ncat src/*.txt > dist/out.txt\n"
+)
+
+// bazelRule does the same as buildScript in a BUILD file.
+const bazelRule = `genrule(name = "build", srcs = glob(["src/**"]), outs = ["dist/out.txt"], cmd = "cat $(SRCS) | cksum > $@")
+`
 
 const rootDish = "name = \"root\"\nlanguage = \"none\"\n" +
 	"[tasks.build]\nrun = \"true\"\n[tasks.check]\nrun = \"true\"\n[tasks.lint]\nrun = \"true\"\n[tasks.test]\nrun = \"true\"\n"
@@ -42,7 +54,10 @@ type generated struct {
 // generate writes and commits a workspace. The same shape results in the same workspace.
 func generate(root string, s shape) (*generated, error) {
 	rng := rand.New(rand.NewPCG(1, uint64(s.n)))
-	g := &generated{root: root, shape: s, deps: dependencies(s.n, rng)}
+	g := &generated{root: root, shape: s, deps: make([][]int, s.n)}
+	if !s.flat {
+		g.deps = dependencies(s.n, rng)
+	}
 	g.configure()
 	for i := range s.n {
 		g.pack(i, rng)
@@ -101,7 +116,10 @@ func (g *generated) configure() {
 		links["node_modules/@ws/"+name(i)] = map[string]any{"resolved": "packages/" + name(i), "link": true}
 		links["packages/"+name(i)] = map[string]any{"name": "@ws/" + name(i), "version": "0.0.0", "dependencies": g.npm(i)}
 	}
-	g.write(filepath.Join(g.root, "bento.toml"), "")
+	g.write(filepath.Join(g.root, "bento.toml"), g.config)
+	if g.bazel {
+		g.write(filepath.Join(g.root, "WORKSPACE"), "")
+	}
 	if g.shape.root {
 		g.write(filepath.Join(g.root, "dish.toml"), rootDish)
 	}
@@ -157,7 +175,14 @@ func (g *generated) pack(i int, rng *rand.Rand) {
 	g.json(g.path(i, "package.json"), map[string]any{
 		"name": "@ws/" + name(i), "version": "0.0.0", "private": true, "scripts": map[string]string{"build": "sh build.sh"}, "dependencies": g.npm(i),
 	})
-	g.write(g.path(i, "build.sh"), buildScript)
+	script := buildScript
+	if g.copies {
+		script = copyScript
+	}
+	g.write(g.path(i, "build.sh"), script)
+	if g.bazel {
+		g.write(g.path(i, "BUILD"), bazelRule)
+	}
 	for k := range g.files {
 		g.write(g.path(i, fmt.Sprintf("src/f%02d.txt", k)), text(rng, fileSize/2+rng.IntN(fileSize)))
 	}

@@ -3,6 +3,8 @@
 // affects all of them.
 //
 // go run ./internal/bench -bento bin/bento -n 100,1000,3000,10000
+//
+// bench remote measures the remote cache on real servers, beside turbo and Bazel: see scripts/bench-remote.
 package main
 
 import (
@@ -25,6 +27,9 @@ func main() {
 func run(args []string) error {
 	if len(args) == 1 && args[0] == oneshotID {
 		return oneshot(os.Stdin, os.Stdout)
+	}
+	if len(args) > 0 && args[0] == "remote" {
+		return remote(args[1:])
 	}
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	bento := set.String("bento", "bin/bento", "the `program` to measure")

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -21,6 +22,11 @@ type command struct {
 	before func() error
 	// than is the earlier command that the ratio refers to. "" is git status.
 	than string
+
+	// says is a part of what every measured run prints, "" for anything, and check returns an error for
+	// what none may print; it may be nil.
+	says  string
+	check func(output string) error
 
 	// status is a further exit status that is no error, such as that of a plan whose tools are
 	// missing.
@@ -57,14 +63,25 @@ func (c *command) run(dir string) (s sample, err error) {
 			return s, err
 		}
 	}
-	var stderr bytes.Buffer
+	var output bytes.Buffer
 	cmd := exec.Command(c.args[0], c.args[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stderr = cmp.Or(c.dir, dir), append(os.Environ(), c.env...), &stderr
+	cmd.Dir, cmd.Env, cmd.Stderr = cmp.Or(c.dir, dir), append(os.Environ(), c.env...), &output
+	if c.says != "" || c.check != nil {
+		cmd.Stdout = &output
+	}
 	start := time.Now()
 	err = cmd.Run()
 	s.wall = time.Since(start)
 	if err != nil && (c.status == 0 || cmd.ProcessState.ExitCode() != c.status) {
-		return s, fmt.Errorf("%s: %w: %s", c.name, err, stderr.Bytes())
+		return s, fmt.Errorf("%s: %w: %s", c.name, err, output.Bytes())
+	}
+	if !strings.Contains(output.String(), c.says) {
+		return s, fmt.Errorf("%s: expected %q, found %s", c.name, c.says, output.Bytes())
+	}
+	if c.check != nil {
+		if err := c.check(output.String()); err != nil {
+			return s, fmt.Errorf("%s: %w", c.name, err)
+		}
 	}
 	s.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
