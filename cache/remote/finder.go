@@ -67,7 +67,7 @@ func (f *Finder) first(ctx context.Context, key cache.Key) (*Found, error) {
 	for i, scope := range f.Read {
 		replies[i] = make(chan Answer, 1)
 		group.Go(func() {
-			found, err := f.In(ctx, ID{Key: key, Class: f.Class, Scope: scope})
+			found, err := f.In(ctx, ID{Key: key, Class: f.Of(key), Scope: scope})
 			replies[i] <- Answer{Found: found, Err: err}
 		})
 	}

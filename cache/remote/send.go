@@ -73,7 +73,7 @@ func (g *group) add(ctx context.Context, r Outgoing) error {
 	if err != nil {
 		return err
 	}
-	e := &Envelope{ID: ID{Key: r.Key, Class: g.s.o.Class, Scope: g.s.o.Write}, Record: record}
+	e := &Envelope{ID: ID{Key: r.Key, Class: g.s.o.Of(r.Key), Scope: g.s.o.Write}, Record: record}
 	blobs, err := Blobs(e.Record)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrPrivate, err)

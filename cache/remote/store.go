@@ -1,9 +1,11 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"sync"
 
 	"github.com/bentobuild/bento/cache"
 )
@@ -21,6 +23,37 @@ type Place struct {
 	Class string   // of this machine
 	Read  []string // scopes to read, the preferred first
 	Write string   // scope to write, "" for none
+	// Others has the results of another class, such as those of containers. It may be nil.
+	Others *Classes
+}
+
+// Of returns the class of the result of a key.
+func (p *Place) Of(key cache.Key) string { return cmp.Or(p.Others.of(key), p.Class) }
+
+// Classes are the classes of results that do not belong to that of this machine. It is safe for concurrent use.
+type Classes struct {
+	mu   sync.Mutex
+	list map[cache.Key]string
+}
+
+// Set sets the class of the result of a key.
+func (c *Classes) Set(key cache.Key, class string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.list == nil {
+		c.list = make(map[cache.Key]string)
+	}
+	c.list[key] = class
+}
+
+// of returns the class of the result of a key, "" if it is that of the machine.
+func (c *Classes) of(key cache.Key) string {
+	if c == nil {
+		return ""
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.list[key]
 }
 
 // Store keeps results beyond this machine. Its methods may be called concurrently and return soon after ctx ended.

@@ -58,6 +58,7 @@ type Remote struct {
 	signer *remote.Signer
 	keys   []remote.PublicKey
 	dated  func(time.Time) // see transport.Options
+	others remote.Classes  // of results that are made in containers
 }
 
 // FindRemote returns the remote cache of a workspace, nil if none is configured. mode is what is wanted. Problems are
@@ -201,13 +202,18 @@ func (r *Remote) Tier(w *workspace.Workspace) *tier.Tier {
 	if _, ci := r.host.Environ.Lookup("CI"); wait == 0 && ci {
 		wait = ciWait
 	}
-	return tier.New(tier.Options{Open: r.Open, Disk: disk, State: w.State, Read: r.Read, Write: r.Write, Wait: wait})
+	return tier.New(tier.Options{Open: r.Open, Contain: r.contain, Disk: disk, State: w.State, Read: r.Read, Write: r.Write, Wait: wait})
+}
+
+// contain notes that the result of a key belongs to the class of an image.
+func (r *Remote) contain(k cache.Key, image [32]byte) {
+	r.others.Set(k, place.Contained(r.set.Class, image))
 }
 
 // Open opens the store.
 func (r *Remote) Open() (remote.Store, error) {
 	o := remote.Options{
-		Place:  remote.Place{Class: r.Class(), Read: r.Scopes.Read, Write: r.Scopes.Write},
+		Place:  remote.Place{Class: r.Class(), Read: r.Scopes.Read, Write: r.Scopes.Write, Others: &r.others},
 		Trust:  remote.Trust{Server: r.set.Trust == config.TrustServer, Keys: r.keys},
 		Signer: r.signer, Secrets: remote.SecretsOf(r.host.Environ), Limits: remote.Limits{Answer: answerTime, Idle: idleTime},
 	}

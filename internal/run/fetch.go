@@ -135,8 +135,11 @@ func (e *engine) absent(n *node, k cache.Key) []cache.Key {
 // noteKeys notes that keys are asked for, and returns those that were not asked for before.
 func (e *engine) noteKeys(n *node, keys []cache.Key) []cache.Key {
 	keys = slices.DeleteFunc(keys, func(k cache.Key) bool { return e.asked[k] != nil })
+	image := e.keys.Image(n.task)
 	for _, k := range keys {
-		e.asked[k] = n
+		if e.asked[k] = n; image != [32]byte{} {
+			e.env.Remote.Contain(k, image)
+		}
 	}
 	e.unanswered += len(keys)
 	n.far.open += len(keys)

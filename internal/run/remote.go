@@ -24,6 +24,9 @@ type Remote interface {
 // Finder gets results that the store lacks.
 type Finder interface {
 	Reads() bool // reports whether results are looked for; if not, nothing is asked
+	// Contain notes that the result of a key is made in a container of an image, which counts in place of this machine. It is
+	// called before Ask.
+	Contain(k cache.Key, image [32]byte)
 	// Ask asks for the results of keys, each once, in the background.
 	Ask(ctx context.Context, keys []cache.Key)
 	// Ready returns a channel that receives when there are Answers.
@@ -55,6 +58,8 @@ type Outgoing struct {
 	Size  int64 // of its outputs, in bytes
 	NoLog bool  // its output is not sent
 	Aside bool  // it is no result of a task, and is not counted
+	// Image is the digest of the image of the container that it was made in, zero for none.
+	Image [32]byte
 }
 
 // Answer is what has become of a question. A key has at most one answer with Found, then one without.
@@ -107,12 +112,12 @@ func (e *engine) announce(ctx context.Context, x *execution, ev *key.Evaluation)
 	if r == nil || !r.Writes() || t.AtHome {
 		return func() {}, func() {}
 	}
-	list := []Outgoing{{Key: ev.Key, NoLog: t.LogAtHome}}
+	list := []Outgoing{{Key: ev.Key, NoLog: t.LogAtHome, Image: e.keys.Image(t)}}
 	for i := range x.kept.Outputs {
 		list[0].Size += x.kept.Outputs[i].Size
 	}
 	if len(ev.Discovered) > 0 {
-		list = append(list, Outgoing{Key: ev.PathSetsKey(), Aside: true})
+		list = append(list, Outgoing{Key: ev.PathSetsKey(), Aside: true, Image: list[0].Image})
 	}
 	keys := make([]cache.Key, len(list))
 	for i, o := range list {

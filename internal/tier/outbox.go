@@ -38,7 +38,7 @@ type outbox struct {
 // Announce implements run.Sender.
 func (t *Tier) Announce(o run.Outgoing) {
 	if t.Writes() {
-		t.journal().write(lineAdd, waiting{key: o.Key, noLog: o.NoLog, aside: o.Aside})
+		t.journal().write(lineAdd, waitingOf(o))
 	}
 }
 
@@ -70,7 +70,7 @@ func (t *Tier) Send(ctx context.Context, o run.Outgoing) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.counts.Used = true
-	w := waiting{key: o.Key, noLog: o.NoLog, aside: o.Aside}
+	w := waitingOf(o)
 	if off || t.out.bytes+o.Size > maxBacklog && t.out.bytes > 0 {
 		t.out.left = append(t.out.left, w)
 		return
@@ -158,6 +158,7 @@ func (t *Tier) sendSome(ctx context.Context, s remote.Store, list []waiting) {
 			t.settled(w, 0, remote.ErrPrivate)
 			continue
 		}
+		t.Contain(w.key, w.image)
 		by[w.key] = w
 		results = append(results, remote.Outgoing{Key: w.key, Record: r, NoLog: w.noLog})
 	}

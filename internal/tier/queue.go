@@ -7,17 +7,18 @@ import (
 	"github.com/zeebo/blake3"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/state"
 )
 
 // queueDir is the directory of the queues. Each bento that sends results has one, which a later bento continues.
 const queueDir = "remote/queue"
 
-// A queue is queueMagic and lines of one size: a kind, a key, flags, the attempts so far, and a checksum. The last line may be cut: then it was not written.
+// A queue is queueMagic and lines of one size: a kind, a key, flags, the attempts so far, an image, and a checksum. The last line may be cut: then it was not written.
 const (
-	queueMagic = "bento\x00rq1"
+	queueMagic = "bento\x00rq2"
 	lineSum    = 8
-	lineSize   = 1 + 32 + 1 + 1 + lineSum
+	lineSize   = 1 + 32 + 1 + 1 + 32 + lineSum
 	maxQueue   = 64 << 20 // the part of a queue that is read, in bytes
 	// maxWaiting is the number of results that wait to be sent. Of more, the oldest are dropped.
 	maxWaiting = 100_000
@@ -43,6 +44,11 @@ type waiting struct {
 	noLog bool
 	aside bool // it is no result of a task
 	tries byte
+	image [32]byte // see run.Outgoing
+}
+
+func waitingOf(o run.Outgoing) waiting {
+	return waiting{key: o.Key, noLog: o.NoLog, aside: o.Aside, image: o.Image}
 }
 
 // queue is the file of the results of this process that are to be sent. It is safe for concurrent use. It is made by
@@ -133,7 +139,7 @@ func lineOf(kind byte, w waiting) []byte {
 	if w.aside {
 		flags |= flagAside
 	}
-	line = append(line, flags, w.tries)
+	line = append(append(line, flags, w.tries), w.image[:]...)
 	sum := blake3.Sum256(line)
 	return append(line, sum[:lineSum]...)
 }
@@ -156,7 +162,7 @@ func readLines(data []byte) (list []waiting) {
 		if !bytes.Equal(sum[:lineSum], line[lineSize-lineSum:]) {
 			break
 		}
-		w := waiting{key: cache.Key(line[1:33]), noLog: line[33]&flagNoLog != 0, aside: line[33]&flagAside != 0, tries: line[34]}
+		w := waiting{key: cache.Key(line[1:33]), noLog: line[33]&flagNoLog != 0, aside: line[33]&flagAside != 0, tries: line[34], image: [32]byte(line[35:67])}
 		i, known := at[w.key]
 		switch {
 		case line[0] == lineAdd && !known:

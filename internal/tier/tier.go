@@ -18,11 +18,13 @@ import (
 // Options are the settings of a Tier.
 type Options struct {
 	// Open returns the store. It is called once, when the store is first needed, by any goroutine.
-	Open  func() (remote.Store, error)
-	Disk  *cache.Disk
-	State *state.Dir
-	Read  bool // results are looked for
-	Write bool // results are sent
+	Open func() (remote.Store, error)
+	// Contain notes that the result of a key is made in a container of an image. It may be nil.
+	Contain func(k cache.Key, image [32]byte)
+	Disk    *cache.Disk
+	State   *state.Dir
+	Read    bool // results are looked for
+	Write   bool // results are sent
 	// Wait is how long Finish waits for results that are being sent; 0: at most shortWait, and a twentieth of the run.
 	Wait time.Duration
 }
@@ -66,6 +68,13 @@ func (t *Tier) Close() {
 
 // Reads implements run.Finder.
 func (t *Tier) Reads() bool { return t.o.Read }
+
+// Contain implements run.Finder.
+func (t *Tier) Contain(k cache.Key, image [32]byte) {
+	if t.o.Contain != nil && image != [32]byte{} {
+		t.o.Contain(k, image)
+	}
+}
 
 // Writes implements run.Sender.
 func (t *Tier) Writes() bool { return t.o.Write }

@@ -402,7 +402,7 @@ func TestUnsent(t *testing.T) {
 func TestQueueCut(t *testing.T) {
 	var list []waiting
 	for i := range byte(3) {
-		list = append(list, waiting{key: cache.Key{i + 1}, noLog: i == 1, aside: i == 2, tries: i})
+		list = append(list, waiting{key: cache.Key{i + 1}, noLog: i == 1, aside: i == 2, tries: i, image: [32]byte{i}})
 	}
 	data := append(linesOf(list), lineOf(lineDone, list[0])...)
 	for n := range len(data) + 1 {

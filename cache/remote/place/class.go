@@ -33,6 +33,13 @@ func classOf(root, system, processor string) string {
 	return strings.Join(parts, " ")
 }
 
+// Contained returns the class of results that are made in a container, such as "linux/amd64 image 9f86…": what they depend on
+// is in the image, so machines of any class share them. The image is that of a digest. own is the class that the user has
+// named for the machine, "" for none: such a machine shares with those of the same name.
+func Contained(own string, image [32]byte) string {
+	return strings.TrimPrefix(own+" ", " ") + fmt.Sprintf("linux/%s image %x", runtime.GOARCH, image)
+}
+
 // CheckClass returns an error for a text that is no class: one that remote_class must not have.
 func CheckClass(s string) error {
 	ok := s != "" && len(s) <= 128

@@ -117,3 +117,17 @@ func FuzzInterpreter(f *testing.F) {
 		}
 	})
 }
+
+func TestContained(t *testing.T) {
+	one, other := [32]byte{1}, [32]byte{2}
+	if got, want := Contained("", one), "linux/"+runtime.GOARCH+" image 01"+strings.Repeat("0", 62); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	seen := map[string]bool{Class(): true}
+	for _, class := range []string{Contained("", one), Contained("", other), Contained("own", one), Contained("own", other)} {
+		if seen[class] {
+			t.Errorf("%q twice", class)
+		}
+		seen[class] = true
+	}
+}

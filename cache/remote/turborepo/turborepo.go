@@ -240,7 +240,7 @@ func (s *store) send(ctx context.Context, disk *cache.Disk, r remote.Outgoing) (
 	if err != nil {
 		return 0, err
 	}
-	e := &remote.Envelope{ID: remote.ID{Key: r.Key, Class: s.o.Class, Scope: s.o.Write}, Record: record}
+	e := &remote.Envelope{ID: remote.ID{Key: r.Key, Class: s.o.Of(r.Key), Scope: s.o.Write}, Record: record}
 	sealed, err := remote.Seal(e, s.o.Signer)
 	if err != nil {
 		return 0, err
