@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -43,7 +44,7 @@ func Casd(t testing.TB, flags ...string) *Server {
 	t.Helper()
 	adaptertest.Need(t, "buildbox-casd")
 	return start(t, func(s *Server) []string {
-		return append(append([]string{tool(t, "buildbox-casd"), "--bind=" + s.GRPC, "--quota-high=1G"}, flags...), s.Dir)
+		return append(append([]string{tool(t, "buildbox-casd"), "--bind=" + s.GRPC}, limited(flags)...), s.Dir)
 	})
 }
 
@@ -68,8 +69,16 @@ func Workers(t testing.TB, flags ...string) *Server {
 	}
 	return start(t, func(s *Server) []string {
 		s.env = []string{"PATH=" + dir + ":" + os.Getenv("PATH")} // of its executor
-		return append(append([]string{tool(t, "buildbox-casd"), "--bind=" + s.GRPC, "--quota-high=1G"}, flags...), s.Dir)
+		return append(append([]string{tool(t, "buildbox-casd"), "--bind=" + s.GRPC}, limited(flags)...), s.Dir)
 	})
+}
+
+// limited adds the quota of buildbox-casd, which obeys the first one, unless flags have one.
+func limited(flags []string) []string {
+	if slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, "--quota-high=") }) {
+		return flags
+	}
+	return append([]string{"--quota-high=1G"}, flags...)
 }
 
 func isDir(name string) bool {
