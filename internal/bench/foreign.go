@@ -91,6 +91,7 @@ func (r *remoteBench) bazel(c *commands, p *places, path string) (*foreign, erro
 		}
 		return nil
 	}
+	p.ends = append(p.ends, func() { _ = run("shutdown") })
 	o := &foreign{name: "bazel", says: "N remote cache hit", server: p.store.grpc, root: own.root, clean: func() error { return run("clean") }}
 	o.command = func(name string, to *string) *command {
 		b := &command{name: name, dir: own.root, env: []string{"USER=bench"}, args: append(start[:len(start):len(start)], "build", "//...", "--spawn_strategy=local", "--genrule_strategy=local", "--noshow_progress")}

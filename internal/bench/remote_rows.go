@@ -20,6 +20,7 @@ type places struct {
 	turbo   *server // nil without turborepo-remote-cache
 	dirs    []string
 	proxies []*proxy
+	ends    []func() // of what other tools have left running
 }
 
 // places starts the servers, empty ones.
@@ -41,6 +42,9 @@ func (r *remoteBench) places() (*places, error) {
 }
 
 func (p *places) close() {
+	for _, end := range p.ends {
+		end()
+	}
 	for _, o := range p.proxies {
 		o.close()
 	}
