@@ -63,6 +63,7 @@ func TestUsesOfOddCalls(t *testing.T) {
 		"a directory that is not empty":     {[]string{"d/a"}, st("remove:d", "list:d"), []string{"d: list stat"}},
 		"written in a missing directory":    {nil, st("write:gone/a"), []string{"gone/a: stat absent"}},
 		"renamed into a missing directory":  {[]string{"a"}, st("rename:a:gone/a", "read:a"), []string{"a: read", "gone/a: stat absent"}},
+		"exchanged":                         {[]string{"a", "b"}, st("exchange:a:b", "read:a"), []string{"a: read remove", "b: write", "unseen: a program exchanges two files by one call"}},
 		"by a path descriptor":              {[]string{"a"}, st(open("a", unix.O_PATH)), []string{"a: read"}},
 		"by the working directory in /proc": {[]string{"a"}, st("read:/proc/self/cwd/a"), []string{"a: read"}},
 		"by a descriptor in /dev":           {[]string{"d/a"}, sh("exec 3<d; cat /dev/fd/3/a; cat </proc/$$/root/dev/null"), []string{"d: stat", "d/a: read"}},

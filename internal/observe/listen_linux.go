@@ -144,6 +144,8 @@ func (l *listener) note(n *notification) (denied bool) {
 	case c.special == clones:
 		l.noteClone(n)
 		return false
+	case n.nr == unix.SYS_RENAMEAT2 && n.args[4]&unix.RENAME_EXCHANGE != 0:
+		l.notes.unseen["a program exchanges two files by one call"] = true // both are read, written and still there
 	}
 	var found [2]found
 	for i, o := range c.operands {

@@ -140,6 +140,8 @@ func special(verb, from, to string) {
 			})
 		}
 		all.Wait()
+	case "exchange":
+		_ = unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_EXCHANGE)
 	case "many": // opens of as many files
 		n, _ := strconv.Atoi(from)
 		for i := range n {
