@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/internal/container"
 	"github.com/bentobuild/bento/internal/observe"
 	"github.com/bentobuild/bento/internal/proc"
@@ -30,7 +31,10 @@ func main() {
 }
 
 // bento runs the whole program and returns its exit code.
-func bento() int {
+func bento() int { return bentoWith(nil) }
+
+// bentoWith is bento with other adapters in place of the built-in ones; nil for these.
+func bentoWith(builtin func(snapshot.Options) []adapters.Adapter) int {
 	if len(os.Args) == 2 && os.Args[1] == guardCommand {
 		proc.Watch(os.Stdin)
 		return exitOK
@@ -67,7 +71,7 @@ func bento() int {
 	code := execute(ctx, args, process{
 		out: &pipes.out, err: &pipes.err, pipes: pipes, environ: adapters.NewEnviron(os.Environ()),
 		terminal: term.IsTerminal(int(os.Stdout.Fd())), columns: columns(os.Stderr),
-		files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr}, keyed: keyed, heap: heap,
+		files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr}, keyed: keyed, heap: heap, builtin: builtin,
 	})
 	proc.Dismiss()
 	return pipes.judge(code)
@@ -138,13 +142,14 @@ type process struct {
 	out, err io.Writer
 	pipes    *pipes // the pipes of out and err, nil if they are other writers
 	environ  adapters.Environ
-	terminal bool        // out is a terminal
-	columns  func() int  // the width of the terminal err, nil if err is no terminal
-	files    [3]*os.File // stdin, stdout and stderr, each nil if missing
-	heap     *collector  // nil if it may not be changed
-	within   string      // the only workspace that commands may use, "" for any
-	brief    bool        // the documents of runs have only what needs a reader
-	keyed    bool        // the process may change the mode of the terminal: its parent restores it
+	terminal bool                                      // out is a terminal
+	columns  func() int                                // the width of the terminal err, nil if err is no terminal
+	files    [3]*os.File                               // stdin, stdout and stderr, each nil if missing
+	heap     *collector                                // nil if it may not be changed
+	within   string                                    // the only workspace that commands may use, "" for any
+	brief    bool                                      // the documents of runs have only what needs a reader
+	builtin  func(snapshot.Options) []adapters.Adapter // nil for the adapters of bento, others in tests
+	keyed    bool                                      // the process may change the mode of the terminal: its parent restores it
 }
 
 // columns returns a function for the width of the terminal f, nil if f is no terminal.

@@ -52,7 +52,8 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	testscript.Main(testrun.Waiting(testrun.InMemory(suite{m})), map[string]func(){
-		"bento-panics": panics,
+		"bento-panics":    panics,
+		"bento-rules-off": rulesOff,
 	})
 }
 

@@ -160,6 +160,9 @@ func (s *session) host() *workspace.Host {
 	if s.opener == nil {
 		s.opener = &workspace.Host{Environ: s.environ, Version: version(), Stderr: s.err, Log: s.logPlugin}
 		kit.Equip(s.opener)
+		if s.builtin != nil {
+			s.opener.Builtin = s.builtin
+		}
 	}
 	return s.opener
 }
