@@ -109,7 +109,7 @@ func (e *engine) newExecution(ev *key.Evaluation, unsure string) *execution {
 	t := ev.Task
 	return &execution{
 		env: e.env, opts: e.opts, ev: ev, restorer: e.restorer, outDir: e.outDir, sources: e.files.Sources(t), result: &Result{Task: t, Key: ev.Key},
-		stamp: e.stampOf(t), observe: e.observes(ev),
+		stamp: e.stampOf(ev), observe: e.observes(ev),
 		kept: &record.Execution{
 			Recorder: e.recorder, Ev: ev, Last: e.keys.History().Of(t), Others: e.others(t), Before: e.before(t), Unsure: unsure,
 			Upstream: e.upstream(t), Linked: e.files.Linked(t), LeftByOthers: e.files.LeftByOthers(t), Later: usesOut(t), Files: e.files,
