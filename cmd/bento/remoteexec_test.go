@@ -4,12 +4,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/adapters/snapshot"
 	"github.com/bentobuild/bento/cache/remote/servertest"
+	"github.com/bentobuild/bento/internal/remoteexec"
 )
 
 // TestScriptWithWorkers runs the scripts of testdata/workers with a server that executes actions, whose URL is $SERVER.
@@ -21,6 +26,27 @@ func TestScriptWithWorkers(t *testing.T) {
 	}
 	server := "grpc://" + servertest.Workers(t).GRPC
 	runScriptsWith(t, "", files, func(env *testscript.Env) { env.Setenv("SERVER", server) })
+}
+
+// TestEveryAdapterIsPortable: a worker can be asked for the toolchain of every built-in adapter, each says what a worker needs of an
+// install, and the page has a row for it.
+func TestEveryAdapterIsPortable(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "remote-execution.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "| adapter | what a worker gets |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for _, a := range builtin.All(snapshot.Options{}) {
+		id := a.Manifest().AdapterID
+		if _, ok := a.(adapters.Porter); !ok || !remoteexec.CanAsk(id) {
+			t.Errorf("%s: Porter: %t, has a question: %t", id, ok, remoteexec.CanAsk(id))
+		}
+		if !regexp.MustCompile(`(?m)^\| ([^|]*, )?` + id + `[ ,]`).MatchString(table) {
+			t.Errorf("the table lacks %s", id)
+		}
+	}
 }
 
 // TestRemoteExecutionPage follows the walk-through of docs/remote-execution.md.

@@ -49,7 +49,6 @@ var fewImporters = map[string]string{
 	"internal/archtest":      "nothing but tests",
 	"cache/remote/share":     "a server of results beside the others: a directory",
 	"cache/remote/web":       "a server of remote caches, which only the door opens",
-	"internal/remoteexec":    "an executor beside the local one, which only the door opens",
 	"internal/confine":       "an executor beside the local one, which run does not know",
 	"internal/companion":     "the extensions of an invocation, apart from the commands that use them",
 	"plugin/ainb/bus":        "topics and inboxes alone: no process, no message",

@@ -101,6 +101,10 @@ func (r *RemoteExec) Connect(w *workspace.Workspace) (run.Elsewhere, func()) {
 		Execute: func(d run.Distant) action.Executor {
 			return &remoteexec.Executor{Cluster: c, Job: remoteexec.Job{
 				Only: d.Only, Fresh: d.Fresh, Adapter: d.Adapter, Toolchain: d.Toolchain,
+				Installed: func() (remoteexec.Installed, error) {
+					needs, stamp, err := d.Installed()
+					return remoteexec.Installed{Portable: needs, Stamp: stamp}, err
+				},
 				Placed: func(s remoteexec.Stay) { d.Placed(run.Stay{Queued: s.Queued, Cached: s.Cached}) },
 			}}
 		},

@@ -25,14 +25,15 @@ const (
 
 // wired is an action with its blobs, by their digests on the wire.
 type wired struct {
-	digest remote.Digest
-	blobs  map[remote.Digest]source
+	digest   remote.Digest
+	blobs    map[remote.Digest]source
+	installs []*installed // whose blobs are not among blobs
 }
 
 // source is where a blob is.
 type source struct {
 	data []byte
-	file string // relative to the workspace, in place of data
+	file string // absolute, in place of data
 }
 
 func (w *wired) add(data []byte) remote.Digest {
@@ -61,7 +62,11 @@ func (x *Executor) action(ctx context.Context, c *action.Command) (*wired, error
 			return nil, err
 		}
 	}
-	script, err := x.script(c, at)
+	needs, err := x.install(ctx, w, t)
+	if err != nil {
+		return nil, err
+	}
+	script, err := x.script(c, at, needs.exports())
 	if err != nil {
 		return nil, err
 	}
@@ -100,12 +105,13 @@ func (c *Cluster) addInput(w *wired, t *directory, f key.File) error {
 		t.put(path.Join(workspaceDir, f.Path), node{target: f.Target})
 		return nil
 	}
-	wire, err := c.sums.wire(filepath.Join(c.o.Root, filepath.FromSlash(f.Path)), f.Sum)
+	name := filepath.Join(c.o.Root, filepath.FromSlash(f.Path))
+	wire, err := c.sums.wire(name, f.Sum)
 	if err != nil {
 		return fmt.Errorf("its input %q: %w", f.Path, err)
 	}
 	if _, known := w.blobs[wire]; !known {
-		w.blobs[wire] = source{file: f.Path}
+		w.blobs[wire] = source{file: name}
 	}
 	t.put(path.Join(workspaceDir, f.Path), node{digest: wire, exec: f.Exec})
 	return nil
@@ -125,7 +131,7 @@ func (c *Cluster) words(cmd *action.Command) []string {
 
 // script returns the line of the shell that executes the words on a worker: it sets the variables that have absolute paths,
 // and moves outputs that are links out of the way of servers.
-func (x *Executor) script(c *action.Command, at string) (string, error) {
+func (x *Executor) script(c *action.Command, at, exports string) (string, error) {
 	env := adapters.Environ(nil)
 	if c.Keyed != nil {
 		env = c.Keyed()
@@ -141,6 +147,7 @@ func (x *Executor) script(c *action.Command, at string) (string, error) {
 		}
 		fmt.Fprintf(&b, "export %s=%s\n", name, x.quoted(value))
 	}
+	b.WriteString(exports)
 	fmt.Fprintf(&b, "cd \"$r\"/%s || exit 126\n", quote(path.Join(workspaceDir, at)))
 	b.WriteString("\"$@\"\ns=$?\n")
 	for _, p := range roots(c) {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/remote/reapi"
@@ -146,6 +148,24 @@ ln -s app current && echo "$AT" "$HOME" "$PWD" && echo slowly >&2 && touch not &
 	}
 	if _, err := os.Lstat(filepath.Join(b.root, "d/not")); err == nil {
 		t.Error("a file that is no output has come")
+	}
+}
+
+// TestCalls: a command without a change costs a call for its execution, one for what it has printed and for its directories, and
+// one for its files.
+func TestCalls(t *testing.T) {
+	p := newProxy(t, servertest.Workers(t).GRPC)
+	b := newBench(t, p.address)
+	b.input("d/src.c", "source\n")
+	for _, want := range []map[string]int{nil, {"Execute": 1, "BatchReadBlobs": 2}} {
+		p.take()
+		res, _, err := b.run(t.Context(), b.command("mkdir -p out/deep; cp src.c out/deep/x; cp src.c out/y; echo printed; echo more >&2", "out/**"))
+		if err != nil || res.ExitCode != 0 || b.out.String() != "printed\nmore\n" || b.read("d/out/deep/x") != "source\n" {
+			t.Fatalf("%+v, %v\n%s", res, err, &b.out)
+		}
+		if d := cmp.Diff(want, p.take()); want != nil && d != "" {
+			t.Errorf("calls: %s", d)
+		}
 	}
 }
 

@@ -22,17 +22,59 @@ const (
 	maxLog     = 256 << 20 // of each of the two, in bytes
 	maxTree    = 64 << 20  // of the description of a directory
 	maxOutputs = 64 << 30  // of the outputs of a command together
+	maxNear    = 1 << 20   // of what is fetched together before it is used
 )
+
+// emptyTree is the description of an empty directory. No server needs to be asked for it.
+var emptyTree = []byte{1<<3 | 2, 0}
+
+// answer is the result of a command, with the small blobs that say what it has printed and made.
+type answer struct {
+	*reapi.ActionResult
+	near map[remote.Digest][]byte
+}
+
+// fetchNear returns the result with its small blobs, which come in one call. What cannot be fetched is asked for again by who
+// needs it.
+func (c *Cluster) fetchNear(ctx context.Context, client *reapi.Client, r *reapi.ActionResult) *answer {
+	a := &answer{ActionResult: r, near: map[remote.Digest][]byte{remote.Sum(emptyTree): emptyTree}}
+	var wants []remote.Want
+	want := func(d remote.Digest) {
+		if _, known := a.near[d]; !known && d.Size > 0 && d.Size <= maxNear {
+			a.near[d] = nil
+			wants = append(wants, remote.Want{Digest: d})
+		}
+	}
+	for _, s := range []reapi.Stream{r.Stdout, r.Stderr} {
+		if len(s.Raw) == 0 {
+			want(s.Digest)
+		}
+	}
+	for _, dir := range r.Dirs {
+		want(dir.Digest)
+	}
+	_ = client.Fetch(ctx, wants, func(w remote.Want, r io.Reader) error {
+		if r == nil {
+			return nil
+		}
+		data, err := io.ReadAll(r)
+		if err == nil {
+			a.near[w.Digest] = data
+		}
+		return err
+	})
+	return a
+}
 
 // collect brings what a command has printed and made from the server: the files that its outputs match.
 func (c *Cluster) collect(ctx context.Context, client *reapi.Client, cmd *action.Command, end *reapi.Executed) (proc.Result, error) {
-	r := end.Result
+	r := c.fetchNear(ctx, client, end.Result)
 	res := proc.Result{ExitCode: r.ExitCode}
 	for _, log := range []struct {
 		from reapi.Stream
 		to   io.Writer
 	}{{r.Stdout, cmd.Stdout}, {r.Stderr, cmd.Stderr}} {
-		if err := c.print(ctx, client, log.from, log.to); err != nil {
+		if err := c.print(ctx, client, r, log.from, log.to); err != nil {
 			return res, c.fault(ctx, err)
 		}
 	}
@@ -54,12 +96,15 @@ func (c *Cluster) collect(ctx context.Context, client *reapi.Client, cmd *action
 }
 
 // print writes what a command has printed.
-func (c *Cluster) print(ctx context.Context, client *reapi.Client, s reapi.Stream, to io.Writer) error {
+func (c *Cluster) print(ctx context.Context, client *reapi.Client, r *answer, s reapi.Stream, to io.Writer) error {
 	switch {
 	case to == nil:
 		return nil
 	case len(s.Raw) > 0 || s.Digest.Size == 0:
 		_, err := to.Write(s.Raw)
+		return err
+	case r.near[s.Digest] != nil:
+		_, err := to.Write(r.near[s.Digest])
 		return err
 	case s.Digest.Size > maxLog:
 		return fmt.Errorf("%s: the command has printed %d bytes, more than %d", c, s.Digest.Size, int64(maxLog))
@@ -81,7 +126,7 @@ type made struct {
 }
 
 // outputs returns the outputs of a result that match, which it has checked.
-func (c *Cluster) outputs(ctx context.Context, client *reapi.Client, r *reapi.ActionResult, want *tree.Set) (*made, error) {
+func (c *Cluster) outputs(ctx context.Context, client *reapi.Client, r *answer, want *tree.Set) (*made, error) {
 	m := &made{files: make(map[string]reapi.File), links: make(map[string]string)}
 	add := func(in string, d *reapi.Directory) error {
 		if rel, ok := outputPath(in); ok && rel != "" && !strings.HasPrefix(in, linksDir) && (want.Match(rel) || want.Enters(rel)) {
@@ -101,7 +146,10 @@ func (c *Cluster) outputs(ctx context.Context, client *reapi.Client, r *reapi.Ac
 	}
 	_ = add("", &reapi.Directory{Files: r.Files, Links: r.Links})
 	for _, dir := range r.Dirs {
-		data, err := c.blob(ctx, client, dir.Digest)
+		data, err := r.near[dir.Digest], error(nil)
+		if data == nil {
+			data, err = c.blob(ctx, client, dir.Digest)
+		}
 		if err == nil {
 			err = reapi.DecodeTree(data, func(in string, d *reapi.Directory) error {
 				if slices.ContainsFunc(names(d), badName) {

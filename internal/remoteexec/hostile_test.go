@@ -122,7 +122,7 @@ func TestUnlike(t *testing.T) {
 		}
 	}
 	c.Env = []string{"PATH=" + bin + ":/usr/bin:/bin"}
-	_, _, err := b.run(t.Context(), c, func(j *Job) { j.Adapter, j.Toolchain = "npm", "99.1" })
+	_, _, err := b.run(t.Context(), c, func(j *Job) { j.Adapter, j.Toolchain = "node-npm", "99.1" })
 	if !unavailable(err) || !strings.Contains(err.Error(), `"v99.1" here`) || b.cluster.lost != nil {
 		t.Errorf("%v, lost: %v", err, b.cluster.lost)
 	}

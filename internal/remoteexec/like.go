@@ -29,19 +29,18 @@ const machine = `uname -s -m; (. /etc/os-release; echo "$ID $VERSION_ID") 2>/dev
 var toolchains = map[string]string{
 	"go": "go env GOVERSION GOOS GOARCH GO386 GOAMD64 GOARM GOARM64 GOFLAGS GOEXPERIMENT GODEBUG CGO_ENABLED CGO_CFLAGS CGO_LDFLAGS CC CXX; " +
 		"if [ \"$(go env CGO_ENABLED)\" = 1 ]; then $(go env CC) --version | head -n 1; fi",
-	"cargo":  "rustc -vV; cargo -V; cc --version | head -n 1",
-	"python": python,
-	"uv":     python,
-	"poetry": python,
-	"npm":    "node --version; npm --version",
-	"pnpm":   "node --version; pnpm --version",
-	"yarn":   "node --version; yarn --version",
-	"bun":    "bun --version",
-	"deno":   "deno --version",
-	"ruby":   "ruby -v; bundle --version",
-	"php":    "php -v; php -m",
-	"maven":  "java -version 2>&1; mvn -v | grep -v home",
-	"gradle": "java -version 2>&1; gradle --version",
+	"cargo":     "rustc -vV; cargo -V; cc --version | head -n 1",
+	"python":    python,
+	"python-uv": python,
+	"node-npm":  "node --version; npm --version",
+	"node-pnpm": "node --version; pnpm --version",
+	"node-yarn": "node --version; yarn --version",
+	"bun":       "bun --version",
+	"deno":      "deno --version",
+	"ruby":      "ruby -v; bundle --version",
+	"php":       "php -v; php -m",
+	"maven":     "java -version 2>&1; mvn -v | grep -v home",
+	"gradle":    "java -version 2>&1; gradle --version",
 }
 
 const python = `python3 -I -c 'import platform, sys, sysconfig

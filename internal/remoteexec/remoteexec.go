@@ -38,12 +38,14 @@ type Cluster struct {
 	o      Options
 	client func() (*reapi.Client, error)
 	sums   *sums
+	roots  *rootTable
 
-	mu      sync.Mutex
-	present map[remote.Digest]bool // blobs that the server has
-	likes   map[string]*likeness   // by question
-	faults  int                    // in a row
-	lost    error                  // after maxFaults
+	mu       sync.Mutex
+	present  map[remote.Digest]bool // blobs that the server has
+	installs map[rootID]*installed
+	likes    map[string]*likeness // by question
+	faults   int                  // in a row
+	lost     error                // after maxFaults
 }
 
 // maxFaults is how many commands in a row may fail to reach the server, until no more are sent to it.
@@ -52,14 +54,15 @@ const maxFaults = 2
 // New returns a Cluster, which opens nothing.
 func New(o Options) *Cluster {
 	return &Cluster{
-		o: o, client: sync.OnceValues(o.Open), sums: newSums(o.State),
-		present: make(map[remote.Digest]bool), likes: make(map[string]*likeness),
+		o: o, client: sync.OnceValues(o.Open), sums: newSums(o.State), roots: newRoots(o.State),
+		present: make(map[remote.Digest]bool), installs: make(map[rootID]*installed), likes: make(map[string]*likeness),
 	}
 }
 
 // Close saves what was learned of files, and ends the connections.
 func (c *Cluster) Close() {
 	c.sums.save()
+	c.roots.save()
 	c.mu.Lock()
 	used := len(c.likes) > 0
 	c.mu.Unlock()
@@ -76,6 +79,8 @@ type Job struct {
 	Fresh bool // the result is not that of an earlier execution
 	// Adapter and Toolchain are the id of the task's adapter and the fingerprint of its toolchain; "" for none.
 	Adapter, Toolchain string
+	// Installed returns what the command needs of the install of its dish. It may be nil.
+	Installed func() (Installed, error)
 	// Placed is called in Wait, if the command was executed.
 	Placed func(Stay)
 }

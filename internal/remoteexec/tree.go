@@ -11,6 +11,7 @@ import (
 type directory struct {
 	nodes map[string]node
 	dirs  map[string]*directory
+	whole *remote.Digest // of a directory whose content is elsewhere; nil if it is here
 }
 
 // node is a file, or a link if it has a target.
@@ -43,8 +44,10 @@ func (d *directory) enterAll(p string) *directory {
 
 // put puts a file at a path.
 func (d *directory) put(p string, n node) {
-	i := strings.LastIndexByte(p, '/')
-	in := d.enterAll(p[:i])
+	in, i := d, strings.LastIndexByte(p, '/')
+	if i >= 0 {
+		in = d.enterAll(p[:i])
+	}
 	if in.nodes == nil {
 		in.nodes = make(map[string]node)
 	}
@@ -54,6 +57,9 @@ func (d *directory) put(p string, n node) {
 // wire adds the messages of d and its directories to w, and returns the digest of d's. A directory is no file as well: one that
 // an input has replaced is gone.
 func (d *directory) wire(w *wired) remote.Digest {
+	if d.whole != nil {
+		return *d.whole
+	}
 	var m reapi.Directory
 	for name, n := range d.nodes {
 		switch {

@@ -5,7 +5,7 @@ import (
 	"context"
 	"io"
 	"os"
-	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/bentobuild/bento/cache/remote"
@@ -16,11 +16,23 @@ import (
 // unless all is set: a server may forget them.
 func (c *Cluster) upload(ctx context.Context, client *reapi.Client, a *wired, all bool) error {
 	asked := c.absent(a, all)
-	missing, err := client.Missing(ctx, asked)
+	question := asked
+	for _, in := range a.installs {
+		if in.isKept() && !all {
+			question = append(question, in.root)
+		}
+	}
+	missing, err := client.Missing(ctx, question)
 	if err != nil {
 		return err
 	}
-	err = client.Send(ctx, missing, func(d remote.Digest) (io.ReadSeekCloser, error) { return c.open(a.blobs[d]) }, func(remote.Digest) {})
+	for _, in := range a.installs {
+		if err := c.sendInstalled(ctx, client, in, all || slices.Contains(missing, in.root)); err != nil {
+			return err
+		}
+	}
+	missing = slices.DeleteFunc(missing, func(d remote.Digest) bool { _, own := a.blobs[d]; return !own })
+	err = client.Send(ctx, missing, func(d remote.Digest) (io.ReadSeekCloser, error) { return open(a.blobs[d]) }, func(remote.Digest) {})
 	if err != nil {
 		return err
 	}
@@ -45,11 +57,11 @@ func (c *Cluster) absent(a *wired, all bool) (list []remote.Digest) {
 }
 
 // open opens a blob to be sent. The server refuses one that is not what its digest says.
-func (c *Cluster) open(s source) (io.ReadSeekCloser, error) {
+func open(s source) (io.ReadSeekCloser, error) {
 	if s.file == "" {
 		return unclosed{bytes.NewReader(s.data)}, nil
 	}
-	return os.OpenFile(filepath.Join(c.o.Root, filepath.FromSlash(s.file)), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	return os.OpenFile(s.file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
 type unclosed struct{ io.ReadSeeker }

@@ -9,11 +9,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/record"
+	"github.com/bentobuild/bento/internal/state"
 )
 
 // Elsewhere executes tasks on other machines. The zero value is one without any.
@@ -33,7 +36,9 @@ type Distant struct {
 	Fresh bool // the result is not that of an earlier execution
 	// Adapter and Toolchain are the id of the task's adapter and the fingerprint of its toolchain; "" for none.
 	Adapter, Toolchain string
-	Placed             func(Stay) // is called once it was executed there
+	// Installed returns what the task needs of the install of its dish, and a text that is another one after another install.
+	Installed func() (needs adapters.Portable, stamp string, err error)
+	Placed    func(Stay) // is called once it was executed there
 }
 
 // Stay describes an execution on another machine.
@@ -76,9 +81,6 @@ func (e *Elsewhere) Unfit(t *plan.Task, inherit bool) string {
 
 // unfitDish is Unfit for what the dish of a task needs on a worker.
 func (e *Elsewhere) unfitDish(t *plan.Task) string {
-	if t.AwaitsInstall() {
-		return "its dish is installed on this machine; installs are not sent to workers"
-	}
 	a := t.Dish.Adapter
 	if a == nil {
 		return ""
@@ -86,7 +88,26 @@ func (e *Elsewhere) unfitDish(t *plan.Task) string {
 	if id := a.Manifest().AdapterID; !e.Asks(id) {
 		return fmt.Sprintf("a worker cannot be asked for the toolchain of %s", id)
 	}
-	return ""
+	needs, err := portable(t)
+	if err != nil {
+		return "what its install makes is not known: " + err.Error()
+	}
+	return needs.Stays
+}
+
+// portable returns what a task needs of the install of its dish elsewhere.
+func portable(t *plan.Task) (adapters.Portable, error) {
+	switch a, ok := t.Dish.Adapter.(adapters.Porter); {
+	case t.NoInstall || t.Dish.Adapter == nil:
+		return adapters.Portable{}, nil
+	case ok:
+		scope := t.Dish.Scope
+		scope.Dir = t.Dish.ScopeDir()
+		return a.Portable(t.Dish.Dir, scope)
+	case t.AwaitsInstall():
+		return adapters.Portable{Stays: "its dish is installed on this machine, and its adapter cannot send that"}, nil
+	}
+	return adapters.Portable{}, nil
 }
 
 // unfitEnv is Unfit for the variables of a task: a worker gets those in its key.
@@ -153,6 +174,15 @@ func (x *execution) distant(t *plan.Task) action.Executor {
 	d := Distant{
 		Only: t.Where == dish.PlaceOnly, Fresh: x.opts.Force || x.result.Attempts > 1, Toolchain: x.ev.Toolchain,
 		Placed: func(s Stay) { x.result.Place, x.result.Stay = PlaceRemote, s },
+	}
+	d.Installed = func() (needs adapters.Portable, stamp string, err error) {
+		if needs, err = portable(t); err == nil && needs.Stays != "" {
+			err = errors.New(needs.Stays) // an install has changed it
+		}
+		if at := x.env.State.Stamp("installs/" + cache.ShortSum(t.Dish.ScopeID())); at != (state.Stamp{}) {
+			stamp = fmt.Sprint(at)
+		}
+		return needs, stamp, err
 	}
 	if t.Dish.Adapter != nil {
 		d.Adapter = t.Dish.Adapter.Manifest().AdapterID

@@ -19,12 +19,17 @@ const newest = 4
 
 // Lock is a parsed Cargo.lock. It is safe for concurrent use.
 type Lock struct {
+	Sources []Sourced // the packages that are not those of the workspace
+
 	graph lockgraph.Graph
 	local map[string][]local // the packages of the workspace, by name
 	names map[lockgraph.Node]string
 	edges [][]lockgraph.Node
 	why   string // why the whole file is an input
 }
+
+// Sourced is a package with its source: "registry+https://…", "git+https://…".
+type Sourced struct{ Name, Version, Source string }
 
 type local struct {
 	version string
@@ -54,6 +59,9 @@ func Parse(path string, data []byte) (*Lock, error) {
 	}
 	index := newIndex(d, l)
 	for i, e := range d.packages {
+		if e.Source != "" {
+			l.Sources = append(l.Sources, Sourced{e.Name, e.Version, e.Source})
+		}
 		if !index.connect(l, lockgraph.Node(i), e) {
 			l.why = fmt.Sprintf("it does not resolve a dependency of the package %s", e.Name)
 			return l, nil

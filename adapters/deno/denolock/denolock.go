@@ -13,8 +13,9 @@ import (
 
 // Lock is a lockfile. It is safe for concurrent use.
 type Lock struct {
-	HasNPM    bool // it names packages of npm
-	HasRemote bool // it names packages of JSR, or modules by URL
+	HasNPM    bool     // it names packages of npm
+	HasRemote bool     // it names packages of JSR, or modules by URL
+	NPM       []string // the packages of npm, as NAME/VERSION
 
 	graph   lockgraph.Graph
 	members map[string][]lockgraph.Node // by directory relative to the lockfile
@@ -97,7 +98,11 @@ func (r *reader) addPackages(scheme string, list *jsonfile.Value) {
 	for _, m := range list.Members() {
 		key := scheme + ":" + m.Name
 		r.packages[key] = r.graph.Add(key, m.Value.Get("integrity").Text(), m.Value.Get("tarball").Text())
-		name, _ := splitVersion(m.Name)
+		name, version := splitVersion(m.Name)
+		if scheme == "npm" {
+			version, _, _ = strings.Cut(version, "_") // behind it are peers
+			r.NPM = append(r.NPM, name+"/"+version)
+		}
 		r.versions[scheme+":"+name] = append(r.versions[scheme+":"+name], key)
 	}
 	r.HasNPM = r.HasNPM || scheme == "npm" && len(list.Members()) > 0

@@ -1,0 +1,53 @@
+package cargo
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+// Portable implements adapters.Porter: the packages of registries that the lockfile names, with their entries in the index.
+func (a *Adapter) Portable(dir string, scope adapters.Scope) (adapters.Portable, error) {
+	if scope.Nothing {
+		return adapters.Portable{}, nil
+	}
+	f := a.Now().Files(dir)
+	p, err := a.project(f)
+	if err != nil {
+		return adapters.Portable{}, err
+	}
+	home := a.home("CARGO_HOME", ".cargo")
+	for _, name := range []string{"config.toml", "config"} {
+		if f.Beyond().IsFile(filepath.Join(home, name)) {
+			return adapters.Portable{Stays: "cargo's settings in " + filepath.Join(home, name) + " are not sent"}, nil
+		}
+	}
+	tree := adapters.PortableTree{Dir: home, Variable: "CARGO_HOME", Only: []string{"registry/index/*/config.json"}}
+	if lock, err := a.locks.Read(f, p.lock()); err == nil { // without one, the install makes it
+		if len(lock.Sources) == 0 {
+			return adapters.Portable{Stays: "its lockfile names no package that can be sent"}, nil
+		}
+		for _, of := range lock.Sources {
+			if !strings.HasPrefix(of.Source, "registry+") && !strings.HasPrefix(of.Source, "sparse+") {
+				return adapters.Portable{Stays: "its dependency " + of.Name + " comes from no registry"}, nil
+			}
+			release := of.Name + "-" + of.Version
+			tree.Only = append(tree.Only, "registry/index/*/.cache/"+inIndex(of.Name), "registry/cache/*/"+release+".crate", "registry/src/*/"+release)
+		}
+	}
+	return adapters.Portable{Trees: []adapters.PortableTree{tree}, Set: map[string]string{"CARGO_NET_OFFLINE": "true"}}, nil
+}
+
+// inIndex returns the path of a package in an index, https://doc.rust-lang.org/cargo/reference/registry-index.html#index-files.
+func inIndex(name string) string {
+	name = strings.ToLower(name)
+	switch len(name) {
+	case 1, 2:
+		return path.Join(string(rune('0'+len(name))), name)
+	case 3:
+		return path.Join("3", name[:1], name)
+	}
+	return path.Join(name[:2], name[2:4], name)
+}
