@@ -122,7 +122,7 @@ func (o *operation) follow(ctx context.Context) (*Executed, error) {
 		case <-ctx.Done():
 			return nil, err
 		}
-		if _, err := o.client.askCapabilities(ctx); err == nil && errors.Is(err, remote.ErrSilent) {
+		if _, dead := o.client.askCapabilities(ctx); dead == nil && errors.Is(err, remote.ErrSilent) {
 			lost = 0 // it is alive, and has nothing to say
 		}
 	}

@@ -199,7 +199,11 @@ func TestExecuteSilence(t *testing.T) {
 		<-stream.Context().Done()
 		return stream.Context().Err()
 	}
-	c, s := scheduled(t, func(o *Options) { o.Quiet = time.Second }, silent, silent, silent, silent, good)
+	mute := func(stream repb.Execution_ExecuteServer) error {
+		<-stream.Context().Done()
+		return stream.Context().Err()
+	}
+	c, s := scheduled(t, func(o *Options) { o.Quiet = time.Second }, silent, mute, mute, mute, good)
 	if got, err := c.Execute(t.Context(), action, false, func(Stage) {}); err != nil || got.Result.ExitCode != 7 || len(s.saw()) != 5 {
 		t.Errorf("%+v, %v, %v", got, err, s.saw())
 	}
