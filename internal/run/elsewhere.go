@@ -176,6 +176,9 @@ func (x *execution) distant(t *plan.Task) action.Executor {
 		Placed: func(s Stay) { x.result.Place, x.result.Stay = PlaceRemote, s },
 	}
 	d.Installed = func() (needs adapters.Portable, stamp string, err error) {
+		if t.Dish.Adapter == nil {
+			return adapters.Portable{}, "", nil // nothing is installed
+		}
 		if needs, err = portable(t); err == nil && needs.Stays != "" {
 			err = errors.New(needs.Stays) // an install has changed it
 		}
