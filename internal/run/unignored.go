@@ -148,6 +148,9 @@ func ignoreLine(t *plan.Task, o plan.Output, files *tree.Tree) (string, bool) {
 	at, ok := place(t, o)
 	below := files.Under(at)
 	dir := strings.ContainsAny(o.Glob, `*?[{\`)
+	if len(below) == 0 && files.Ignored(at, true) {
+		return "", false // what is not there yet may become a directory
+	}
 	if !ok || files.Ignored(at, dir) || files.Tracked(at) || dir && len(t.Outputs) > 1 && len(below) == 0 {
 		return "", false
 	}
