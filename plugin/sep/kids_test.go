@@ -159,7 +159,7 @@ func messageKids() map[string]kid {
 			c.read()
 			many(20, `{"jsonrpc":"2.0","id":1,"method":"host.get_capabilities"}`)(c)
 		}),
-		"floods":        ill(malformed, "rate_abuse", after(many(1000, `{"jsonrpc":"2.0","id":%d,"method":"host.get_capabilities"}`))),
+		"floods":        ill(malformed, "rate_abuse", after(many(1e6, `{"jsonrpc":"2.0","id":%d,"method":"host.get_capabilities"}`))),
 		"floods-denied": fine(serving(func(c *child) { many(15, `{"jsonrpc":"2.0","id":%d,"method":"host.messages.list"}`)(c) })),
 		"flood-unread": ill(malformed, "rate_abuse", after(func(c *child) {
 			for i := range 5000 {
@@ -167,7 +167,7 @@ func messageKids() map[string]kid {
 			}
 			sleep()
 		})),
-		"notices":    ill(malformed, "rate_abuse", after(many(1000, `{"jsonrpc":"2.0","method":"x"}`))),
+		"notices":    ill(malformed, "rate_abuse", after(many(1e6, `{"jsonrpc":"2.0","method":"x"}`))),
 		"hangs":      sick(func(*child) { sleep() }),
 		"reads-only": sick((*child).drain),
 		"unhealthy":  sick(func(c *child) { c.health(`{"seq":%s,"status":"unhealthy"}`) }),

@@ -130,11 +130,13 @@ func (c *child) health(result string) {
 	}
 }
 
-// repeat writes n messages at once, and reads.
+// repeat writes n messages at once, as long as the host takes them, and reads.
 func (c *child) repeat(n int, body string) {
 	go func() {
 		for i := range n {
-			c.write("%s", strings.ReplaceAll(body, "%d", strconv.Itoa(i)))
+			if c.Send([]byte(strings.ReplaceAll(body, "%d", strconv.Itoa(i)))) != nil {
+				return
+			}
 		}
 	}()
 	c.drain()

@@ -127,8 +127,8 @@ type request struct {
 	body         func() (io.ReadCloser, error)
 }
 
-// do sends a request, and returns its answer if it has one of the statuses. If a clock is off or credentials have expired, it
-// sends the request again, once.
+// do sends a request, and returns its answer if it has one of the statuses. If a clock is off, credentials have expired, or the
+// server had an error of its own, which S3 asks its clients to try again, it sends the request again, once.
 func (s *server) do(ctx context.Context, r request, statuses ...int) (*http.Response, error) {
 	w, err := s.way()
 	if err != nil {
@@ -152,7 +152,8 @@ func (s *server) do(ctx context.Context, r request, statuses ...int) (*http.Resp
 			return res, transport.Expect(res, statuses...)
 		}
 		failed := refusal(res)
-		again := k.ID != "" && (s.adjust(res, at) || expired(r, failed) && w.ring.forget(k))
+		again := failed.Status == http.StatusInternalServerError ||
+			k.ID != "" && (s.adjust(res, at) || expired(r, failed) && w.ring.forget(k))
 		if !first || !again {
 			return nil, explained(failed, res, k)
 		}

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -84,6 +85,29 @@ func TestKit(t *testing.T) {
 	remotetest.RunStore(t, func(t *testing.T, o remote.Options) remote.Store {
 		return remote.OverBackend(open(t, "s3://cache", endpoint, lookup), o)
 	})
+}
+
+// TestServersOwnErrors: a server that has an error of its own is asked again, once.
+func TestServersOwnErrors(t *testing.T) {
+	t.Parallel()
+	for errs, works := range map[int64]bool{1: true, 2: false} {
+		var asked atomic.Int64
+		endpoint := fakeS3(t, func(h http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if asked.Add(1) <= errs {
+					http.Error(w, "<Error><Code>InternalError</Code></Error>", http.StatusInternalServerError)
+					return
+				}
+				h.ServeHTTP(w, r)
+			})
+		}, "cache")
+		b := open(t, "s3://cache", endpoint, withKeys(t))
+		blobs := make(remotetest.Contents)
+		blobs.Add([]byte("content"))
+		if _, err := blobs.Send(t.Context(), b); works != (err == nil) {
+			t.Errorf("after %d errors: %v", errs, err)
+		}
+	}
 }
 
 // noise is content that is the same each time.
