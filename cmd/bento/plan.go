@@ -82,7 +82,7 @@ func (s *session) printPlan(ctx context.Context, sel selection) error {
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
-	report.WritePlan(s.out, s.style, doc, s.flags.verbose)
+	report.WritePlan(s.out, s.shown(), doc, s.flags.verbose)
 	if why := w.nothingToDo(); why != "" && len(p.Tasks) == 0 {
 		_, err = fmt.Fprintln(s.out, report.Printable(why))
 	}

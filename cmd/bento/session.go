@@ -68,6 +68,15 @@ func (s *session) end() {
 	}
 }
 
+// shown returns the style of what is written to stdout: a file or another program gets whole lines.
+func (s *session) shown() report.Style {
+	style := s.style
+	if !s.terminal {
+		style.Columns = nil
+	}
+	return style
+}
+
 // check returns an error for global flags that are invalid for every command.
 func (s *session) check(cmd *cobra.Command) error {
 	s.command = cmd.Name()

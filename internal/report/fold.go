@@ -32,6 +32,14 @@ func (s Style) fold(w io.Writer, write func(io.Writer)) {
 	w.Write(out.Bytes()) //nolint:errcheck // there is no other stream for the error
 }
 
+// Line breaks a line at words if a terminal shows it.
+func (s Style) Line(line string) string {
+	if s.Columns == nil {
+		return line
+	}
+	return breakLine(line, s.Columns())
+}
+
 // leastColumns is the width of a terminal below which lines are left to the terminal.
 const leastColumns = 40
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/key"
 )
 
 // TestFold: on a terminal a problem has the prefix once, and breaks at words; in a log every line has the prefix.
@@ -42,6 +43,27 @@ func TestFold(t *testing.T) {
 	for line := range strings.Lines(out.String()) {
 		if len(line) > 41 || strings.Count(out.String(), "bento:") != 1 {
 			t.Errorf("%q", out.String())
+		}
+	}
+}
+
+// TestPlanFits: on a terminal a line of a plan breaks at words; a file or another program gets whole lines.
+func TestPlanFits(t *testing.T) {
+	language := "go"
+	task := planTask{Name: "build", Run: "go build -trimpath -buildvcs=false -o bin/lunchbox .", Status: "cache_miss", MissReason: key.MissNeverCached}
+	doc := Plan{Bentos: []bentoOf[planDish]{{Dishes: []planDish{{dishHead: dishHead{Name: "api", Path: "api", Language: &language}, Tasks: []planTask{task}}}}}}
+	for columns, want := range map[int]string{
+		0:  "  run  build    go build -trimpath -buildvcs=false -o bin/lunchbox .  no good run yet\n",
+		60: "  run  build    go build -trimpath -buildvcs=false -o\n    bin/lunchbox .  no good run yet\n",
+	} {
+		style := Style{}
+		if columns > 0 {
+			style.Columns = func() int { return columns }
+		}
+		var out bytes.Buffer
+		WritePlan(&out, style, doc, false)
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%d columns: %s", columns, &out)
 		}
 	}
 }

@@ -214,10 +214,10 @@ func WritePlan(to io.Writer, style Style, doc Plan, verbose bool) {
 	}
 	fmt.Fprintln(w)
 	if line := neverStoredLine(doc); line != "" {
-		fmt.Fprintln(w, line)
+		fmt.Fprintln(w, style.Line(line))
 	}
 	if line := LeftOutLine(doc.LeftOut); line != "" {
-		fmt.Fprintln(w, line)
+		fmt.Fprintln(w, style.Line(line))
 	}
 }
 
@@ -330,7 +330,7 @@ func writePlanTask(w io.Writer, style Style, t planTask) {
 	if why != "" {
 		line += "  " + style.Dim(PrintableLine(why))
 	}
-	fmt.Fprintln(w, line)
+	fmt.Fprintln(w, style.Line(line))
 }
 
 func oneLine(s string) string {

@@ -179,7 +179,10 @@ func (l *Lines) line(word string, paint func(string) string, id, rest string) st
 	if rest != "" {
 		line += "  " + report.Printable(rest)
 	}
-	return strings.TrimRight(line, " ") + "\n"
+	if line = strings.TrimRight(line, " "); l.OutTerminal {
+		line = l.Style.Line(line)
+	}
+	return line + "\n"
 }
 
 func (l *Lines) finished(r *run.Result) {
