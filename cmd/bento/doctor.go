@@ -86,7 +86,7 @@ func (s *session) doctor(ctx context.Context) error {
 	if s.flags.json {
 		return report.Write(s.out, doc.Diagnosis)
 	}
-	report.WriteDiagnosis(s.out, s.style, doc.Diagnosis)
+	report.WriteDiagnosis(s.out, s.shown(), doc.Diagnosis)
 	return nil
 }
 

@@ -79,9 +79,9 @@ func WriteDiagnosis(w io.Writer, style Style, doc Diagnosis) {
 			slices.Sort(c.Dishes)
 			line += style.Dim("  (" + PrintableLine(dish.Few(slices.Compact(c.Dishes))) + ")")
 		}
-		fmt.Fprintln(w, line)
+		fmt.Fprintln(w, style.Line(line))
 		if c.Hint != "" && c.Status != "ok" {
-			fmt.Fprintf(w, "      %s\n", Indent(Printable(c.Hint)))
+			fmt.Fprintln(w, style.Line("      "+Indent(Printable(c.Hint))))
 		}
 	}
 	sum := doc.Summary

@@ -32,12 +32,16 @@ func (s Style) fold(w io.Writer, write func(io.Writer)) {
 	w.Write(out.Bytes()) //nolint:errcheck // there is no other stream for the error
 }
 
-// Line breaks a line at words if a terminal shows it.
-func (s Style) Line(line string) string {
+// Line breaks a line, or each line of a text, at words if a terminal shows it.
+func (s Style) Line(text string) string {
 	if s.Columns == nil {
-		return line
+		return text
 	}
-	return breakLine(line, s.Columns())
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = breakLine(line, s.Columns())
+	}
+	return strings.Join(lines, "\n")
 }
 
 // leastColumns is the width of a terminal below which lines are left to the terminal.
