@@ -6,10 +6,12 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -38,7 +40,28 @@ func (r *remoteBench) places() (*places, error) {
 		fmt.Fprintln(os.Stderr, "turborepo-remote-cache is not measured:", err)
 		p.turbo = nil
 	}
+	p.watch()
 	return p, nil
+}
+
+// watch ends the servers if the benchmark is interrupted. They are process groups of their own.
+func (p *places) watch() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	p.ends = append(p.ends, func() { signal.Stop(signals); close(done) })
+	go func() {
+		select {
+		case <-done:
+		case <-signals:
+			for _, s := range []*server{p.store, p.turbo} {
+				if s != nil {
+					s.kill()
+				}
+			}
+			os.Exit(1)
+		}
+	}()
 }
 
 func (p *places) close() {

@@ -91,8 +91,10 @@ func (s *server) answers() bool {
 	return res.Body.Close() == nil
 }
 
+func (s *server) kill() { _ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) }
+
 func (s *server) stop() {
-	_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
+	s.kill()
 	_ = s.cmd.Wait()
 }
 
