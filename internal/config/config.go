@@ -69,7 +69,7 @@ type defaults struct {
 	Parallelism int // 0: one per CPU
 	FailFast    bool
 	InheritEnv  bool         // env = "inherit"
-	Observe     dish.Observe // "": never
+	Observe     dish.Observe // ObserveAuto unless the file says another
 	// ObservedOutputs is the default of tasks for which dish.toml lists no outputs.
 	ObservedOutputs bool
 	Sandbox         dish.Sandbox // "": none
@@ -99,7 +99,7 @@ func (s *sources) workspace() (*Workspace, []diagnostics.Diagnostic) {
 	w := &Workspace{
 		Root:     s.root,
 		Discover: !s.hasBentos,
-		Defaults: defaults{FailFast: true},
+		Defaults: defaults{FailFast: true, Observe: dish.ObserveAuto},
 		Cache:    defaultCache(),
 	}
 	f, problems := s.parse(dish.WorkspaceFile)

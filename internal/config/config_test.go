@@ -54,7 +54,7 @@ func TestLoadDefaults(t *testing.T) {
 				t.Fatal(problems)
 			}
 			want := &Workspace{
-				Root: root, Discover: true, Defaults: defaults{FailFast: true},
+				Root: root, Discover: true, Defaults: defaults{FailFast: true, Observe: dish.ObserveAuto},
 				Cache: defaultCache(),
 			}
 			if diff := cmp.Diff(want, w); diff != "" {
@@ -114,7 +114,7 @@ write = ["~"]
 	want := &Workspace{
 		Root: root, Discover: true,
 		Exclude:  []dish.Glob{{Text: "third_party/**", Pos: at(4, 12)}, {Text: "!third_party/ours", Pos: at(4, 30)}},
-		Defaults: defaults{Parallelism: 1, InheritEnv: true, PassEnv: []string{"AWS_*", "EDITOR"}},
+		Defaults: defaults{Observe: dish.ObserveAuto, Parallelism: 1, InheritEnv: true, PassEnv: []string{"AWS_*", "EDITOR"}},
 		Cache: cache{
 			Dir: filepath.Join(root, ".bento/cache"), MaxSize: 10e9, MaxAge: 30 * 24 * time.Hour,
 			Mode: CacheMode{Local: tierAccess{Read: true, Write: true}, Remote: tierAccess{Read: true}}, Remote: defaultRemote(),

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"strings"
@@ -82,7 +83,7 @@ type defaultsTable struct {
 	Parallelism tomlfile.At[int]     `toml:"parallelism" doc:"tasks at once, by default one a CPU; flag -j. With more than one, bento stores the outputs of a task while the next runs"`
 	FailFast    *bool                `toml:"fail_fast" default:"true" doc:"start no task after a failure; with the flag --keep-going, or false here, bento skips only the tasks that depend on the failed one"`
 	Env         choice[envModes]     `toml:"env" default:"strict" doc:"strict: a task sees the variables of its tools and those that it names; inherit: it sees bento's whole environment"`
-	Observe     choice[observeWords] `toml:"observe" default:"never" doc:"which executions of tasks bento observes, on Linux; flag --observe. auto: the first two after the command, the environment or the toolchain changed, and one in twenty; see docs/observe.md"`
+	Observe     choice[observeWords] `toml:"observe" default:"auto" doc:"which executions of tasks bento observes, on Linux; flag --observe. auto: the first two after the command, the environment or the toolchain changed, and one in twenty; see docs/observe.md"`
 	Outputs     choice[outputsWords] `toml:"outputs" default:"declared" doc:"observed: bento observes each execution of a task for which dish.toml lists no outputs, on Linux, and what the task makes where git ignores it is its outputs; see docs/observe.md"`
 	Sandbox     choice[confineWords] `toml:"sandbox" default:"none" doc:"inputs: tasks whose result is stored can read only their inputs of the workspace, and write only their outputs; flag --sandbox; see docs/sandbox.md"`
 	Container   *container           `toml:"container" doc:"the container in which tasks run, unless they or their dish set one, or are servers; see docs/containers.md"`
@@ -186,7 +187,7 @@ func (w *Workspace) fillDefaults(t defaultsTable) (problems []diagnostics.Diagno
 	if w.Defaults.Parallelism = t.Parallelism.Value; t.Parallelism.Given {
 		w.Defaults.Parallelism = max(1, t.Parallelism.Value)
 	}
-	w.Defaults.Observe = dish.Observe(t.Observe.At.Value)
+	w.Defaults.Observe = cmp.Or(dish.Observe(t.Observe.At.Value), w.Defaults.Observe)
 	w.Defaults.ObservedOutputs = t.Outputs.At.Value == outputsObserved
 	w.Defaults.Sandbox = dish.Sandbox(t.Sandbox.At.Value)
 	w.Defaults.InheritEnv = t.Env.At.Value == "inherit"
