@@ -32,6 +32,8 @@ type planDish struct {
 	Tasks       []planTask `json:"tasks"`
 	// Scripts of the root of a workspace that have the name of a lifecycle task.
 	RootTasks []RootTask `json:"root_tasks,omitempty"`
+	// taskless: its adapter has no recipe for it, and its dish.toml no task.
+	taskless bool
 }
 
 type planTask struct {
@@ -125,6 +127,7 @@ func NewPlan(p *plan.Plan, results []*key.Evaluation, clean []*plan.Task, proble
 		if len(row.Tasks) == 0 && d.Adapter == nil && len(p.TasksOf(d)) == 0 {
 			row.Tasks = append(row.Tasks, planTask{Name: noneTask, Status: noAdapter})
 		}
+		row.taskless = len(row.Tasks) == 0 && len(p.TasksOf(d)) == 0
 		return row
 	})
 	for _, e := range results {
@@ -178,14 +181,14 @@ func newPlanTask(ev *key.Evaluation) planTask {
 	return row
 }
 
-// WritePlan prints a plan for people. verbose adds dishes without a task in the plan, the notes of dishes,
+// WritePlan prints a plan for people. verbose adds dishes whose tasks are not in the plan, the notes of dishes,
 // inner dishes whose files are inputs, and the rules of root tasks.
 func WritePlan(to io.Writer, style Style, doc Plan, verbose bool) {
 	w := bufio.NewWriter(to) // a plan has thousands of lines
 	defer w.Flush()
 	for _, b := range doc.Bentos {
 		for _, d := range b.Dishes {
-			if len(d.Tasks) == 0 && !verbose {
+			if len(d.Tasks) == 0 && !d.taskless && !verbose {
 				continue
 			}
 			head := style.Bold(PrintableLine(d.Name))
@@ -198,6 +201,9 @@ func WritePlan(to io.Writer, style Style, doc Plan, verbose bool) {
 			fmt.Fprintln(w, head)
 			if verbose {
 				writeNotes(w, style, d)
+			}
+			if d.taskless {
+				fmt.Fprintf(w, "  %s\n", style.Dim("no tasks"))
 			}
 			for _, t := range d.Tasks {
 				writePlanTask(w, style, t)
