@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -48,20 +49,19 @@ func (r *remoteBench) places() (*places, error) {
 func (p *places) watch() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	done := make(chan struct{})
-	p.ends = append(p.ends, func() { signal.Stop(signals); close(done) })
-	go func() {
-		select {
-		case <-done:
-		case <-signals:
-			for _, s := range []*server{p.store, p.turbo} {
-				if s != nil {
-					s.kill()
-				}
-			}
-			os.Exit(1)
+	var watcher sync.WaitGroup
+	p.ends = append(p.ends, func() { signal.Stop(signals); close(signals); watcher.Wait() })
+	watcher.Go(func() {
+		if _, interrupted := <-signals; !interrupted {
+			return
 		}
-	}()
+		for _, s := range []*server{p.store, p.turbo} {
+			if s != nil {
+				s.kill()
+			}
+		}
+		os.Exit(1)
+	})
 }
 
 func (p *places) close() {
