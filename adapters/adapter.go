@@ -257,6 +257,9 @@ type Task struct {
 	// NoInstall reports whether the command uses no package that the install of the dish installs,
 	// such as a build that makes its own environment. It is never sent over the wire.
 	NoInstall bool `json:"-"`
+	// Fetches reports whether the command fetches packages that no install has made: a machine without a
+	// network cannot execute it. It is never sent over the wire.
+	Fetches bool `json:"-"`
 	// Server marks a task that runs until bento ends it. Its end with status 0 is still a success,
 	// because a script's name does not prove that it is a server. It is never sent over the wire.
 	Server bool `json:"-"`

@@ -36,7 +36,7 @@ func TestDetect(t *testing.T) {
 
 func TestTasks(t *testing.T) {
 	const lib, bdist = "build/lib/**", "build/bdist.*/**"
-	wheel := adapters.Task{Name: "build", SkipsPrivate: true, Run: ".venv/bin/pip wheel --no-deps -w dist .", Outputs: []string{"dist/**"}}
+	wheel := adapters.Task{Name: "build", SkipsPrivate: true, Fetches: true, Run: ".venv/bin/pip wheel --no-deps -w dist .", Outputs: []string{"dist/**"}}
 	setuptools := wheel
 	setuptools.Outputs = []string{"dist/**", lib, "build/lib.*/**", bdist, "build/temp.*/**"}
 	test := adapters.Task{Name: "test", Run: ".venv/bin/python -m pytest"}
@@ -44,7 +44,7 @@ func TestTasks(t *testing.T) {
 		return adapters.Task{Name: name, Run: run, Body: body, Script: true, NoCache: true, SideEffects: true}
 	}
 	format := script("format", ".venv/bin/ruff format .", "")
-	poetry := adapters.Task{Name: "build", SkipsPrivate: true, Run: "poetry build --no-interaction --no-ansi", Outputs: []string{"dist/**"}}
+	poetry := adapters.Task{Name: "build", SkipsPrivate: true, Fetches: true, Run: "poetry build --no-interaction --no-ansi", Outputs: []string{"dist/**"}}
 	for _, tt := range []struct {
 		name  string
 		files []string

@@ -43,7 +43,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 }
 
 func (p *project) build() []adapters.Task {
-	t := adapters.Task{Name: "build", Outputs: []string{"dist/**"}, SkipsPrivate: true}
+	t := adapters.Task{Name: "build", Outputs: []string{"dist/**"}, SkipsPrivate: true, Fetches: true} // what builds the package
 	switch packaged, set := p.Flag("tool", "poetry", "package-mode"); {
 	case !p.canBuild() || p.poetry && set && !packaged:
 		return nil

@@ -55,7 +55,7 @@ func setCommand(t *Task, c *dish.TaskSettings) {
 		}
 		// The author of the command is responsible for it, so it may be stored.
 		t.Uncached, t.script, t.recipe, t.Persistent, t.body = "", false, false, false, ""
-		t.skipsPrivate, t.NoInstall = false, false
+		t.skipsPrivate, t.NoInstall, t.Fetches = false, false, false
 	}
 	if c.Cwd != "" {
 		t.Cwd, t.skipsPrivate, t.NoInstall = c.Cwd, false, false

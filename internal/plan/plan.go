@@ -122,6 +122,7 @@ type Task struct {
 	About *dish.About // what dish.toml says of it to people; nil for a recipe without a table
 
 	NoInstall  bool // it does not use the packages that the install of Dish installs
+	Fetches    bool // it fetches others
 	Requested  bool // named by the request, and not only a dependency
 	Held       bool // it is neither run nor restored
 	Lifecycle  bool

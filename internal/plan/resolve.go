@@ -85,7 +85,7 @@ func fromRecipe(d *dish.Dish, recipe adapters.Task) *Task {
 		t.wants = append(t.wants, want{text: dep})
 	}
 	t.script, t.SideEffects, t.Mutex, t.body = recipe.Script, recipe.SideEffects, recipe.Mutex, recipe.Body
-	t.Persistent, t.skipsPrivate, t.NoInstall = recipe.Server, recipe.SkipsPrivate, recipe.NoInstall
+	t.Persistent, t.skipsPrivate, t.NoInstall, t.Fetches = recipe.Server, recipe.SkipsPrivate, recipe.NoInstall, recipe.Fetches
 	if recipe.NoCache || recipe.Script {
 		t.Uncached = uncachedScript
 	}

@@ -35,6 +35,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	if a.isolatesBuilds(f, p) {
 		for i := range ans.Tasks {
 			ans.Tasks[i].NoInstall = strings.HasPrefix(ans.Tasks[i].Run, "uv build ")
+			ans.Tasks[i].Fetches = ans.Tasks[i].NoInstall // what builds the package
 		}
 	}
 	if !ans.Aggregate {

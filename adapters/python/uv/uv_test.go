@@ -152,7 +152,7 @@ func TestTasks(t *testing.T) {
 	}
 	build := adaptertest.Task(t, a, filepath.Join(root, "packages/lib"), "build")
 	want := adapters.Task{
-		Name: "build", SkipsPrivate: true, NoInstall: true, Run: "uv build --out-dir dist",
+		Name: "build", SkipsPrivate: true, NoInstall: true, Fetches: true, Run: "uv build --out-dir dist",
 		Outputs: []string{"dist/**", "build/lib/**", "build/lib.*/**", "build/bdist.*/**", "build/temp.*/**"},
 		Path:    []string{"../../.venv/bin"}, Env: map[string]string{"VIRTUAL_ENV": "../../.venv"},
 		ExtraInputs: []string{filepath.Join(root, "pyproject.toml"), filepath.Join(root, "uv.lock")},
