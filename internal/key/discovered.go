@@ -57,7 +57,7 @@ func (e *Evaluator) addDiscovered(b *builder, ev *Evaluation) error {
 	}
 	ev.weak = b.sum()
 	for _, d := range ev.Discovered {
-		f, entry, err := e.holds(ev.Task, d)
+		f, entry, err := e.seen(ev.look, ev.Task, d)
 		if err != nil {
 			return err
 		}
@@ -72,6 +72,37 @@ const (
 	inputsName     = "inputs"
 	discoveredName = "discovered inputs"
 )
+
+// look is what discovered inputs hold at one time of the clock. The tasks that Evaluator.Each evaluates share it, since
+// many of them use the same ones.
+type look struct {
+	at   int // clock.now
+	held map[Discovered]heldInput
+}
+
+type heldInput struct {
+	file  File
+	entry tree.Entry
+}
+
+// seen is holds for a task that Each evaluates, which looks at each discovered input once; l is nil for another one, for
+// which it may have changed since. Tasks may use other parts of a lockfile.
+func (e *Evaluator) seen(l *look, t *plan.Task, d Discovered) (File, tree.Entry, error) {
+	if l == nil || e.lockfiles.have(t.Dish, d.Path) {
+		return e.holds(t, d)
+	}
+	if l.held == nil || l.at != e.clock.now {
+		l.at, l.held = e.clock.now, make(map[Discovered]heldInput)
+	}
+	if h, ok := l.held[d]; ok {
+		return h.file, h.entry, nil
+	}
+	f, entry, err := e.holds(t, d)
+	if err == nil {
+		l.held[d] = heldInput{f, entry}
+	}
+	return f, entry, err
+}
 
 // holds returns what a discovered input holds now, as a file of a fileSet. Another use has another path there.
 func (e *Evaluator) holds(t *plan.Task, d Discovered) (File, tree.Entry, error) {

@@ -83,6 +83,7 @@ type Evaluation struct {
 	others       []cache.Key  // of results that the store lacks, see Others
 	held         fileSet      // what Discovered held when the key was made
 	heldEntries  []tree.Entry // by index of Discovered
+	look         *look        // while Each evaluates it, else nil
 	host         []string     // digests of the host inputs
 	locks        []lockPart
 	at           int // clock.now when the evaluation began
@@ -244,7 +245,7 @@ func (e *Evaluator) All(ctx context.Context) ([]*Evaluation, error) {
 // Options.View returns from then on. The error is that of ctx.
 func (e *Evaluator) Each(ctx context.Context, keep func(*Evaluation)) error {
 	defer e.o.Toolchains.AskAhead(ctx, e.plan.Tasks)()
-	a := e.newAhead()
+	a, shared := e.newAhead(), &look{}
 	read := a.read(a.collect(0))
 	defer func() { read() }()
 	for i, t := range e.plan.Tasks {
@@ -256,7 +257,7 @@ func (e *Evaluator) Each(ctx context.Context, keep func(*Evaluation)) error {
 			read()
 			read = a.read(next)
 		}
-		keep(e.Evaluate(ctx, t))
+		keep(e.evaluateNew(ctx, t, shared))
 		e.facts(t).inputs = nil
 	}
 	e.renewValidators()
@@ -290,12 +291,18 @@ func (e *Evaluator) Renew(ctx context.Context, t *plan.Task) *Evaluation {
 
 // Evaluate makes the key of t and looks it up in the cache.
 func (e *Evaluator) Evaluate(ctx context.Context, t *plan.Task) *Evaluation {
+	return e.evaluateNew(ctx, t, nil)
+}
+
+// evaluateNew is Evaluate with what other evaluations have seen, nil for nothing.
+func (e *Evaluator) evaluateNew(ctx context.Context, t *plan.Task, shared *look) *Evaluation {
 	e.catchUp(ctx)
-	ev := &Evaluation{Task: t}
+	ev := &Evaluation{Task: t, look: shared}
 	if last := e.last(t); last != nil {
 		ev.visible = last.visible
 	}
 	e.evaluate(ctx, ev)
+	ev.look = nil // a later key is that of files as they are then
 	return ev
 }
 

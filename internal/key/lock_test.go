@@ -254,3 +254,33 @@ func TestLockDigestStandsInSources(t *testing.T) {
 		t.Errorf("what a gets does not move exactly those that depend on it: %s", d)
 	}
 }
+
+// TestEachSharesDiscovered checks that tasks which Each evaluates have the keys that they would have alone, although they
+// share what a discovered input holds, and that a later evaluation does not.
+func TestEachSharesDiscovered(t *testing.T) {
+	root, write := lockWorld(t)
+	write("all.lock", "format 1\na 1\nb 2\n")
+	write("shared.txt", "1")
+	e := lockEvaluator(t, root)
+	for _, task := range e.plan.Tasks {
+		e.history.Keep(task, &LastRun{Discovered: []Discovered{{"all.lock", UseContent}, {"shared.txt", UseContent}, {"gone.txt", UsePresence}}})
+	}
+	list, err := e.All(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ev := range list {
+		if alone := e.Evaluate(t.Context(), ev.Task); alone.Key != ev.Key || alone.held.Digest() != ev.held.Digest() || len(ev.held) != 3 {
+			t.Errorf("%s: want %v, got %v", ev.Task.ID(), alone.held, ev.held)
+		}
+	}
+	write("shared.txt", "22")
+	for _, ev := range list {
+		if later := e.Evaluate(t.Context(), ev.Task); later.Key == ev.Key {
+			t.Errorf("%s: a later evaluation does not see that shared.txt has changed", ev.Task.ID())
+		}
+		if p := (Files{e}).DiscoveredChanged(ev, func(Discovered) bool { return true }); p != "shared.txt" {
+			t.Errorf("%s: want shared.txt changed, got %q", ev.Task.ID(), p)
+		}
+	}
+}

@@ -107,6 +107,11 @@ func (s *lockfiles) part(t *plan.Task, file tree.Entry) (digest string, known bo
 	return "", false
 }
 
+// have reports whether d uses a part of the file at path.
+func (s *lockfiles) have(d *dish.Dish, path string) bool {
+	return slices.ContainsFunc(s.byDish[d], func(l lockfile) bool { return l.path == path })
+}
+
 // Describe writes the parts that d uses, and whether each file is the one that the adapter has read. It
 // returns false for another one outside of d: then the whole file is in the sources of d.
 func (s *lockfiles) Describe(w *pack.Writer, d *dish.Dish) (known bool) {
