@@ -244,9 +244,12 @@ func (x *discoverer) isOwn(p string) bool {
 	return slices.ContainsFunc(strings.Split(p, "/"), isCache) || slices.Contains(x.Last.Undeclared, p)
 }
 
-// isAroundOutputs reports whether p is a directory that the task needs for its own outputs: whether an earlier execution
-// has left it decides nothing.
+// isAroundOutputs reports whether p is a directory that the task needs for its own outputs, or for those that it may make:
+// whether an earlier execution has left it decides nothing.
 func (x *discoverer) isAroundOutputs(p string) bool {
+	if x.made != nil && slices.ContainsFunc(x.made.Roots(), func(root string) bool { return key.Inside(root, p) }) {
+		return true
+	}
 	return slices.ContainsFunc(x.Outputs, func(o cache.Output) bool { return o.Path != p && key.Inside(o.Path, p) })
 }
 
