@@ -25,10 +25,11 @@ func (s *session) asked(life context.Context, in *wire.Incoming) {
 		return
 	}
 	s.work.Go(func() {
-		defer s.answered(id)
 		ctx, cancel := context.WithTimeout(life, requestTimeout)
 		defer cancel()
-		s.answer(ctx, m, in)
+		result, e := m.run(ctx, s, in.Params)
+		s.answered(id) // first: an extension that has the answer may use the id again
+		s.answer(in, result, e)
 	})
 }
 
@@ -136,16 +137,15 @@ func (s *session) admit(id string) *wire.RPCError {
 	return nil
 }
 
-// answered closes an accepted request.
+// answered closes an accepted request, which is about to be answered.
 func (s *session) answered(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, id)
 }
 
-// answer runs an accepted request.
-func (s *session) answer(ctx context.Context, m *method, in *wire.Incoming) {
-	result, e := m.run(ctx, s, in.Params)
+// answer writes the result of an accepted request, or its error.
+func (s *session) answer(in *wire.Incoming, result any, e *wire.RPCError) {
 	if e == nil {
 		err := in.Reply(result)
 		if !errors.Is(err, wire.ErrTooLarge) {
