@@ -278,7 +278,7 @@ func sepBreaks() map[string]sepBreak {
 		"asks-unknown": breaks("S7.2").on("sep.event", calls("host.files.read", "{}")),
 		"asks-others":  breaks("S7.2").on("sep.event", calls("host.contacts.list", "{}")),
 		"asks-often": breaks("S7.3").on("sep.event", func(k *sepTalker, m *wire.Message) {
-			for range 200 {
+			for range 300 {
 				calls("host.get_capabilities", "{}")(k, m)
 			}
 		}),
