@@ -56,7 +56,7 @@ type Command struct {
 	Limits *Limits
 	// Overlook is what an Executor that observes the command does not note; nil for nothing.
 	Overlook *Overlook
-	// Used is called in Wait by an Executor that observes what the command uses; nil: nobody wants to know.
+	// Used is called in Wait by an Executor that observes what the command uses; it may be nil.
 	Used func(*Used)
 }
 

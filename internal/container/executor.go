@@ -57,6 +57,7 @@ func (x *Executor) Start(ctx context.Context, c *action.Command) (action.Executi
 	return execution, err
 }
 
+// start starts the container of c, with a temporary directory that Wait removes.
 func (x *Executor) start(ctx context.Context, c *action.Command, img *image, temp string) (action.Execution, error) {
 	r, err := x.request(c, img, temp)
 	if err != nil {

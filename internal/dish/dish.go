@@ -1,6 +1,6 @@
 // Package dish has the values that describe a workspace before anything is planned: its dishes with their settings,
-// recipes and links, its bentos and tools. The packages config and discovery fill them, those from plan on only read
-// them.
+// recipes and links, its bentos and tools. Packages config and discovery fill them. Package plan and those
+// after it only read them.
 package dish
 
 import (

@@ -28,7 +28,7 @@ func TestOutdated(t *testing.T) {
 	for _, d := range m.dishes[:2] {
 		d.tool = "2"
 	}
-	e.Observe(t.Context(), Written{Executed: ran})
+	e.NoteWritten(t.Context(), Written{Executed: ran})
 	if e.clock.sources.since(0, ".") {
 		t.Fatal("sources have changed")
 	}
@@ -56,7 +56,7 @@ func TestHaveLinks(t *testing.T) {
 		t.Fatal("a link was found, want none")
 	}
 	put(t, root, "a/src/link", modelFile{target: "a"})
-	if e.Observe(t.Context(), Written{Executed: e.plan.Tasks[0]}); !e.haveLinks(from) || !e.Outdated(e.last(e.plan.TasksOf(e.plan.Workspace.Dishes[1])[0])) {
+	if e.NoteWritten(t.Context(), Written{Executed: e.plan.Tasks[0]}); !e.haveLinks(from) || !e.Outdated(e.last(e.plan.TasksOf(e.plan.Workspace.Dishes[1])[0])) {
 		t.Error("the link was not found")
 	}
 }

@@ -45,8 +45,8 @@ const (
 	maxPathSetsSize = 8 << 20 // in bytes
 )
 
-// addDiscovered adds what the discovered inputs of ev's task hold now: those of set, or those of the last run. A
-// task without any has the same key as one that was never observed.
+// addDiscovered adds what the discovered inputs of ev's task hold now: those of ev.Discovered, or, if that is nil, those of
+// the last run. A task without any has the same key as one that was never observed.
 func (e *Evaluator) addDiscovered(b *builder, ev *Evaluation) error {
 	if ev.Discovered == nil {
 		ev.Discovered = e.history.Of(ev.Task).Discovered

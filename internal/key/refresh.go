@@ -20,9 +20,9 @@ type Written struct {
 	Everywhere bool         // by another bento, before anything was executed or restored
 }
 
-// Observe reads the tree again where files may have been written. Outdated compares evaluations with what
+// NoteWritten reads the tree again where files may have been written. Outdated compares evaluations with what
 // it has found.
-func (e *Evaluator) Observe(ctx context.Context, w Written) {
+func (e *Evaluator) NoteWritten(ctx context.Context, w Written) {
 	t := cmp.Or(w.Executed, w.Restored)
 	switch {
 	case w.Everywhere:

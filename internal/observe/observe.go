@@ -1,15 +1,14 @@
 // Package observe starts programs and notes which files of a directory they and their descendants use.
 //
-// On Linux a program runs under a seccomp filter that stops the system calls that name files until this
-// process has noted the path (seccomp_unotify(2)). The calls then continue unchanged: nothing is denied. Any program is seen, whether statically linked or not. It needs no
-// privileges. Other systems observe nothing, as Offered reports.
+// On Linux a seccomp filter stops each system call that names a file (seccomp_unotify(2)). This process notes the path, and
+// the call continues unchanged; only Limits deny calls. It sees programs of any kind, also statically linked ones, and needs
+// no privileges. Other systems observe nothing, as Offered reports.
 //
 // Observation is no security boundary: another thread of the program can change a path between the note
 // and the call.
 //
-// The program gets the filter before its first instruction: Executor.Start traces it until then (ptrace(2)). Where
-// that is not possible, Start runs this same program with Command as its first argument; there Enter installs the
-// filter and executes the wanted program.
+// The filter is installed before the program's first instruction, by ptrace(2). If ptrace is not possible, Executor.Start
+// starts bento itself with the argument Command; Enter then installs the filter and executes the program.
 package observe
 
 import (

@@ -98,7 +98,7 @@ func (b *Batch) recheck(ctx context.Context) {
 		dishes = append(dishes, s.Dish)
 	}
 	dishes = slices.Compact(dishes)
-	b.eval.Observe(ctx, key.Written{Dishes: dishes, Paths: outside})
+	b.eval.NoteWritten(ctx, key.Written{Dishes: dishes, Paths: outside})
 	now := make(map[*dish.Dish]key.DishSources, len(dishes))
 	for _, d := range dishes {
 		now[d] = b.files.Carried(d)

@@ -1,7 +1,7 @@
 // Package record stores the results of tasks: it finds the outputs of an execution, checks that its
 // inputs have not changed, and stores results in batches. It also decides which files a restore may
-// remove, and journals the changes that a run is about to make in the workspace, so that the next run
-// can clean up after a killed run.
+// remove. Before a run changes the workspace, it writes the change to a journal. If the run is killed, the
+// next run cleans up by the journal.
 package record
 
 import (

@@ -12,7 +12,7 @@ import (
 // executed handles the end of an execution.
 func (e *engine) executed(ctx context.Context, x *execution) {
 	t, r := x.ev.Task, x.result
-	e.keys.Observe(context.WithoutCancel(ctx), key.Written{Executed: t}) // an interrupted one would miss changes of the inputs
+	e.keys.NoteWritten(context.WithoutCancel(ctx), key.Written{Executed: t}) // an interrupted one would miss changes of the inputs
 	e.tellSeen(x)
 	if r.Outcome == Failed {
 		e.tellDenied(x)

@@ -212,7 +212,7 @@ func (e *engine) comeBack(ctx context.Context, x *execution) bool {
 	}
 	t := x.ev.Task
 	n := e.node(t)
-	e.keys.Observe(context.WithoutCancel(ctx), key.Written{Executed: t})
+	e.keys.NoteWritten(context.WithoutCancel(ctx), key.Written{Executed: t})
 	if left := x.kept.Left(); len(left) > 0 {
 		e.keys.History().Leave(t.Place(), left)
 	}

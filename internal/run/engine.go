@@ -394,7 +394,7 @@ func (e *engine) end(r *Result) {
 	e.clash(r)
 	served := n.phase == serving
 	n.to(done)
-	n.result, r.Remote = r, n.isFar(r)
+	n.result, r.Remote = r, n.isRemote(r)
 	if r.Outcome.Executed() {
 		r.Install = e.installFor(r.Task)
 	}

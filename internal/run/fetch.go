@@ -13,10 +13,10 @@ import (
 
 // Evaluations look up results in the store, one by one, because that is quick. Results that the store lacks are asked
 // for in the remote cache, as soon as their keys are known, beside the run: answers are events of its loop. A result
-// that arrives is in the store before anything reads it, so a hit from elsewhere is like any other. A task waits a
+// that arrives is in the store before anything reads it, so a hit from there is like any other. A task waits a
 // little for its answer, then it is executed; if its result arrives before it ends, it is ended and restored.
 
-// questions are what is asked elsewhere for one task.
+// questions are what is asked of the remote cache for one task.
 type questions struct {
 	keys  []cache.Key // but those without a result
 	open  int         // the number of keys without an answer
@@ -32,10 +32,10 @@ type questions struct {
 	held     bool
 }
 
-// quick is the usual duration of tasks for which nothing is asked elsewhere.
+// quick is the usual duration of tasks for which nothing is asked.
 const quick = 50 * time.Millisecond
 
-// asks reports whether the result of a task may be asked for elsewhere.
+// asks reports whether the result of a task may be asked for.
 func (e *engine) asks(n *node) bool {
 	t := n.task
 	if n.phase >= executing || n.ev == nil || !n.ev.IsMissing() || t.Held || t.AtHome || t.Persistent || t.Interactive {
@@ -45,10 +45,10 @@ func (e *engine) asks(n *node) bool {
 	return usual == 0 || usual >= quick || t.Unraced || e.pulls
 }
 
-// finds reports whether results are looked for elsewhere.
+// finds reports whether the remote cache is asked for results.
 func (e *engine) finds() bool { return e.env.Remote != nil && e.env.Remote.Reads() }
 
-// ask asks elsewhere for the results of the misses among nodes, each key once.
+// ask asks the remote cache for the results of the misses among nodes, each key once.
 func (e *engine) ask(ctx context.Context, nodes []*node) {
 	if !e.finds() {
 		return
@@ -95,8 +95,8 @@ func (q *earlyQuestions) end(ctx context.Context) {
 	q.e.ask(ctx, q.misses)
 	now := time.Now()
 	for _, n := range q.e.nodes {
-		if n.far != nil {
-			n.far.since = now
+		if n.asked != nil {
+			n.asked.since = now
 		}
 	}
 }
@@ -106,10 +106,10 @@ func (e *engine) noteAsked(n *node, ev *key.Evaluation) (keys []cache.Key) {
 	if e.asked == nil {
 		e.asked = make(map[cache.Key]*node)
 	}
-	if n.far == nil {
-		n.far = &questions{since: time.Now()}
+	if n.asked == nil {
+		n.asked = &questions{since: time.Now()}
 	}
-	if e.mayDiscover(n) && n.far.sets != n.ev.PathSetsKey() { // a task that was evaluated again may have others
+	if e.mayDiscover(n) && n.asked.sets != n.ev.PathSetsKey() { // a task that was evaluated again may have others
 		keys = append(keys, e.pathSets(n))
 	}
 	return e.noteKeys(n, append(append(keys, ev.Key), ev.Others()...))
@@ -117,7 +117,7 @@ func (e *engine) noteAsked(n *node, ev *key.Evaluation) (keys []cache.Key) {
 
 // pathSets notes that the path sets of a task are asked for, and returns their key.
 func (e *engine) pathSets(n *node) cache.Key {
-	q := n.far
+	q := n.asked
 	q.sets, q.had, q.setsOpen = n.ev.PathSetsKey(), e.files.PathSets(n.ev), true
 	return q.sets
 }
@@ -125,8 +125,8 @@ func (e *engine) pathSets(n *node) cache.Key {
 // absent notes that there is no result for a key, and returns what is asked for then: the path sets of a task that this
 // run would not observe, since others may have observed it.
 func (e *engine) absent(n *node, k cache.Key) []cache.Key {
-	n.far.absent(k)
-	if n.phase > executing || n.task.Tool != nil || n.ev == nil || n.ev.Key != k || n.far.sets == n.ev.PathSetsKey() {
+	n.asked.absent(k)
+	if n.phase > executing || n.task.Tool != nil || n.ev == nil || n.ev.Key != k || n.asked.sets == n.ev.PathSetsKey() {
 		return nil
 	}
 	return e.noteKeys(n, []cache.Key{e.pathSets(n)})
@@ -142,12 +142,12 @@ func (e *engine) noteKeys(n *node, keys []cache.Key) []cache.Key {
 		}
 	}
 	e.unanswered += len(keys)
-	n.far.open += len(keys)
-	n.far.keys = append(n.far.keys, keys...)
+	n.asked.open += len(keys)
+	n.asked.keys = append(n.asked.keys, keys...)
 	return keys
 }
 
-// mayDiscover reports whether executions of a task are likely to have discovered inputs, here or elsewhere.
+// mayDiscover reports whether executions of a task are likely to have discovered inputs, here or on another machine.
 func (e *engine) mayDiscover(n *node) bool {
 	return e.observeMode(n.task) != dish.ObserveNever && n.task.Tool == nil
 }
@@ -162,7 +162,7 @@ func (e *engine) heard(ctx context.Context) {
 			e.foundFor(ctx, n, a.Took)
 			continue
 		}
-		n.far.open--
+		n.asked.open--
 		e.unanswered--
 		if !a.Here {
 			more = append(more, e.absent(n, a.Key)...)
@@ -185,13 +185,13 @@ func (e *engine) foundFor(ctx context.Context, n *node, took time.Duration) {
 	if e.wouldInstall(ctx, n.task) {
 		more = maxMore
 	}
-	n.far.until = time.Now().Add(max(more, time.Until(e.patience(ctx, n))))
+	n.asked.until = time.Now().Add(max(more, time.Until(e.patience(ctx, n))))
 }
 
 // arrived handles the last answer for a key, and reports whether a task is a hit by it that has not begun. Path sets
 // decide which results count, so results wait for them.
 func (e *engine) arrived(ctx context.Context, n *node, a Answer) bool {
-	q := n.far
+	q := n.asked
 	switch {
 	case a.Key == q.sets && a.Here:
 		q.setsOpen = false
@@ -214,7 +214,7 @@ func (e *engine) arrived(ctx context.Context, n *node, a Answer) bool {
 
 // use uses what has arrived for a task, and reports whether it is a hit that has not begun.
 func (e *engine) use(ctx context.Context, n *node) bool {
-	q := n.far
+	q := n.asked
 	switch n.phase {
 	case pending, ready:
 		e.keep(e.keys.Evaluate(ctx, n.task))
@@ -307,9 +307,9 @@ func (q *questions) absent(k cache.Key) {
 	q.keys = slices.DeleteFunc(q.keys, func(other cache.Key) bool { return other == k })
 }
 
-// isFar reports whether a hit comes from elsewhere. The store may have a result before its answer was heard.
-func (n *node) isFar(r *Result) bool {
-	return r.Outcome == CacheHit && n.far != nil && slices.Contains(n.far.keys, r.Key)
+// isRemote reports whether a hit comes from the remote cache. The store may have a result before its answer was heard.
+func (n *node) isRemote(r *Result) bool {
+	return r.Outcome == CacheHit && n.asked != nil && slices.Contains(n.asked.keys, r.Key)
 }
 
 // settle waits for all answers: they decide whether something is executed at all.
@@ -325,7 +325,7 @@ func (e *engine) settle(ctx context.Context) {
 
 // waits reports whether a task that could start waits for an answer.
 func (e *engine) waits(ctx context.Context, n *node, now time.Time) bool {
-	q := n.far
+	q := n.asked
 	if q == nil || q.open == 0 || n.ev == nil || n.ev.Status == key.Hit || n.phase != ready {
 		return false
 	}
@@ -378,12 +378,12 @@ func (e *engine) wouldInstall(ctx context.Context, t *plan.Task) bool {
 func (e *engine) patience(ctx context.Context, n *node) time.Time {
 	wait := e.env.Remote.Patience()
 	if e.wouldInstall(ctx, n.task) {
-		return n.far.since.Add(installShare * wait)
+		return n.asked.since.Add(installShare * wait)
 	}
 	if usual := e.keys.History().Of(n.task).Duration; usual > 0 {
 		wait = min(wait, usual/waitShare)
 	}
-	return n.far.since.Add(wait)
+	return n.asked.since.Add(wait)
 }
 
 // answers returns the channels by which the loop is woken because of answers, and for tasks that wait for one: at the
@@ -416,12 +416,12 @@ func (e *engine) awake(ctx context.Context) {
 	}
 }
 
-// overtake makes a hit of a task that was executed, if its result has arrived from elsewhere meanwhile, and reports
+// overtake makes a hit of a task that was executed, if its result has arrived meanwhile, and reports
 // whether it did. What the command has left is replaced by the outputs of that result.
 func (e *engine) overtake(ctx context.Context, x *execution) bool {
 	t := x.ev.Task
 	n := e.node(t)
-	q := n.far
+	q := n.asked
 	if q == nil {
 		return false
 	}
@@ -430,7 +430,7 @@ func (e *engine) overtake(ctx context.Context, x *execution) bool {
 		return false
 	}
 	q.here = false
-	e.keys.Observe(context.WithoutCancel(ctx), key.Written{Executed: t})
+	e.keys.NoteWritten(context.WithoutCancel(ctx), key.Written{Executed: t})
 	if left := x.kept.Left(); len(left) > 0 {
 		e.keys.History().Leave(t.Place(), left)
 	}
@@ -443,10 +443,10 @@ func (e *engine) overtake(ctx context.Context, x *execution) bool {
 // overtaken restores a task that is about to be executed if its result has arrived since it has begun, and reports
 // whether it did.
 func (e *engine) overtaken(ctx context.Context, n *node) bool {
-	if n.far == nil || !n.far.here {
+	if n.asked == nil || !n.asked.here {
 		return false
 	}
-	n.far.here = false
+	n.asked.here = false
 	e.keep(e.keys.Evaluate(ctx, n.task))
 	if n.ev.Status != key.Hit {
 		return false

@@ -29,7 +29,7 @@ func (e *engine) freshen(ctx context.Context, n *node) {
 			dishes = append(dishes, d)
 		}
 	}
-	e.keys.Observe(ctx, key.Written{Dishes: dishes, Paths: paths})
+	e.keys.NoteWritten(ctx, key.Written{Dishes: dishes, Paths: paths})
 	e.keep(e.keys.Evaluate(ctx, n.task))
 	e.keys.Load(ctx, n.ev, true)
 	n.ev.Aged = failed

@@ -94,7 +94,7 @@ func (e *engine) installed(ctx context.Context, s *scopeInstall, i *Install, fir
 		i.first, s.report = first.Task.Index, i
 		e.installReports = append(e.installReports, i)
 		s.err = i.Err
-		e.keys.Observe(ctx, key.Written{Installed: first.Task.Dish})
+		e.keys.NoteWritten(ctx, key.Written{Installed: first.Task.Dish})
 	}
 	for _, n := range e.nodes {
 		if n.phase == inInstall && n.task != first.Task && e.installs[n.task.Dish.ScopeID()] == s {

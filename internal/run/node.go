@@ -18,7 +18,7 @@ type node struct {
 	ev     *key.Evaluation // the last one; nil before the first
 	result *Result         // of a task that is done
 
-	far     *questions         // what was asked elsewhere for it, nil for nothing
+	asked   *questions         // what was asked of the remote cache for it, nil for nothing
 	inPlace bool               // the outputs of ev, a hit, were in place before anything ran
 	cancel  context.CancelFunc // while it is executed
 	unsure  string             // why its outputs may not match its key, "" if they do

@@ -41,7 +41,7 @@ func (e *engine) reserveIfNeeded(ctx context.Context) {
 	}
 	e.recorder.Recover(ctx, e.env.State)
 	if (waited || e.keys.History().Outdated()) && ctx.Err() == nil {
-		e.keys.Observe(ctx, key.Written{Everywhere: true})
+		e.keys.NoteWritten(ctx, key.Written{Everywhere: true})
 		e.forgetInPlace()
 		_ = e.keys.Each(ctx, e.keep) // the error is that of ctx, which all later steps check
 	}

@@ -77,7 +77,7 @@ func (e *engine) restore(ctx context.Context, ev *key.Evaluation, last *key.Last
 			return
 		}
 		if stats.Written > 0 || key.MakesOutside(ev.Task) {
-			e.keys.Observe(ctx, key.Written{Restored: ev.Task})
+			e.keys.NoteWritten(ctx, key.Written{Restored: ev.Task})
 		}
 		e.keys.UpToDate(ev, want)
 		e.keepRestored(ev, last, want)

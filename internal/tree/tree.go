@@ -1,9 +1,9 @@
 // Package tree reads the workspace from the file system: one walk, and then a sorted snapshot that
 // every glob is matched against.
 //
-// The snapshot contains files, links and special files. It leaves out those that git ignores and does not track. Of a
-// submodule or another repository inside, it contains the files that the inner repository tracks. It leaves out
-// linked work trees that git worktree add has made inside the root, as if they were ignored. The walk never follows a
+// The snapshot contains files, links and special files. It leaves out those that git ignores, unless git tracks them. Of a
+// submodule or an inner repository it contains the tracked files. It leaves out linked work trees (git worktree add) inside
+// the root. The walk never follows a
 // link, and leaves out .git at any depth, bento's own .bento at the root, and its cache.
 package tree
 
