@@ -213,6 +213,8 @@ type Task struct {
 	// Inputs are globs, relative to the dish. "//" in front anchors at the workspace root,
 	// "!" in front excludes. Nil means the default inputs.
 	Inputs []string `json:"inputs,omitempty"`
+	// ObservedInputs says that of the content of the inputs only what the command is observed to read counts.
+	ObservedInputs bool `json:"-"`
 	// Outputs are globs of the files that the command writes. A glob may match no file. That of an
 	// adapter of bento itself may be an absolute path, or start with "//" as Inputs.
 	Outputs []string `json:"outputs,omitempty"`

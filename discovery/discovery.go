@@ -59,7 +59,7 @@ func Find(ctx context.Context, o Options) (*dish.Workspace, []diagnostics.Diagno
 	o.Snapshot.Hold(answers.NewView(o.Tree, o.Clone))
 	f := &finder{
 		Options:   o,
-		ws:        &dish.Workspace{Root: o.Tree.Root(), Files: o.Tree, PassEnv: o.Config.Defaults.PassEnv, ObservedOutputs: o.Config.Defaults.ObservedOutputs},
+		ws:        &dish.Workspace{Root: o.Tree.Root(), Files: o.Tree, PassEnv: o.Config.Defaults.PassEnv, ObservedInputs: o.Config.Defaults.ObservedInputs, ObservedOutputs: o.Config.Defaults.ObservedOutputs},
 		derivedOf: make(map[*dish.Dish]*tree.Set),
 		decided:   make(map[*dish.Dish]*decision),
 		imports:   make(map[*dish.Dish]*imports),

@@ -79,6 +79,18 @@ func must(t *testing.T, err error) {
 // TestObservedIsNeverWrong: whatever undeclared files tasks use, and whatever happens to these in some clones with one
 // cache, the outputs are those of an execution. BENTO_TEST_STEPS is the number of changes.
 func TestObservedIsNeverWrong(t *testing.T) {
+	neverWrong(t, "", "language = \"none\"\n[tasks.x]\nrun = %q\ninputs = [\"in\"]\noutputs = [\"out\"]\n", "--observe", "always")
+}
+
+// TestObservedInputsAreNeverWrong is TestObservedIsNeverWrong for tasks that declare all these files, and whose inputs
+// are observed.
+func TestObservedInputsAreNeverWrong(t *testing.T) {
+	neverWrong(t, "[defaults]\ninputs = \"observed\"\n", "language = \"none\"\ninputs = [\"in\", \"//pool/**\"]\n[tasks.x]\nrun = %q\noutputs = [\"out\"]\n")
+}
+
+// neverWrong changes files in clones of a workspace with a bento.toml and dishes, whose dish.toml has the command in place
+// of its verb, and compares the outputs of runs of bento with flags with those of the commands.
+func neverWrong(t *testing.T, workspace, settings string, flags ...string) {
 	if why := observe.Refused(); why != "" || testing.Short() {
 		t.Skip("skipped with -short, and where nothing can be observed: ", why)
 	}
@@ -94,9 +106,9 @@ func TestObservedIsNeverWrong(t *testing.T) {
 		scripts = append(scripts, "set +e; exec 2>/dev/null; "+commandOf(r, 1+r.IntN(2))+"; :")
 	}
 	for _, clone := range clones {
-		write(t, clone, "bento.toml", "")
+		write(t, clone, "bento.toml", workspace)
 		for i, run := range scripts {
-			write(t, clone, fmt.Sprintf("t%d/dish.toml", i), fmt.Sprintf("language = \"none\"\n[tasks.x]\nrun = %q\ninputs = [\"in\"]\noutputs = [\"out\"]\n", "( "+run+" ) > out"))
+			write(t, clone, fmt.Sprintf("t%d/dish.toml", i), fmt.Sprintf(settings, "( "+run+" ) > out"))
 			write(t, clone, fmt.Sprintf("t%d/in", i), "")
 		}
 	}
@@ -105,7 +117,7 @@ func TestObservedIsNeverWrong(t *testing.T) {
 		for range 1 + r.IntN(2) {
 			change(t, r, clone)
 		}
-		cmd := exec.Command(builtBento(t), "run", "x", "--observe", "always")
+		cmd := exec.Command(builtBento(t), append([]string{"run", "x"}, flags...)...)
 		cmd.Dir, cmd.Env = clone, append(os.Environ(), "BENTO_CACHE_DIR="+filepath.Join(dir, "cache"))
 		out, err := cmd.CombinedOutput()
 		if err != nil {

@@ -83,9 +83,11 @@ func union(a, b []string) []string {
 	return slices.Compact(all)
 }
 
-// Overlook says what is not noted: what programs look at only to find the members of a workspace.
+// Overlook says what is not noted: what programs look at only to find the members of a workspace, and what git looks at.
 type Overlook struct {
-	// Runs reports whether the execution of a file with these words is such a program.
+	// SeesGit says that what git looks at is noted, as for other programs.
+	SeesGit bool
+	// Runs reports whether the execution of a file with these words is such a program. Nil: none is.
 	Runs func(file string, words []string) bool
 	// At reports whether such a program overlooks a file that it uses and does not change, if it works in dir, an absolute
 	// path. isDir says that the file is a directory.

@@ -70,6 +70,8 @@ type defaults struct {
 	FailFast    bool
 	InheritEnv  bool         // env = "inherit"
 	Observe     dish.Observe // ObserveAuto unless the file says another
+	// ObservedInputs is the default of tasks for which dish.toml lists no inputs.
+	ObservedInputs bool
 	// ObservedOutputs is the default of tasks for which dish.toml lists no outputs.
 	ObservedOutputs bool
 	Sandbox         dish.Sandbox // "": none

@@ -28,8 +28,8 @@ type taskTable struct {
 	Tool             tomlfile.At[string]     `toml:"tool" doc:"in place of run: the tool that is called, \"acme.fmt:fmt.check\", or \"acme-fmt\" for a module"`
 	Input            toolInput               `toml:"input" doc:"what the tool is called with, as JSON. \"${inputs}\" is the list of the task's input files, ${dish} the dish's path, ${out} the directory that the tool writes its outputs to"`
 	Parser           tomlfile.At[string]     `toml:"parser" doc:"\"tool:acme.report:parse\": the tool that reads the findings in the output of the task, in place of the adapter's parser"`
-	Inputs           *globs                  `toml:"inputs" also:"sources,srcs,src,files" doc:"replace the default inputs. \"!x\" excludes; \"//x\" starts at the workspace. If the first glob excludes, the list starts from the default inputs"`
-	Outputs          taskOutputs             `toml:"outputs" also:"outs,artifacts,generates,produces" doc:"files that the task makes. A plain path must exist after the task; a glob without a match is a warning. A task that names a glob among its inputs and its outputs runs each time. \"observed\" in place of a list: what bento observes that the task makes where git ignores it, on Linux; see docs/observe.md"`
+	Inputs           globsOrObserved         `toml:"inputs" also:"sources,srcs,src,files" doc:"replace the default inputs. \"!x\" excludes; \"//x\" starts at the workspace. If the first glob excludes, the list starts from the default inputs. \"observed\" in place of a list: the inputs stay those of the recipe or the dish, and of their content only that counts which bento observes that the task reads, on Linux; see docs/observe.md"`
+	Outputs          globsOrObserved         `toml:"outputs" also:"outs,artifacts,generates,produces" doc:"files that the task makes. A plain path must exist after the task; a glob without a match is a warning. A task that names a glob among its inputs and its outputs runs each time. \"observed\" in place of a list: what bento observes that the task makes where git ignores it, on Linux; see docs/observe.md"`
 	WorkspaceOutputs *globs                  `toml:"workspace_outputs" doc:"outputs, relative to the workspace root"`
 	Rewrites         *globs                  `toml:"rewrites" doc:"inputs, or outputs of other tasks, that the task writes again, as formatters do; \"//x\" starts at the workspace. The result is stored if the content of the inputs is the same afterwards; the outputs of other tasks may get other content. Any other input that was written, replaced, moved or given another mode while the task ran keeps the result out of the cache, even if its content is the same (input_touched)"`
 	Leaves           globs                   `toml:"leaves" doc:"files that the task leaves where git ignores them and that nothing needs, such as caches of its tools; \"//x\" starts at the workspace. A build that leaves other files there, which are no outputs, is never stored"`
@@ -126,7 +126,7 @@ func (c *command) isEmpty() bool { return c.shell == "" && len(c.argv) == 0 }
 func (t *taskTable) task(dir, name string, pos diagnostics.Pos) (dish.TaskSettings, []diagnostics.Diagnostic) {
 	task := dish.TaskSettings{
 		Name: name, Pos: pos, Run: t.Run.shell, Argv: t.Run.argv, Language: textOf(t.Language),
-		Inputs: (*[]dish.Glob)(t.Inputs), Outputs: (*[]dish.Glob)(t.Outputs.globs), ObservedOutputs: t.Outputs.observed, WorkspaceOutputs: (*[]dish.Glob)(t.WorkspaceOutputs),
+		Inputs: (*[]dish.Glob)(t.Inputs.globs), ObservedInputs: t.Inputs.observed, Outputs: (*[]dish.Glob)(t.Outputs.globs), ObservedOutputs: t.Outputs.observed, WorkspaceOutputs: (*[]dish.Glob)(t.WorkspaceOutputs),
 		Rewrites: (*[]dish.Glob)(t.Rewrites), Leaves: t.Leaves,
 		Env: t.Env.Names, SetEnv: t.Env.Set, PassEnv: envNames(t.PassEnv),
 		Timeout: time.Duration(t.Timeout), Grace: time.Duration(t.Grace), Mutex: t.Mutex,

@@ -84,7 +84,8 @@ type defaultsTable struct {
 	FailFast    *bool                `toml:"fail_fast" default:"true" doc:"start no task after a failure; with the flag --keep-going, or false here, bento skips only the tasks that depend on the failed one"`
 	Env         choice[envModes]     `toml:"env" default:"strict" doc:"strict: a task sees the variables of its tools and those that it names; inherit: it sees bento's whole environment"`
 	Observe     choice[observeWords] `toml:"observe" default:"auto" doc:"which executions of tasks bento observes, on Linux; flag --observe. auto: the first two after the command, the environment or the toolchain changed, and one in twenty; see docs/observe.md"`
-	Outputs     choice[outputsWords] `toml:"outputs" default:"declared" doc:"observed: bento observes each execution of a task for which dish.toml lists no outputs, on Linux, and what the task makes where git ignores it is its outputs; see docs/observe.md"`
+	Inputs      choice[findWords]    `toml:"inputs" default:"declared" doc:"observed: of the content of their inputs only that counts which bento observes that tasks read, on Linux, for all tasks for which dish.toml lists no inputs; see docs/observe.md"`
+	Outputs     choice[findWords]    `toml:"outputs" default:"declared" doc:"observed: bento observes each execution of a task for which dish.toml lists no outputs, on Linux, and what the task makes where git ignores it is its outputs; see docs/observe.md"`
 	Sandbox     choice[confineWords] `toml:"sandbox" default:"none" doc:"inputs: tasks whose result is stored can read only their inputs of the workspace, and write only their outputs; flag --sandbox; see docs/sandbox.md"`
 	Container   *container           `toml:"container" doc:"the container in which tasks run, unless they or their dish set one, or are servers; see docs/containers.md"`
 	PassEnv     []envPattern         `toml:"pass_env" doc:"variables that every task and install sees, as NAME or PREFIX_*"`
@@ -188,7 +189,8 @@ func (w *Workspace) fillDefaults(t defaultsTable) (problems []diagnostics.Diagno
 		w.Defaults.Parallelism = max(1, t.Parallelism.Value)
 	}
 	w.Defaults.Observe = cmp.Or(dish.Observe(t.Observe.At.Value), w.Defaults.Observe)
-	w.Defaults.ObservedOutputs = t.Outputs.At.Value == outputsObserved
+	w.Defaults.ObservedInputs = t.Inputs.At.Value == observed
+	w.Defaults.ObservedOutputs = t.Outputs.At.Value == observed
 	w.Defaults.Sandbox = dish.Sandbox(t.Sandbox.At.Value)
 	w.Defaults.InheritEnv = t.Env.At.Value == "inherit"
 	w.Defaults.Container, problems = t.Container.at(".")

@@ -25,6 +25,7 @@ type TaskSettings struct {
 	Parser Text // "tool:acme.report:parse", replaces the parser of the adapter; empty when not given
 
 	Inputs           *[]Glob // nil: inherited
+	ObservedInputs   bool    // of the content of the inputs only what the task reads counts
 	Outputs          *[]Glob
 	ObservedOutputs  bool    // in place of Outputs
 	WorkspaceOutputs *[]Glob // relative to the root

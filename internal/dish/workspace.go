@@ -16,6 +16,8 @@ type Workspace struct {
 	ByPath  map[string][]*Dish // by path, the one with the directory's name first
 	Bentos  []Bento            // by name
 	PassEnv []string           // variables that every task sees: NAME or PREFIX_*
+	// ObservedInputs says that of the inputs of tasks for which dish.toml lists none only what they read counts.
+	ObservedInputs bool
 	// ObservedOutputs says that bento finds the outputs of tasks for which dish.toml lists none by observing them.
 	ObservedOutputs bool
 	// LeftOut are the directories with a manifest that are no dishes, by path.

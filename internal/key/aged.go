@@ -47,7 +47,7 @@ func (f Files) Aged(ctx context.Context, ev *Evaluation) (paths []string) {
 		return paths
 	}
 	return slices.DeleteFunc(paths, func(p string) bool {
-		return !slices.ContainsFunc(changes, func(c Change) bool { return c.Kind == "input" && c.Name == p })
+		return !slices.ContainsFunc(changes, func(c Change) bool { return (c.Kind == "input" || c.Kind == "read") && c.Name == p })
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Change is one difference between two keys.
 type Change struct {
-	Kind string `json:"kind"` // "input", "discovered", "host", "lock", "env", "text", "task", "output", "tool"
+	Kind string `json:"kind"` // "input", "discovered", "read", "host", "lock", "env", "text", "task", "output", "tool"
 	Name string `json:"name"` // a path, a variable, an ingredient, a task
 	// Dish is the path of the dish whose sources hold the input; "" for inputs of the
 	// task itself.
@@ -33,6 +33,8 @@ func (c Change) String() string {
 		what = "task " + c.Name
 	case "discovered":
 		what += ", which it also reads,"
+	case "read":
+		what += ", which it reads,"
 	case "host":
 		what += ", a file outside of the workspace,"
 	case "output":
@@ -93,11 +95,21 @@ type differ struct {
 	changes       []Change
 	unsure        []Change // variables that were recorded with another secret, and may be the same
 	seen          map[string]bool
+	switched      bool // only one of the keys has the names of inputs alone
 }
 
 // differences returns the changes between two lists of ingredients.
 func differences(old, now []ingredient, before, after blobs) []Change {
 	d := &differ{before: before, after: after, seen: make(map[string]bool)}
+	byNames := func(in ingredient) bool { return in.Kind == KindFiles && in.Name == namesName }
+	if found := slices.ContainsFunc(now, byNames); found != slices.ContainsFunc(old, byNames) {
+		d.switched = true
+		c := Change{Kind: "text", Name: "inputs", How: "changed", Before: "observed", After: "declared"}
+		if found {
+			c.Before, c.After = c.After, c.Before
+		}
+		d.add(c)
+	}
 	d.lists("", old, now)
 	if len(d.changes) == 0 { // then one of the unsure variables has changed
 		return d.unsure
@@ -158,8 +170,14 @@ func (d *differ) ingredient(dish string, in ingredient, before, after string, ha
 	}
 	switch in.Kind {
 	case KindFiles:
+		if d.switched {
+			return
+		}
 		switch in.Name {
-		case inputsName:
+		case inputsName, namesName:
+		case readName:
+			d.files("read", "", before, after)
+			return
 		case discoveredName:
 			d.files("discovered", "", before, after)
 			return
@@ -168,6 +186,9 @@ func (d *differ) ingredient(dish string, in ingredient, before, after string, ha
 		}
 		d.files("input", dish, before, after)
 	case KindSources:
+		if d.switched {
+			return
+		}
 		d.sources(in.Name, before, after)
 	case KindEnv:
 		c := Change{Kind: "env", Name: in.Name, How: how}

@@ -39,10 +39,11 @@ const (
 // Bounds of discovered inputs. An execution with more is not stored.
 const (
 	MaxDiscovered = 4096
+	MaxFound      = 1 << 16 // of a task with observed inputs
 	maxNames      = 100_000 // of one directory; the digest of more is that of their number
 	maxPathSets   = 8       // of one key
 
-	maxPathSetsSize = 8 << 20 // in bytes
+	maxPathSetsSize = 16 << 20 // in bytes
 )
 
 // addDiscovered adds what the discovered inputs of ev's task hold now: those of ev.Discovered, or, if that is nil, those of
@@ -63,7 +64,11 @@ func (e *Evaluator) addDiscovered(b *builder, ev *Evaluation) error {
 		}
 		ev.held, ev.heldEntries = append(ev.held, f), append(ev.heldEntries, entry)
 	}
-	b.Files(discoveredName, ev.held.Digest())
+	name := discoveredName
+	if ev.FindsInputs {
+		name = readName
+	}
+	b.Files(name, ev.held.Digest())
 	return nil
 }
 
@@ -288,7 +293,7 @@ func readDiscovered(r *pack.Reader) (set []Discovered) {
 // valid reports whether a set of a record names only paths of the workspace: any user who can write to the cache
 // can make one.
 func valid(set []Discovered) bool {
-	return len(set) <= MaxDiscovered && !slices.ContainsFunc(set, func(d Discovered) bool {
+	return len(set) <= MaxFound && !slices.ContainsFunc(set, func(d Discovered) bool {
 		return cache.CheckPath(d.Path) != nil || d.Use < UseContent || d.Use > UsePresence
 	})
 }
@@ -352,7 +357,11 @@ func (f Files) StorePathSet(ev *Evaluation) error {
 }
 
 func (f Files) storePathSets(weak cache.Key, sets [][]Discovered) error {
-	blob := cache.Hash(encodePathSets(sets))
+	encoded := encodePathSets(sets)
+	for ; len(encoded) > maxPathSetsSize && len(sets) > 1; encoded = encodePathSets(sets) {
+		sets = sets[:len(sets)-1]
+	}
+	blob := cache.Hash(encoded)
 	record := &cache.Record{Created: time.Now(), Log: blob.Sum(), LogSize: int64(blob.Len())}
 	if err := record.With(f.e.o.Store).Add(record.Log, blob); err != nil {
 		return err

@@ -69,6 +69,8 @@ type Evaluation struct {
 	InTheWay string
 	// Aged is the reason why the tool may not see that an input has changed, "" for none.
 	Aged string
+	// FindsInputs says that the key has only the names of the inputs, and of their content what Discovered names.
+	FindsInputs bool
 	// Discovered are the discovered inputs that the key holds.
 	Discovered []Discovered
 	// Sources is set by OutdatedCompiled, for History.Executed.
@@ -86,7 +88,8 @@ type Evaluation struct {
 	look         *look        // while Each evaluates it, else nil
 	host         []string     // digests of the host inputs
 	locks        []lockPart
-	at           int // clock.now when the evaluation began
+	names        fileSet // of Inputs; only with FindsInputs
+	at           int     // clock.now when the evaluation began
 	visible
 
 	// loaded says that the files were read, or are about to be, into the fields below. A hit,
@@ -144,6 +147,7 @@ type Evaluator struct {
 	again       func(*plan.Task) bool // see Again
 	memo        *memo
 	provenances *provenanceReader
+	manifests   map[*dish.Dish]*tree.Set // see Files.KeepsOf
 	clock       clock
 	lost        []cache.Key // of hits without their outputs, see DryRun
 }
@@ -171,6 +175,7 @@ type Options struct {
 	Environ    adapters.Environ // of bento itself
 	Inherit    bool             // tasks see all of Environ
 	Force      bool             // nothing is a hit
+	Unobserved string           // why no task can be observed, "" if tasks can
 	Program    string           // identifies this build of bento; state that another build saved is ignored
 	Warn       func(diagnostics.Diagnostic)
 	History    *History // as the caller has read it; nil: New reads it
@@ -194,6 +199,7 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 		sources:     make(map[*plan.Circle]*sourceSet, len(p.Workspace.Dishes)),
 		withLinks:   make(map[*plan.Circle]bool),
 		provenances: newProvenanceReader(o.Store),
+		manifests:   make(map[*dish.Dish]*tree.Set),
 	}
 	var opening sync.WaitGroup
 	if e.history = o.History; e.history == nil {

@@ -8,6 +8,8 @@ type Explanation struct {
 	Ingredients []ingredient
 	Inputs      fileSet
 	Discovered  fileSet       // what the discovered inputs hold
+	WhyDeclared string        // see Files.WhyDeclared; only of a task
+	FindsInputs bool          // Inputs are only names, and Discovered holds what was read
 	Record      *cache.Record // of Key, nil when the cache has none
 	Against     cache.Key     // the key that Changes compares with; zero for none
 	Changes     []Change
@@ -29,9 +31,10 @@ func Explain(s cache.Store, key, other cache.Key) (Explanation, error) {
 	x.Ingredients = made.Ingredients
 	for _, in := range x.Ingredients {
 		switch { // shown if the pack has them
-		case in.Kind == KindFiles && in.Name == discoveredName:
+		case in.Kind == KindFiles && (in.Name == discoveredName || in.Name == readName):
 			x.Discovered, _ = decodeFileSet(fetch(made.Blob, in.Value))
-		case in.Kind == KindFiles && in.Name == inputsName:
+		case in.Kind == KindFiles && (in.Name == inputsName || in.Name == namesName):
+			x.FindsInputs = in.Name == namesName
 			x.Inputs, _ = decodeFileSet(fetch(made.Blob, in.Value))
 		}
 	}

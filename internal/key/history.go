@@ -19,7 +19,7 @@ import (
 // The history is one file of the workspace's state.
 const (
 	historyFile    = "tasks"
-	historyVersion = 10
+	historyVersion = 11
 	historyLock    = "tasks.lock"
 )
 
@@ -40,6 +40,8 @@ type LastRun struct {
 	Observed     int
 	Basis        cache.Digest
 	Unobservable bool
+	// Unseen says, of a task with observed inputs, why its last execution was not observed as a whole; "" if it was.
+	Unseen string
 	// Reads are the places of the tasks whose outputs it was seen to read, sorted, although it does not declare to
 	// depend on them.
 	Reads []string
@@ -240,7 +242,7 @@ const maxFailed = 200
 func (r *LastRun) equal(o *LastRun) bool {
 	return o != nil && r.Key == o.Key && r.Unstored == o.Unstored && r.Duration == o.Duration &&
 		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts) && slices.Equal(r.Found, o.Found) && slices.Equal(r.Discovered, o.Discovered) &&
-		r.Observed == o.Observed && r.Basis == o.Basis && r.Unobservable == o.Unobservable && slices.Equal(r.Reads, o.Reads) && slices.Equal(r.Left, o.Left) &&
+		r.Observed == o.Observed && r.Basis == o.Basis && r.Unobservable == o.Unobservable && r.Unseen == o.Unseen && slices.Equal(r.Reads, o.Reads) && slices.Equal(r.Left, o.Left) &&
 		slices.Equal(r.Undeclared, o.Undeclared) && slices.Equal(r.Warned, o.Warned) && r.Failed == o.Failed && r.Ran == o.Ran && r.At == o.At && r.Sources == o.Sources
 }
 
@@ -293,6 +295,7 @@ func encodeTasks(tasks map[string]*LastRun) []byte {
 		w.Uint(uint64(r.Observed))
 		w.Raw(r.Basis[:])
 		w.Byte(flag(r.Unobservable))
+		w.String(r.Unseen)
 		w.Strings(r.Reads)
 		w.Strings(r.Left)
 		w.Strings(r.Undeclared)
@@ -337,6 +340,7 @@ func decodeTasks(payload []byte) (map[string]*LastRun, error) {
 		t.Observed = int(r.Uint())
 		copy(t.Basis[:], r.Raw(32))
 		t.Unobservable = r.Byte() != 0
+		t.Unseen = r.String()
 		t.Reads = r.Strings()
 		t.Left = r.Strings()
 		t.Undeclared = r.Strings()

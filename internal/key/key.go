@@ -19,6 +19,7 @@ func (e *Evaluator) key(ctx context.Context, t *plan.Task, ev *Evaluation) (pend
 	if pending = e.pending(t); len(pending) > 0 {
 		return pending, nil
 	}
+	ev.FindsInputs = Files{e}.FindsInputs(t)
 	b := e.builders.New()
 	if err := e.describe(b, t); err != nil {
 		return nil, err
@@ -184,6 +185,9 @@ func (e *Evaluator) addToolchain(ctx context.Context, b *builder, t *plan.Task, 
 }
 
 func (e *Evaluator) addInputs(b *builder, ev *Evaluation) error {
+	if ev.FindsInputs {
+		return e.addNames(b, ev)
+	}
 	if k := e.rememberedInputs(ev.Task); k != nil && !ev.loaded {
 		ev.inputsDigest, ev.locks = k.Digest, k.Locks
 	} else if err := e.loadInputs(ev); err != nil {
@@ -244,8 +248,13 @@ func (e *Evaluator) reach(t *plan.Task) *reach {
 // load reads the files that the key of ev was made from, and reports whether they have the digests that
 // are in the key.
 func (e *Evaluator) load(ev *Evaluation) (same bool) {
-	digest, locks, sources := ev.inputsDigest, ev.locks, ev.sources
-	same = e.loadInputs(ev) == nil && ev.inputsDigest == digest && slices.Equal(ev.locks, locks)
+	digest, names, locks, sources := ev.inputsDigest, ev.names, ev.locks, ev.sources
+	same = e.loadInputs(ev) == nil && slices.Equal(ev.locks, locks)
+	if ev.FindsInputs {
+		same = same && slices.Equal(ev.names, names)
+	} else {
+		same = same && ev.inputsDigest == digest
+	}
 	ev.sources = nil
 	for i, d := range ev.Task.Sources {
 		s := e.sourcesOf(d, true)
@@ -279,6 +288,8 @@ func (e *Evaluator) loadInputs(ev *Evaluation) error {
 		return err
 	}
 	ev.inputsDigest = ev.Inputs.Digest()
-	e.keepInputs(ev)
+	if e.keepInputs(ev); ev.FindsInputs {
+		return e.nameInputs(ev, entries)
+	}
 	return nil
 }

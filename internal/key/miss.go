@@ -12,7 +12,7 @@ import (
 
 // blobs returns the blobs that the ingredients of ev refer to, before anything is stored.
 func (e *Evaluator) blobs(ev *Evaluation, rest blobs) blobs {
-	inputs := ev.Inputs.Encode()
+	inputs := ev.keyed().Encode()
 	own := map[cache.Digest][]byte{cache.Sum(inputs): inputs}
 	if len(ev.held) > 0 {
 		held := ev.held.Encode()
@@ -22,6 +22,7 @@ func (e *Evaluator) blobs(ev *Evaluation, rest blobs) blobs {
 		e.readUnread()
 		ev.eachSet(make(Seen), func(s *sourceSet) {
 			s.made.Each(func(d cache.Digest, data []byte) { own[d] = data })
+			s.named.Each(func(d cache.Digest, data []byte) { own[d] = data })
 		})
 	})
 	return func(d cache.Digest) []byte {
@@ -35,6 +36,14 @@ func (e *Evaluator) blobs(ev *Evaluation, rest blobs) blobs {
 	}
 }
 
+// keyed returns the set of inputs that the key holds.
+func (ev *Evaluation) keyed() fileSet {
+	if ev.FindsInputs {
+		return ev.names
+	}
+	return ev.Inputs
+}
+
 // maxSets is the largest number of dishes whose sources one pack holds. The far end of a long
 // chain of dishes is left out.
 const maxSets = 64
@@ -42,7 +51,7 @@ const maxSets = 64
 // Pack adds the provenance of the key to p: the ingredients, the inputs, and the sources of the
 // linked dishes. It returns the digest of the ingredients.
 func (ev *Evaluation) Pack(p *Pack) cache.Digest {
-	p.Add(ev.Inputs.Encode())
+	p.Add(ev.keyed().Encode())
 	if len(ev.held) > 0 {
 		p.Add(ev.held.Encode())
 	}
@@ -128,7 +137,7 @@ func (e *Evaluator) changesSince(key cache.Key, ev *Evaluation) (changes []Chang
 // Why explains the key of a task. The changes are against the key other, or, if that is zero,
 // against the last good run of the task.
 func (e *Evaluator) Why(ev *Evaluation, other cache.Key) Explanation {
-	x := Explanation{Key: ev.Key, Ingredients: written(ev.ingredients), Inputs: ev.Inputs, Discovered: ev.held, Record: ev.Record}
+	x := Explanation{Key: ev.Key, Ingredients: written(ev.ingredients), Inputs: ev.keyed(), Discovered: ev.held, FindsInputs: ev.FindsInputs, WhyDeclared: Files{e}.WhyDeclared(ev.Task), Record: ev.Record}
 	if x.Against = other; other == (cache.Key{}) {
 		x.Against = e.history.Of(ev.Task).Key
 	}

@@ -32,6 +32,7 @@ func (p *Pack) putSet(s *sourceSet) {
 		p.sets[s] = true
 		s.made.Each(p.Put)
 	}
+	s.named.Each(p.Put) // perhaps made later
 }
 
 // Add adds a blob and returns its digest.

@@ -23,7 +23,11 @@ type sourceSet struct {
 	loaded  bool // the files were read
 	differs bool // readUnread has found another digest
 	made    Pack // the blobs that digest refers to
-	lists   []DishSources
+
+	names cache.Digest // see Evaluator.namesOf; zero before it is needed
+	named Pack         // the blobs that names refers to
+
+	lists []DishSources
 }
 
 // addSources adds the sources of the dishes that t is linked to.
@@ -33,7 +37,14 @@ func (e *Evaluator) addSources(b *builder, t *plan.Task, ev *Evaluation) error {
 		if s.err != nil {
 			return s.err
 		}
-		b.Sources(d.Path, s.digest)
+		digest := s.digest
+		if ev.FindsInputs {
+			var err error
+			if digest, err = e.namesOf(s); err != nil {
+				return err
+			}
+		}
+		b.Sources(d.Path, digest)
 		ev.sources = append(ev.sources, s)
 	}
 	return nil

@@ -17,6 +17,7 @@ const maxWords = 64
 // finders are the processes of a command that look for the members of a workspace.
 type finders struct {
 	overlook *action.Overlook  // nil for none
+	seesGit  bool              // see action.Overlook
 	dirs     map[uint32]string // where each works, by process
 }
 
@@ -24,7 +25,11 @@ func newFinders(o *action.Overlook) finders {
 	if o == nil {
 		return finders{}
 	}
-	return finders{overlook: o, dirs: make(map[uint32]string)}
+	fs := finders{dirs: make(map[uint32]string), seesGit: o != nil && o.SeesGit}
+	if o != nil && o.Runs != nil {
+		fs.overlook = o
+	}
+	return fs
 }
 
 // noteFinder notes whether a process becomes a finder, or stays one, by executing a file. A file of the workspace is the

@@ -27,7 +27,7 @@ const gitProgram = "git"
 
 // looksAtAll reports whether the caller is git, whose looks are not noted. Limits hold for git, too.
 func (l *listener) looksAtAll(n *notification, c call) bool {
-	if !l.gits || l.limits != nil || c.special == executes {
+	if !l.gits || l.finders.seesGit || l.limits != nil || c.special == executes {
 		return false
 	}
 	program, err := os.Readlink("/proc/" + strconv.FormatUint(uint64(n.pid), 10) + "/exe")

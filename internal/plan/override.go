@@ -63,8 +63,9 @@ func setCommand(t *Task, c *dish.TaskSettings) {
 }
 
 func setGlobs(t *Task, c *dish.TaskSettings) {
+	t.ObservedInputs = c.ObservedInputs || t.ObservedInputs && c.Inputs == nil
 	if c.Inputs != nil {
-		t.DefaultInputs = false
+		t.DefaultInputs, t.listsInputs = false, true
 		t.Inputs = globTexts(*c.Inputs)
 		if len(t.Inputs) > 0 && strings.HasPrefix(t.Inputs[0], "!") {
 			t.DefaultInputs = true // "everything but"

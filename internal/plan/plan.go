@@ -104,7 +104,9 @@ type Task struct {
 
 	DefaultInputs bool     // all files of the dish that git does not ignore
 	Inputs        []string // globs in place of, or on top of, the default ones
-	Outputs       []Output
+	// ObservedInputs says that of the content of its inputs only what it was observed to read counts: see FindsInputs.
+	ObservedInputs bool
+	Outputs        []Output
 	// ObservedOutputs says that what the task was observed to make is its outputs, besides Outputs: see FindsOutputs.
 	ObservedOutputs bool
 	Naming          []string // those of Inputs that name ignored files by their last elements
@@ -173,6 +175,7 @@ type Task struct {
 	skipsPrivate bool
 	stored       bool     // dish.toml has cache = true
 	usual        []string // see UsualOutputs
+	listsInputs  bool     // dish.toml has a list of its inputs
 	listsOutputs bool     // dish.toml has a list of its outputs
 	declared     []string // the globs of its inputs in dish.toml and in its recipe
 	extra        []string // globs of files above the dish

@@ -36,6 +36,7 @@ func resolve(b *builder, d *dish.Dish) []*Task {
 	}
 	giveDishOutputs(b, d, tasks)
 	for _, t := range tasks {
+		t.ObservedInputs = t.ObservedInputs || b.ws.ObservedInputs && !t.listsInputs
 		t.ObservedOutputs = t.ObservedOutputs || b.ws.ObservedOutputs && !t.listsOutputs
 		t.keepRewritten()
 	}
@@ -71,6 +72,7 @@ func fromRecipe(d *dish.Dish, recipe adapters.Task) *Task {
 	t := newTask(d, recipe.Name)
 	t.Run, t.Cwd, t.Path, t.SetEnv = recipe.Run, recipe.Cwd, recipe.Path, maps.Clone(recipe.Env)
 	t.recipe, t.DefaultInputs = true, recipe.Inputs == nil
+	t.ObservedInputs = recipe.ObservedInputs
 	t.Inputs, t.extra = slices.Clone(recipe.Inputs), rootRelative(d, recipe.ExtraInputs)
 	t.usual = recipeOutputs(d, recipe.Outputs)
 	for _, o := range t.usual {

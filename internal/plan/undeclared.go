@@ -21,6 +21,12 @@ func (t *Task) MayBeUpToDate() bool { return t.Name == "build" && t.RunsScript()
 // them. The caller must not change them.
 func (t *Task) UsualOutputs() []string { return t.usual }
 
+// FindsInputs reports whether executions of t are observed to find which of its inputs count. A result that is not
+// stored needs none, and what a tool or a container uses is not seen.
+func (t *Task) FindsInputs() bool {
+	return t.ObservedInputs && t.Uncached == "" && t.Tool == nil && t.Container == nil && !t.Persistent && !t.Interactive
+}
+
 // FindsOutputs reports whether executions of t are observed to find its outputs. A task whose result is not stored has
 // none but those that it declares.
 func (t *Task) FindsOutputs() bool {

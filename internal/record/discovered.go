@@ -19,14 +19,53 @@ import (
 // the goroutine of the Evaluator.
 func (x *Execution) Discover() {
 	used := x.Used
+	if x.Unseen = x.Last.Unseen; x.Ev.Task.FindsInputs() && x.Unsure == "" {
+		x.Unseen = whyUnseen(used)
+	}
 	if used == nil || x.Unsure != "" { // what an unreliable execution used counts as little as its result
 		x.Discovered, x.Reads = x.Ev.Discovered, x.Last.Reads
 		return
 	}
 	x.Complete = len(used.Unseen) == 0
+	x.discover()
+	most := key.MaxDiscovered
+	if x.finds() {
+		most = key.MaxFound
+	}
+	if len(x.Discovered) > most && x.finds() {
+		x.Unseen = fmt.Sprintf("it uses more than %d files", most)
+		x.discover()
+		most = key.MaxDiscovered
+	}
+	if len(x.Discovered) > most {
+		x.Discovered = nil
+		x.refuse(fmt.Sprintf("it uses more than %d files that it does not declare", key.MaxDiscovered), "name them in inputs, as a directory")
+	}
+}
+
+// whyUnseen returns the reason why not all that a command used is known, "" if it is.
+func whyUnseen(used *action.Used) string {
+	switch {
+	case used == nil:
+		return "it was executed without being observed"
+	case len(used.Unseen) > 0:
+		return used.Unseen[0]
+	}
+	return ""
+}
+
+// finds reports whether the result has conditions in place of the content of the task's inputs.
+func (x *Execution) finds() bool {
+	return x.Used != nil && x.Unseen == "" && x.Ev.Task.FindsInputs() && x.Files.MayFindInputs(x.Ev.Task)
+}
+
+// discover sets Discovered and Reads from what the command used.
+func (x *Execution) discover() {
+	x.Discovered, x.Reads = nil, nil
 	if !x.Complete {
 		x.Discovered, x.Reads = slices.Clone(x.Ev.Discovered), slices.Clone(x.Last.Reads) // it may have used these, too
 	}
+	used := x.Used
 	d := x.newDiscoverer()
 	for i := range used.Files {
 		d.file(&used.Files[i])
@@ -36,15 +75,11 @@ func (x *Execution) Discover() {
 	slices.SortFunc(x.Discovered, func(a, b key.Discovered) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Use, b.Use))
 	})
-	x.Discovered = x.withoutImplied(slices.Compact(x.Discovered), d.known)
-	if len(x.Discovered) > key.MaxDiscovered {
-		x.Discovered = nil
-		x.refuse(fmt.Sprintf("it uses more than %d files that it does not declare", key.MaxDiscovered), "name them in inputs, as a directory")
-	}
+	x.Discovered = x.withoutImplied(slices.Compact(x.Discovered), d)
 }
 
 // withoutImplied leaves out that a directory exists if a known or discovered file is in it, or the dish of the task.
-func (x *Execution) withoutImplied(list []key.Discovered, known map[string]bool) []key.Discovered {
+func (x *Execution) withoutImplied(list []key.Discovered, d *discoverer) []key.Discovered {
 	isPresence := func(d key.Discovered) bool { return d.Use == key.UsePresence }
 	if !slices.ContainsFunc(list, isPresence) {
 		return list
@@ -56,8 +91,10 @@ func (x *Execution) withoutImplied(list []key.Discovered, known map[string]bool)
 		}
 	}
 	add(x.Ev.Task.Dish.Path)
-	for p := range known {
-		add(path.Dir(p))
+	for _, files := range []map[string]bool{d.known, d.named} {
+		for p := range files {
+			add(path.Dir(p))
+		}
 	}
 	for _, d := range list {
 		if e, err := x.Tree.Stat(d.Path); err == nil && d.Use == key.UseContent {
@@ -86,45 +123,57 @@ func (x *Execution) refuse(why, hint string) {
 	}
 }
 
-// knownFiles returns the files whose content is in the key.
-func (x *Execution) knownFiles() map[string]bool {
-	known := make(map[string]bool, len(x.Ev.Entries))
-	add := func(list []tree.Entry) {
+// knownFiles returns the files whose content is in the key, and those whose names alone are, as in the key of a task
+// with observed inputs.
+func (x *Execution) knownFiles(finds bool) (known, named map[string]bool) {
+	known, named = make(map[string]bool, len(x.Ev.Entries)), make(map[string]bool)
+	add := func(list []tree.Entry, keeps func(p string) bool) {
 		for i := range list {
-			known[list[i].Path] = true
+			if p := list[i].Path; !finds || keeps(p) {
+				known[p] = true
+			} else {
+				named[p] = true
+			}
 		}
 	}
-	add(x.Ev.Entries)
-	add(x.Ev.Lock)
-	add(x.Ev.Targets)
+	never := func(string) bool { return false }
+	add(x.Ev.Entries, func(p string) bool { return x.Files.Keeps(x.Ev.Task, p) })
+	add(x.Ev.Lock, func(string) bool { return true })
+	add(x.Ev.Targets, never)
 	x.Ev.EachSources(make(key.Seen), func(s key.DishSources) {
-		add(s.Files)
-		add(s.Targets)
+		add(s.Files, func(p string) bool { return x.Files.KeepsOf(s.Dish, p) })
+		add(s.Targets, never)
 	})
 	for _, u := range x.Upstream {
 		for i := range u.Outputs {
 			known[u.Outputs[i].Path] = true
 		}
 	}
-	return known
+	return known, named
 }
 
 // discoverer finds the discovered inputs of an execution.
 type discoverer struct {
 	*Execution
 	known map[string]bool // the files whose content is in the key
+	named map[string]bool // further files whose names are
 	homes []string        // see homesOf
 	made  *tree.Set       // its outputs, and what it leaves
 }
 
 func (x *Execution) newDiscoverer() *discoverer {
 	made, _ := key.MadeSet(x.Ev.Task) // an invalid glob was refused before anything ran
-	return &discoverer{Execution: x, known: x.knownFiles(), homes: x.homesOf(x.Ev.Task), made: made}
+	known, named := x.knownFiles(x.finds())
+	return &discoverer{Execution: x, known: known, named: named, homes: x.homesOf(x.Ev.Task), made: made}
 }
 
 // file adds a file that the command used, unless the key holds it in another way.
 func (x *discoverer) file(f *action.UsedFile) {
 	p, inside := strings.CutPrefix(f.Path, strings.TrimSuffix(x.Root, "/")+"/")
+	if inside && x.named[p] && !x.known[p] {
+		x.Discovered = append(x.Discovered, key.Discovered{Path: p, Use: key.UseContent}) // whatever it did with it: its key has no content
+		return
+	}
 	use := useOf(f)
 	maker, derived := x.Files.Maker(p)
 	if use == key.UsePresence && !f.Absent && (maker == nil || x.Tree.MayTrack(p)) && x.isFile(p) {
@@ -150,7 +199,7 @@ func (x *discoverer) file(f *action.UsedFile) {
 		derived = derived || below
 	}
 	switch {
-	case derived && !x.Tree.MayTrack(p):
+	case derived && !x.Tree.MayTrack(p) && !(x.named != nil && x.finds() && x.isElsewhere(p)):
 		return // an install or a tool has made it
 	case maker == nil || x.Tree.MayTrack(p) || maker == x.Ev.Task:
 	case use == key.UseContent && !f.Absent:
@@ -182,10 +231,18 @@ func (x *discoverer) keep() {
 	for _, d := range x.Ev.Discovered {
 		maker, derived := x.Files.Maker(d.Path)
 		made := (maker != nil || derived) && !x.Tree.MayTrack(d.Path)
-		if !x.known[d.Path] && !changed[d.Path] && !made && !x.isOwn(d.Path) && len(x.Discovered) < key.MaxDiscovered {
+		if x.named[d.Path] || !x.known[d.Path] && !changed[d.Path] && !made && !x.isOwn(d.Path) && len(x.Discovered) < key.MaxDiscovered {
 			x.Discovered = append(x.Discovered, d)
 		}
 	}
+}
+
+// isElsewhere reports whether p is in another dish, and no package that an install has made. The tools of that dish may
+// have made it of its sources, whose content is not in the key of a task with observed inputs.
+func (x *discoverer) isElsewhere(p string) bool {
+	owner := x.Plan.Workspace.Owner(p)
+	return owner != nil && owner.Path != x.Ev.Task.Dish.Path &&
+		!slices.ContainsFunc(strings.Split(p, "/"), func(name string) bool { return name == "node_modules" || name == ".venv" })
 }
 
 func (x *discoverer) isFile(p string) bool {

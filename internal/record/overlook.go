@@ -11,8 +11,25 @@ import (
 )
 
 // Overlook returns what an observer does not note: what the programs of adapters.Finder look at of members of the
-// workspace that the task does not use. It is nil where the adapter has no such programs.
+// workspace that the task does not use. It is nil where the adapter has no such programs. Nothing that is in the key only
+// by its name is overlooked, and nothing that git looks at where there is such a file.
 func (x *Execution) Overlook() *action.Overlook {
+	o := x.overlookMembers()
+	if !x.Ev.Task.FindsInputs() {
+		return o
+	}
+	if o == nil {
+		return &action.Overlook{SeesGit: true}
+	}
+	_, named := x.knownFiles(true)
+	return &action.Overlook{SeesGit: true, Runs: o.Runs, At: func(dir string, f action.UsedFile, isDir bool) bool {
+		p, inside := x.inside(f.Path)
+		return !(inside && named[p]) && o.At(dir, f, isDir)
+	}}
+}
+
+// overlookMembers is Overlook for a task whose declared inputs are in its key.
+func (x *Execution) overlookMembers() *action.Overlook {
 	d := x.Ev.Task.Dish
 	if d.Adapter == nil || d.Adapter.Manifest().Finder == nil {
 		return nil

@@ -22,7 +22,8 @@ type Reach struct {
 // Reach returns what the command may use. It is for the goroutine of the Evaluator; Prepare need not have been called.
 func (x *Execution) Reach() (*Reach, error) {
 	t := x.Ev.Task
-	r := &Reach{Root: x.Root, Usable: x.Files.Usable(t), Files: x.knownFiles()}
+	files, _ := x.knownFiles(false) // all that the task declares
+	r := &Reach{Root: x.Root, Usable: x.Files.Usable(t), Files: files}
 	var err error
 	if r.Changes, err = tree.CompileSet(t.Dish.Path, r.Change); err != nil {
 		return nil, err

@@ -76,6 +76,8 @@ type Execution struct {
 	// Discovered are the discovered inputs; Complete says that no more than these were used.
 	Discovered []key.Discovered
 	Complete   bool
+	// Unseen is the reason why an execution of a task with observed inputs was not observed as a whole, "" for none.
+	Unseen string
 	// Reads are the places of tasks whose outputs were read, see key.LastRun.
 	Reads []string
 
@@ -239,9 +241,9 @@ func (x *Execution) Declared() *tree.Set { return x.set }
 
 // KeyHolds reports whether the key of the execution is also the key of the result. It is not if the task left files
 // among its outputs unchanged, or strays, that the last run did not find: such files are inputs that the key does not
-// include yet. Nor does it if other inputs were discovered.
+// include yet. Nor does it if other inputs were discovered, or if the task has observed inputs and was not observed.
 func (x *Execution) KeyHolds() bool {
-	return slices.Equal(x.AllFound(), x.Last.Found) && slices.Equal(x.Discovered, x.Ev.Discovered)
+	return slices.Equal(x.AllFound(), x.Last.Found) && x.Ev.FindsInputs == x.Files.FindsInputs(x.Ev.Task) && slices.Equal(x.Discovered, x.Ev.Discovered)
 }
 
 // hostName returns the name of the host, "" if the system has none.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/key"
 )
 
@@ -21,6 +22,11 @@ type Why struct {
 	Ingredients []whyIngredient `json:"ingredients"`
 	Inputs      []whyInput      `json:"inputs"`
 	Discovered  []whyInput      `json:"discovered,omitempty"` // see docs/observe.md
+	// Observed says that of the content of the inputs only that of Discovered counts, and Unread are the inputs that the
+	// task did not read. WholeInputs is the reason why all of it counts although it is to be observed.
+	Observed    bool     `json:"observed_inputs,omitempty"`
+	Unread      []string `json:"unread,omitempty"`
+	WholeInputs string   `json:"whole_inputs,omitempty"`
 	// WholeLock is the reason why the key includes the whole lockfile and not only the part of the dish.
 	WholeLock string `json:"whole_lockfile,omitempty"`
 	// Remote says whether a worker of remote.exec can execute the task; only with --remote.
@@ -96,8 +102,15 @@ func NewWhy(ev *key.Evaluation, x key.Explanation) Why {
 	for _, in := range x.Ingredients {
 		doc.Ingredients = append(doc.Ingredients, whyIngredient{Kind: kindName(in.Kind), Name: in.Name, Value: in.Value})
 	}
+	if doc.Observed, doc.WholeInputs = x.FindsInputs, x.WhyDeclared; ev != nil {
+		doc.Unread = ev.Unread()
+	}
 	for _, f := range x.Inputs {
-		doc.Inputs = append(doc.Inputs, whyInput{Path: f.Path, Digest: f.Sum.String(), Exec: f.Exec, Target: f.Target})
+		row := whyInput{Path: f.Path, Digest: f.Sum.String(), Exec: f.Exec, Target: f.Target}
+		if x.FindsInputs && f.Sum == (cache.Digest{}) {
+			row.Digest = "" // only its name counts
+		}
+		doc.Inputs = append(doc.Inputs, row)
 	}
 	for _, f := range x.Discovered {
 		doc.Discovered = append(doc.Discovered, whyInput{Path: f.Path, Digest: f.Sum.String(), Exec: f.Exec, Target: f.Target, Missing: f.IsMissing()})
@@ -139,6 +152,12 @@ func WriteWhy(w io.Writer, style Style, doc Why, all bool) {
 	if doc.WholeLock != "" {
 		fmt.Fprintf(w, "lockfile all of it counts: %s\n", PrintableLine(doc.WholeLock))
 	}
+	if doc.WholeInputs != "" {
+		fmt.Fprintf(w, "inputs   all of their content counts: %s\n", PrintableLine(doc.WholeInputs))
+	}
+	if n := len(doc.Unread); n > 0 {
+		fmt.Fprintf(w, "inputs   it did not read %s\n", PrintableLine(diagnostics.Few(doc.Unread)))
+	}
 	if doc.Remote != nil {
 		fmt.Fprintf(w, "remote   %s\n", PrintableLine(doc.Remote.line()))
 	}
@@ -166,9 +185,17 @@ func WriteWhy(w io.Writer, style Style, doc Why, all bool) {
 	}
 	discovered := ""
 	if n := len(doc.Discovered); n > 0 {
-		discovered = fmt.Sprintf(", %d discovered", n)
+		discovered = fmt.Sprintf(", %d %s", n, doc.usedAs())
 	}
 	fmt.Fprintf(w, "%d ingredients, %d input files%s; --all prints them\n", len(doc.Ingredients), len(doc.Inputs), discovered)
+}
+
+// usedAs returns the word for what Discovered holds.
+func (doc *Why) usedAs() string {
+	if doc.Observed {
+		return "read"
+	}
+	return "discovered"
 }
 
 func statusText(doc Why) string {
@@ -196,7 +223,11 @@ func writeIngredients(w io.Writer, doc Why) {
 	}
 	writeInputs(w, "inputs", doc.Inputs)
 	if len(doc.Discovered) > 0 {
-		writeInputs(w, "discovered inputs", doc.Discovered)
+		title := "discovered inputs"
+		if doc.Observed {
+			title = "files read"
+		}
+		writeInputs(w, title, doc.Discovered)
 	}
 }
 

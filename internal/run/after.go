@@ -47,7 +47,7 @@ func (e *engine) built(ctx context.Context, x *execution) {
 		own, warned := e.undeclared(x, e.keys.History().Of(t))
 		e.keys.History().Keep(t, &key.LastRun{
 			Key: x.ev.Key, Unstored: true, Duration: x.result.Duration, Outputs: x.kept.Own(), Found: x.kept.AllFound(),
-			Discovered: x.kept.Discovered, Observed: x.observed(), Basis: x.ev.Basis(), Unobservable: x.unobservable, Reads: x.kept.Reads,
+			Discovered: x.kept.Discovered, Observed: x.observed(), Basis: x.ev.Basis(), Unobservable: x.unobservable, Unseen: x.kept.Unseen, Reads: x.kept.Reads,
 			ByProducts: slices.Concat(e.files.ByProducts(x.ev, x.sources), x.kept.Rewritten),
 			Undeclared: own, Warned: warned,
 		})

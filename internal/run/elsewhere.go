@@ -67,6 +67,7 @@ func (e *Elsewhere) Unfit(t *plan.Task, inherit bool) string {
 		{t.SideEffects, "it has side effects"},
 		{t.Network, "it uses the network"},
 		{t.Fetches, "it fetches packages while it runs"},
+		{t.FindsInputs(), `it is observed: inputs = "observed"`},
 		{t.Incremental, "it is incremental: it continues with the outputs of its last run"},
 		{len(t.Rewrites) > 0, "it writes its inputs: rewrites"},
 		{len(t.HostInputs) > 0, "it reads files outside of the workspace: host_inputs"},

@@ -112,12 +112,20 @@ func (e *Env) report(ev Event) {
 	}
 }
 
+// unobserved returns the reason why no task can be observed, "" if tasks can.
+func (e *Env) unobserved() string {
+	if e.Observer == nil {
+		return "this system observes no tasks"
+	}
+	return ""
+}
+
 // Evaluator returns the evaluator of a plan. view may be nil, see key.Options.
 func (e *Env) Evaluator(p *plan.Plan, force bool, view key.View) (*key.Evaluator, error) {
 	history := e.History
 	e.History = nil
 	return key.New(key.Options{
 		History: history, Root: e.Root, Tree: e.Tree, Store: e.Store, State: e.State, Toolchains: e.Toolchains, Environ: e.Environ, Inherit: e.Inherit,
-		Force: force, Program: e.Program, Warn: e.Warn, Lacks: e.commands().Lacks, View: view, ImageOf: e.Containers.ImageOf,
+		Force: force, Program: e.Program, Unobserved: e.unobserved(), Warn: e.Warn, Lacks: e.commands().Lacks, View: view, ImageOf: e.Containers.ImageOf,
 	}, p)
 }

@@ -107,11 +107,12 @@ func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string)
 // newExecution returns the execution of the task of ev. unsure is the reason why its result is unreliable, "" for none.
 func (e *engine) newExecution(ev *key.Evaluation, unsure string) *execution {
 	t := ev.Task
+	last := e.keys.History().Of(t)
 	return &execution{
 		env: e.env, opts: e.opts, ev: ev, restorer: e.restorer, outDir: e.outDir, sources: e.files.Sources(t), result: &Result{Task: t, Key: ev.Key},
-		stamp: e.stampOf(ev), observe: e.observes(ev),
+		stamp: e.stampOf(ev), observe: e.observes(ev), unobservable: isUnobservable(ev, last),
 		kept: &record.Execution{
-			Recorder: e.recorder, Ev: ev, Last: e.keys.History().Of(t), Others: e.others(t), Before: e.before(t), Unsure: unsure,
+			Recorder: e.recorder, Ev: ev, Last: last, Others: e.others(t), Before: e.before(t), Unsure: unsure,
 			Upstream: e.upstream(t), Linked: e.files.Linked(t), LeftByOthers: e.files.LeftByOthers(t), Later: usesOut(t), Files: e.files,
 		},
 	}

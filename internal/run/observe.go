@@ -18,7 +18,7 @@ const (
 // discovered inputs, and a tool is no process.
 func (e *engine) observes(ev *key.Evaluation) bool {
 	t, last := ev.Task, e.keys.History().Of(ev.Task)
-	if t.Tool != nil || t.Container != nil || t.Persistent || t.Uncached != "" || !ev.Known || last.Unobservable || e.env.Observer == nil {
+	if t.Tool != nil || t.Container != nil || t.Persistent || t.Uncached != "" || !ev.Known || isUnobservable(ev, last) || e.env.Observer == nil {
 		return false
 	}
 	switch e.observeMode(t) {
@@ -30,9 +30,14 @@ func (e *engine) observes(ev *key.Evaluation) bool {
 	return false
 }
 
+// isUnobservable reports whether the command of ev's task is known to fail when it is observed.
+func isUnobservable(ev *key.Evaluation, last *key.LastRun) bool {
+	return last.Unobservable && last.Basis == ev.Basis()
+}
+
 // observeMode returns which executions of a task are observed, as far as the workspace says it.
 func (e *engine) observeMode(t *plan.Task) dish.Observe {
-	if t.FindsOutputs() {
+	if t.FindsOutputs() || t.FindsInputs() {
 		return dish.ObserveAlways
 	}
 	return cmp.Or(t.Observe, e.opts.Observe, dish.ObserveNever)

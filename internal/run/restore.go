@@ -111,7 +111,7 @@ func (e *engine) keepRestored(ev *key.Evaluation, last *key.LastRun, want []cach
 		Key: ev.Key, Duration: max(last.Duration, ev.Record.Duration),
 		Outputs: record.Paths(want), ByProducts: last.ByProducts, Found: foundBeside(last.Found, want),
 		Undeclared: last.Undeclared, Warned: last.Warned, Ran: last.Ran, At: last.At, Sources: last.Sources,
-		Discovered: ev.Discovered, Observed: last.Observed, Basis: last.Basis, Unobservable: last.Unobservable, Reads: last.Reads,
+		Discovered: ev.Discovered, Observed: last.Observed, Basis: last.Basis, Unobservable: last.Unobservable, Unseen: last.Unseen, Reads: last.Reads,
 	})
 }
 
