@@ -113,6 +113,17 @@ func (f Files) Differ(ev *Evaluation) (dish string) {
 	return dish
 }
 
+// SourcesChanged returns the first linked dish whose sources have other content in the key of now than in that of then, of
+// the same task; "" for none.
+func SourcesChanged(then, now *Evaluation) (dish string) {
+	for i, s := range now.sources {
+		if i >= len(then.sources) || then.sources[i].digest != s.digest {
+			return s.circle.Dishes[0].Path
+		}
+	}
+	return ""
+}
+
 // Outside returns the paths outside of the dish that the inputs of a task may name: the literal
 // prefixes of globs that are anchored at the workspace, and the targets of links.
 func (f Files) Outside(ev *Evaluation) []string {

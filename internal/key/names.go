@@ -3,6 +3,7 @@ package key
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -56,10 +57,11 @@ func (f Files) readByInstall(t *plan.Task) string {
 }
 
 // Keeps reports whether the content of p, an input of t, is in the key of t also if its inputs are observed: it decides
-// about an install, it is an output of t, or the tool of the dish may miss a change.
+// about an install, it is an output of t, bento itself reads it for t, or the tool of the dish may miss a change.
 func (f Files) Keeps(t *plan.Task, p string) bool {
 	globs, err := f.e.globs(t)
-	return err != nil || f.KeepsOf(t.Dish, p) || globs.Makes(p) || slices.Contains(f.e.history.Of(t).Found, p)
+	isEnv := func(file dish.EnvFile) bool { return path.Join(t.Dish.Path, file.Path) == p }
+	return err != nil || f.KeepsOf(t.Dish, p) || slices.ContainsFunc(t.EnvFiles, isEnv) || globs.Makes(p) || slices.Contains(f.e.history.Of(t).Found, p)
 }
 
 // KeepsOf is Keeps for a source of a linked dish.

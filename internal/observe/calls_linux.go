@@ -39,6 +39,10 @@ const (
 	symlinks = 's' // so does this; paths through a link lead elsewhere afterwards
 	leaves   = 'l' // the process sees other files afterwards
 	clones   = '3' // clone3(2)
+	handles  = 'h' // it opens a file without its path
+	binds    = 'b'
+	listens  = 'n'
+	connects = 'c'
 )
 
 // condition stops a call only if a flag among its arguments is set, or unset.
@@ -93,4 +97,9 @@ var table = withLegacy(map[uint32]call{
 	unix.SYS_SETNS:      {special: leaves},
 	unix.SYS_CLONE:      {special: leaves},
 	unix.SYS_CLONE3:     {special: clones},
+
+	unix.SYS_OPEN_BY_HANDLE_AT: {special: handles},
+	unix.SYS_BIND:              {special: binds},
+	unix.SYS_LISTEN:            {special: listens},
+	unix.SYS_CONNECT:           {special: connects},
 })

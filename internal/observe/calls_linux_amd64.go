@@ -38,4 +38,6 @@ func withLegacy(calls map[uint32]call) map[uint32]call {
 	return calls
 }
 
+func makesNode(nr int32) bool { return nr == unix.SYS_MKNOD || nr == unix.SYS_MKNODAT }
+
 func makesDir(nr int32) bool { return nr == unix.SYS_MKDIR || nr == unix.SYS_MKDIRAT }

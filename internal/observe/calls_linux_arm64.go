@@ -12,4 +12,6 @@ var foreignCalls = []uint32{5, 11, 322, 437}
 
 func withLegacy(calls map[uint32]call) map[uint32]call { return calls }
 
+func makesNode(nr int32) bool { return nr == unix.SYS_MKNODAT }
+
 func makesDir(nr int32) bool { return nr == unix.SYS_MKDIRAT }

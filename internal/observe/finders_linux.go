@@ -25,8 +25,8 @@ func newFinders(o *action.Overlook) finders {
 	if o == nil {
 		return finders{}
 	}
-	fs := finders{dirs: make(map[uint32]string), seesGit: o != nil && o.SeesGit}
-	if o != nil && o.Runs != nil {
+	fs := finders{dirs: make(map[uint32]string), seesGit: o.SeesGit}
+	if o.Runs != nil {
 		fs.overlook = o
 	}
 	return fs

@@ -54,6 +54,8 @@ type listener struct {
 	limits  *action.Limits // nil for none
 	gits    bool           // git was executed: see looksAtAll
 	finders finders
+	sockets sockets
+	pipes   map[string]bool // named pipes that the command has made
 	seen    map[string]bool // uses of paths as the calls named them: most calls repeat an earlier one
 	key     []byte
 	buf     []byte
@@ -61,7 +63,7 @@ type listener struct {
 
 // newListener returns a listener of the filter fd, which denies calls beyond limits. It notes nothing before listen.
 func newListener(fd int, root string, limits *action.Limits) *listener {
-	return &listener{fd: fd, notes: newNotes(root), paths: newPaths(), limits: limits, seen: make(map[string]bool), buf: make([]byte, maxPath)}
+	return &listener{fd: fd, notes: newNotes(root), paths: newPaths(), limits: limits, sockets: newSockets(), pipes: make(map[string]bool), seen: make(map[string]bool), buf: make([]byte, maxPath)}
 }
 
 // listen notes the calls until the last process has ended.
@@ -141,8 +143,20 @@ func (l *listener) note(n *notification) (denied bool) {
 	case c.special == leaves:
 		l.notes.unseen["a program changed its root directory or its mounts"] = true
 		return false
+	case c.special == handles:
+		l.notes.unseen["a program opens files without their paths"] = true
+		return false
 	case c.special == clones:
 		l.noteClone(n)
+		return false
+	case c.special == binds:
+		l.noteBind(n)
+		return false
+	case c.special == listens:
+		l.noteListen(n)
+		return false
+	case c.special == connects:
+		l.noteConnect(n)
 		return false
 	case n.nr == unix.SYS_RENAMEAT2 && n.args[4]&unix.RENAME_EXCHANGE != 0:
 		l.notes.unseen["a program exchanges two files by one call"] = true // both are read, written and still there
@@ -166,6 +180,9 @@ func (l *listener) note(n *notification) (denied bool) {
 		found[i] = l.operand(n, o, u)
 		if found[i].denied {
 			return true
+		}
+		if makesNode(n.nr) {
+			l.pipes[found[i].path] = true
 		}
 		if found[i].absent && u.Use&action.Remove != 0 {
 			return false // the call fails
@@ -293,6 +310,9 @@ func (l *listener) denies(f found, u usage) bool {
 
 // add notes a use of what was found.
 func (l *listener) add(f found, use action.Use) {
+	if f.mode&fs.ModeNamedPipe != 0 && use&(action.Read|action.Write) != 0 && !l.pipes[f.path] {
+		l.notes.unseen["a program uses "+f.path+", a named pipe that the task did not make"] = true
+	}
 	switch {
 	case f.path == "":
 	case !within(l.notes.root, f.path):

@@ -28,6 +28,12 @@ func become(kind string, args []string) {
 	case "static":
 		static(args)
 		os.Exit(0)
+	case "serve":
+		serve(args)
+		os.Exit(0)
+	case "dial":
+		dial(args)
+		os.Exit(0)
 	case "nobody": // executes args as a user without rights
 		fmt.Fprintln(os.Stderr, asNobody(args))
 		os.Exit(126)

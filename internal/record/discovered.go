@@ -51,7 +51,24 @@ func whyUnseen(used *action.Used) string {
 	case len(used.Unseen) > 0:
 		return used.Unseen[0]
 	}
+	for _, f := range used.Files {
+		if f.Use&action.Read != 0 && !f.Absent && ofGit(f.Path) {
+			return gitReads
+		}
+	}
+	if slices.ContainsFunc(used.Outside, ofGit) {
+		return gitReads
+	}
 	return ""
+}
+
+// gitReads is whyUnseen for a task that may have used content of files out of the repository.
+const gitReads = "it reads the repository of git, which has all of them"
+
+// ofGit reports whether a file holds what git has recorded: all in .git but settings.
+func ofGit(p string) bool {
+	_, in, is := strings.Cut(p, "/.git/")
+	return is && in != "config" && !strings.HasPrefix(in, "info/") || path.Base(p) == ".git"
 }
 
 // finds reports whether the result has conditions in place of the content of the task's inputs.
@@ -171,7 +188,9 @@ func (x *Execution) newDiscoverer() *discoverer {
 func (x *discoverer) file(f *action.UsedFile) {
 	p, inside := strings.CutPrefix(f.Path, strings.TrimSuffix(x.Root, "/")+"/")
 	if inside && x.named[p] && !x.known[p] {
-		x.Discovered = append(x.Discovered, key.Discovered{Path: p, Use: key.UseContent}) // whatever it did with it: its key has no content
+		if f.Use&(action.Write|action.Remove) != 0 || x.isInput(p) || !x.writtenSince(p) { // the other inputs are checked later
+			x.Discovered = append(x.Discovered, key.Discovered{Path: p, Use: key.UseContent}) // whatever it did with it: its key has no content
+		}
 		return
 	}
 	use := useOf(f)
@@ -199,7 +218,7 @@ func (x *discoverer) file(f *action.UsedFile) {
 		derived = derived || below
 	}
 	switch {
-	case derived && !x.Tree.MayTrack(p) && !(x.named != nil && x.finds() && x.isElsewhere(p)):
+	case derived && !x.Tree.MayTrack(p) && !x.isMadeOfInputs(p):
 		return // an install or a tool has made it
 	case maker == nil || x.Tree.MayTrack(p) || maker == x.Ev.Task:
 	case use == key.UseContent && !f.Absent:
@@ -230,19 +249,23 @@ func (x *discoverer) keep() {
 	}
 	for _, d := range x.Ev.Discovered {
 		maker, derived := x.Files.Maker(d.Path)
-		made := (maker != nil || derived) && !x.Tree.MayTrack(d.Path)
+		made := (maker != nil || derived && !x.isMadeOfInputs(d.Path)) && !x.Tree.MayTrack(d.Path)
 		if x.named[d.Path] || !x.known[d.Path] && !changed[d.Path] && !made && !x.isOwn(d.Path) && len(x.Discovered) < key.MaxDiscovered {
 			x.Discovered = append(x.Discovered, d)
 		}
 	}
 }
 
-// isElsewhere reports whether p is in another dish, and no package that an install has made. The tools of that dish may
-// have made it of its sources, whose content is not in the key of a task with observed inputs.
-func (x *discoverer) isElsewhere(p string) bool {
-	owner := x.Plan.Workspace.Owner(p)
-	return owner != nil && owner.Path != x.Ev.Task.Dish.Path &&
-		!slices.ContainsFunc(strings.Split(p, "/"), func(name string) bool { return name == "node_modules" || name == ".venv" })
+// isMadeOfInputs reports whether a tool may have made p of inputs that the key of the task has only by name, such as a
+// program in Cargo's target. Packages are in the key by their lockfile.
+func (x *discoverer) isMadeOfInputs(p string) bool {
+	return x.finds() && !slices.ContainsFunc(strings.Split(p, "/"), func(name string) bool { return name == "vendor" || isCache(name) })
+}
+
+// isInput reports whether p is among the inputs of the task itself.
+func (x *discoverer) isInput(p string) bool {
+	_, is := slices.BinarySearchFunc(x.Ev.Entries, p, func(e tree.Entry, p string) int { return strings.Compare(e.Path, p) })
+	return is
 }
 
 func (x *discoverer) isFile(p string) bool {

@@ -87,6 +87,10 @@ func (e *engine) storeResult(ctx context.Context, x *execution) {
 		if !ev.Known {
 			return
 		}
+		if dish := key.SourcesChanged(x.ev, ev); dish != "" {
+			e.node(t).unsure = fmt.Sprintf("%s was made while the sources of %q changed", t.ID(), dish)
+			return
+		}
 	}
 	store := func() { e.add(ctx, x, ev) }
 	if !e.postpone(t, store) {

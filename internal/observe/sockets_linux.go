@@ -1,0 +1,172 @@
+//go:build amd64 || arm64
+
+package observe
+
+import (
+	"bytes"
+	"encoding/binary"
+	"net"
+	"net/netip"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A server that a command did not start may use files for it, and no call of the command shows that. So the connections
+// to such servers are noted.
+
+// sockets are the servers of one command.
+type sockets struct {
+	inodes map[string]bool // of the sockets that listen, as /proc has them
+	paths  map[string]bool // of unix sockets; abstract ones begin with "@"
+}
+
+func newSockets() sockets {
+	return sockets{inodes: make(map[string]bool), paths: make(map[string]bool)}
+}
+
+// maxAddress is the size of the largest address in bytes, struct sockaddr_storage.
+const maxAddress = 128
+
+// services are directories with sockets of services that answer any program about names, users and the like, and use
+// no other files for it.
+var services = []string{"/run/nscd", "/var/run/nscd", "/run/systemd", "/var/lib/sss/pipes"}
+
+// dnsPort is the port at which programs ask for the addresses of names.
+const dnsPort = 53
+
+// noteListen notes that the command is the server of a socket.
+func (l *listener) noteListen(n *notification) {
+	if at, err := os.Readlink("/proc/" + strconv.FormatUint(uint64(n.pid), 10) + "/fd/" + strconv.Itoa(int(int32(n.args[0])))); err == nil {
+		l.sockets.inodes[strings.TrimSuffix(strings.TrimPrefix(at, "socket:["), "]")] = true
+	}
+}
+
+// noteBind notes the path of a unix socket of the command.
+func (l *listener) noteBind(n *notification) {
+	if at, _ := l.unixAddress(n, l.address(n)); at != "" {
+		l.sockets.paths[at] = true
+	}
+}
+
+// noteConnect notes a connection to a server that the command did not start.
+func (l *listener) noteConnect(n *notification) {
+	a := l.address(n)
+	if len(a) < 2 {
+		return
+	}
+	at := ""
+	switch family := binary.NativeEndian.Uint16(a); {
+	case family == unix.AF_UNIX:
+		var is bool
+		if at, is = l.unixAddress(n, a); !is || l.sockets.paths[at] {
+			return
+		}
+	case family == unix.AF_INET && len(a) >= 8:
+		at = l.server(n.pid, netip.AddrFrom4([4]byte(a[4:8])), binary.BigEndian.Uint16(a[2:]))
+	case family == unix.AF_INET6 && len(a) >= 24:
+		at = l.server(n.pid, netip.AddrFrom16([16]byte(a[8:24])).Unmap(), binary.BigEndian.Uint16(a[2:]))
+	case family == unix.AF_VSOCK:
+		at = "the host of this machine"
+	}
+	if at != "" {
+		l.notes.unseen["a program connects to "+at+", a server that the task did not start"] = true
+	}
+}
+
+// address returns the address among the arguments of bind(2) and connect(2), empty if it cannot be read.
+func (l *listener) address(n *notification) []byte {
+	a := make([]byte, min(n.args[2], maxAddress))
+	if len(a) == 0 {
+		return nil
+	}
+	return a[:l.memory(n.pid, n.args[1], a)]
+}
+
+// unixAddress returns the path of the unix socket with an address, "" if it has none or belongs to the system. is reports
+// whether something is there.
+func (l *listener) unixAddress(n *notification, a []byte) (at string, is bool) {
+	if len(a) < 3 || binary.NativeEndian.Uint16(a) != unix.AF_UNIX {
+		return "", false
+	}
+	name := a[2:]
+	if name[0] == 0 {
+		return "@" + string(name[1:]), true
+	}
+	if end := bytes.IndexByte(name, 0); end >= 0 {
+		name = name[:end]
+	}
+	dir := ""
+	if name[0] != '/' {
+		if dir = l.dir(n, cwd); dir == "" {
+			return "", false
+		}
+	}
+	f := l.paths.find(dir, string(name), false, func(string) {})
+	for _, s := range services {
+		if within(s, f.path) {
+			return "", false
+		}
+	}
+	return f.path, f.path != "" && !f.absent
+}
+
+// server returns the address of a server that the command did not start, "" if there is none, if it answers any program,
+// or if it is far away: then it has no files of this machine.
+func (l *listener) server(pid uint32, ip netip.Addr, port uint16) string {
+	local := isLocal(ip)
+	switch {
+	case port == 0, port == dnsPort, ip.IsMulticast(), !local && !ip.IsPrivate() && !ip.IsLinkLocalUnicast():
+		return ""
+	case local && !l.foreign(pid, port):
+		return ""
+	}
+	return netip.AddrPortFrom(ip, port).String()
+}
+
+// isLocal reports whether an address is one of this machine.
+func isLocal(ip netip.Addr) bool {
+	if ip.IsLoopback() || ip.IsUnspecified() {
+		return true
+	}
+	list, err := net.InterfaceAddrs()
+	for _, a := range list {
+		if p, perr := netip.ParsePrefix(a.String()); perr == nil && p.Addr().Unmap() == ip {
+			return true
+		}
+	}
+	return err != nil
+}
+
+// foreign reports whether another server than one of the command listens at a port of the machine.
+func (l *listener) foreign(pid uint32, port uint16) bool {
+	read := false
+	for _, table := range [...]string{"tcp", "tcp6"} {
+		text, err := os.ReadFile(path.Join("/proc", strconv.FormatUint(uint64(pid), 10), "net", table))
+		if err != nil {
+			continue // without IPv6, for example
+		}
+		read = true
+		for line := range strings.Lines(string(text)) {
+			if inode, ok := listening(line, port); ok && !l.sockets.inodes[inode] {
+				return true
+			}
+		}
+	}
+	return !read
+}
+
+// listening returns the inode of the socket in a line of /proc/net/tcp, if it listens at a port (proc_pid_net(5)).
+func listening(line string, port uint16) (inode string, ok bool) {
+	const local, state, number = 1, 3, 9
+	fields := strings.Fields(line)
+	if len(fields) <= number || fields[state] != "0A" {
+		return "", false
+	}
+	_, hex, _ := strings.Cut(fields[local], ":")
+	is, err := strconv.ParseUint(hex, 16, 16)
+	return fields[number], err == nil && uint16(is) == port
+}
