@@ -89,11 +89,12 @@ func TestAdaptersAskByTheTable(t *testing.T) {
 // waiting is, by file, the reason why os.Open and os.ReadFile may be used there. Elsewhere they must
 // not: they would wait for ever for the writer of a named pipe, and read a device to its end.
 var waiting = map[string]string{
-	"cmd/bento/workers.go":            "of /proc",
-	"cmd/bento/memory_linux.go":       "of /proc and the control groups",
-	"internal/owner/groups.go":        "of /etc",
-	"internal/sandbox/group_linux.go": "of /proc and the control groups",
-	"adapters/golang/modcopy.go":      "after a look at its kind, in an install",
+	"cmd/bento/workers.go":              "of /proc",
+	"cmd/bento/memory_linux.go":         "of /proc and the control groups",
+	"internal/owner/groups.go":          "of /etc",
+	"internal/sandbox/group_linux.go":   "of /proc and the control groups",
+	"internal/observe/sockets_linux.go": "of /proc",
+	"adapters/golang/modcopy.go":        "after a look at its kind, in an install",
 }
 
 // TestFilesAreOpenedWithoutWaiting checks that the program opens files with O_NONBLOCK, or by a

@@ -72,7 +72,7 @@ func (w *world) write(t rapid.TB, path, content string) {
 }
 
 // keys evaluates all tasks from scratch, with a new state.
-func (w *world) keys(t *rapid.T, req plan.Request) map[string]cache.Key {
+func (w *world) keys(t rapid.TB, req plan.Request) map[string]cache.Key {
 	st := state.Open(w.root + ".state")
 	defer os.RemoveAll(w.root + ".state")
 	keys := make(map[string]cache.Key)
@@ -85,7 +85,7 @@ func (w *world) keys(t *rapid.T, req plan.Request) map[string]cache.Key {
 	return keys
 }
 
-func (w *world) evaluate(t *rapid.T, req plan.Request, st *state.Dir, store cache.Store) *Evaluator {
+func (w *world) evaluate(t rapid.TB, req plan.Request, st *state.Dir, store cache.Store) *Evaluator {
 	ctx := context.Background()
 	cfg, problems := config.Load(w.root, "")
 	files, err := tree.Walk(ctx, w.root, &tree.Options{State: st})

@@ -140,23 +140,8 @@ func (l *listener) note(n *notification) (denied bool) {
 	case n.arch != nativeArch || !ok:
 		l.notes.unseen["a program uses another interface of the kernel, such as a 32-bit one"] = true
 		return false
-	case c.special == leaves:
-		l.notes.unseen["a program changed its root directory or its mounts"] = true
-		return false
-	case c.special == handles:
-		l.notes.unseen["a program opens files without their paths"] = true
-		return false
-	case c.special == clones:
-		l.noteClone(n)
-		return false
-	case c.special == binds:
-		l.noteBind(n)
-		return false
-	case c.special == listens:
-		l.noteListen(n)
-		return false
-	case c.special == connects:
-		l.noteConnect(n)
+	case len(c.operands) == 0:
+		l.noteOther(n, c)
 		return false
 	case n.nr == unix.SYS_RENAMEAT2 && n.args[4]&unix.RENAME_EXCHANGE != 0:
 		l.notes.unseen["a program exchanges two files by one call"] = true // both are read, written and still there
@@ -198,6 +183,24 @@ func (l *listener) note(n *notification) (denied bool) {
 		return l.noteProgram(n, found[0], 0)
 	}
 	return false
+}
+
+// noteOther notes a call that names no file.
+func (l *listener) noteOther(n *notification, c call) {
+	switch c.special {
+	case leaves:
+		l.notes.unseen["a program changed its root directory or its mounts"] = true
+	case handles:
+		l.notes.unseen["a program opens files without their paths"] = true
+	case clones:
+		l.noteClone(n)
+	case binds:
+		l.noteBind(n)
+	case listens:
+		l.noteListen(n)
+	case connects:
+		l.noteConnect(n)
+	}
 }
 
 // usage says how a call uses a path.

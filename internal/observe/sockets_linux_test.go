@@ -55,7 +55,9 @@ func TestServers(t *testing.T) {
 	if err := unix.Mkfifo(filepath.Join(dir, "pipe"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	server := func(at string) string { return "a program connects to " + at + ", a server that the task did not start" }
+	server := func(at string) string {
+		return "a program connects to " + at + ", a server that the task did not start"
+	}
 	for name, c := range map[string]struct {
 		argv []string
 		want string
