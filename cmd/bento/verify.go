@@ -109,7 +109,7 @@ func (v *verification) document(findings []verify.Finding) report.Verify {
 	for id, seen := range v.rounds[0].seen {
 		outputs[id] = len(seen.Outputs)
 		if seen.Used != nil {
-			unseen[id] = seen.Used.Unseen
+			unseen[id] = slices.Concat(seen.Used.Unseen, seen.Used.Servers)
 		}
 	}
 	return report.NewVerify(v.tasks, outputs, unseen, findings, observe.Offered() == "")

@@ -38,6 +38,9 @@ type Used struct {
 	// Unseen are the reasons why more files of the workspace than Files may have been used, sorted; nil if
 	// Files is complete.
 	Unseen []string
+	// Servers are reasons, too: the servers that the command used and did not start, sorted. What they used for it is
+	// unknown.
+	Servers []string
 	// Denied are the files of the workspace that Limits denied, sorted by path; not all if they are very many.
 	Denied []UsedFile
 	// LacksRights says that a program of another owner did not get the rights of its owner, because it was
@@ -53,7 +56,7 @@ func (u *Used) After(before *Used) *Used {
 	}
 	both := &Used{Began: before.Began, Denied: u.Denied, LacksRights: u.LacksRights}
 	both.Outside = union(before.Outside, u.Outside)
-	both.Unseen = union(before.Unseen, u.Unseen)
+	both.Unseen, both.Servers = union(before.Unseen, u.Unseen), union(before.Servers, u.Servers)
 	later := make(map[string]UsedFile, len(u.Files))
 	for _, f := range u.Files {
 		later[f.Path] = f

@@ -314,7 +314,7 @@ func (l *listener) denies(f found, u usage) bool {
 // add notes a use of what was found.
 func (l *listener) add(f found, use action.Use) {
 	if f.mode&fs.ModeNamedPipe != 0 && use&(action.Read|action.Write) != 0 && !l.pipes[f.path] {
-		l.notes.unseen["a program uses "+f.path+", a named pipe that the task did not make"] = true
+		l.notes.servers["a program uses "+f.path+", a named pipe that the task did not make"] = true
 	}
 	switch {
 	case f.path == "":

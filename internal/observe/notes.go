@@ -17,6 +17,7 @@ type notes struct {
 	denied      map[string]*action.UsedFile
 	lacksRights bool
 	unseen      map[string]bool
+	servers     map[string]bool     // see action.Used
 	was         map[string]identity // what lay at a path before a call that may change it
 }
 
@@ -29,7 +30,7 @@ type identity struct {
 }
 
 func newNotes(root string) *notes {
-	return &notes{root: root, files: make(map[string]*action.UsedFile), outside: make(map[string]bool), denied: make(map[string]*action.UsedFile), unseen: make(map[string]bool), was: make(map[string]identity)}
+	return &notes{root: root, files: make(map[string]*action.UsedFile), outside: make(map[string]bool), denied: make(map[string]*action.UsedFile), unseen: make(map[string]bool), servers: make(map[string]bool), was: make(map[string]identity)}
 }
 
 // within reports whether path is root or in it.
@@ -111,7 +112,7 @@ func (n *notes) rename(from, to string, dir bool) {
 }
 
 func (n *notes) used() *action.Used {
-	u := &action.Used{Unseen: slices.Sorted(maps.Keys(n.unseen)), Outside: slices.Sorted(maps.Keys(n.outside)), LacksRights: n.lacksRights}
+	u := &action.Used{Unseen: slices.Sorted(maps.Keys(n.unseen)), Servers: slices.Sorted(maps.Keys(n.servers)), Outside: slices.Sorted(maps.Keys(n.outside)), LacksRights: n.lacksRights}
 	for _, f := range n.files {
 		u.Files = append(u.Files, *f)
 	}

@@ -73,7 +73,7 @@ func (l *listener) noteConnect(n *notification) {
 		at = "the host of this machine"
 	}
 	if at != "" {
-		l.notes.unseen["a program connects to "+at+", a server that the task did not start"] = true
+		l.notes.servers["a program connects to "+at+", a server that the task did not start"] = true
 	}
 }
 

@@ -50,6 +50,8 @@ func whyUnseen(used *action.Used) string {
 		return "it was executed without being observed"
 	case len(used.Unseen) > 0:
 		return used.Unseen[0]
+	case len(used.Servers) > 0:
+		return used.Servers[0]
 	}
 	for _, f := range used.Files {
 		if f.Use&action.Read != 0 && !f.Absent && ofGit(f.Path) {

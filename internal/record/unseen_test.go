@@ -17,6 +17,7 @@ func TestWhyUnseen(t *testing.T) {
 	}{
 		"not observed":            {nil, "it was executed without being observed"},
 		"not as a whole":          {&action.Used{Unseen: []string{"why"}}, "why"},
+		"a server":                {&action.Used{Servers: []string{"a server"}}, "a server"},
 		"a file":                  {read("/w/a", action.Read), ""},
 		"an object":               {read("/w/.git/objects/aa/bb", action.Read), gitReads},
 		"the last commit":         {read("/w/.git/HEAD", action.Read), gitReads},
