@@ -68,6 +68,7 @@ func TestStartFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o, m := options(c.run...)
+				o.Numbers.Wire.Send = time.Hour // a write that nobody reads would fail at the same moment
 				began := time.Now()
 				p, err := Start(t.Context(), o)
 				m.alive.Wait()
