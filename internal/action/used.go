@@ -33,8 +33,10 @@ type UsedFile struct {
 // Used lists what a command used, as an Executor has observed it.
 type Used struct {
 	Began   time.Time
-	Files   []UsedFile // in the workspace, sorted by path
-	Outside []string   // other files that were opened or executed, sorted; not all if they are very many
+	Calls   int           // how many calls were stopped to note what they use
+	CPU     time.Duration // of the command, as in proc.Result
+	Files   []UsedFile    // in the workspace, sorted by path
+	Outside []string      // other files that were opened or executed, sorted; not all if they are very many
 	// Unseen are the reasons why more files of the workspace than Files may have been used, sorted; nil if
 	// Files is complete.
 	Unseen []string
@@ -54,7 +56,7 @@ func (u *Used) After(before *Used) *Used {
 	if before == nil {
 		return u
 	}
-	both := &Used{Began: before.Began, Denied: u.Denied, LacksRights: u.LacksRights}
+	both := &Used{Began: before.Began, Calls: before.Calls + u.Calls, CPU: before.CPU + u.CPU, Denied: u.Denied, LacksRights: u.LacksRights}
 	both.Outside = union(before.Outside, u.Outside)
 	both.Unseen, both.Servers = union(before.Unseen, u.Unseen), union(before.Servers, u.Servers)
 	later := make(map[string]UsedFile, len(u.Files))

@@ -126,6 +126,7 @@ func (l *listener) next() {
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(l.fd), notifRecv, uintptr(unsafe.Pointer(&n))); errno != 0 {
 		return // the caller was killed
 	}
+	l.notes.calls++
 	a := answer{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 	if l.note(&n) {
 		a = answer{id: n.id, err: -int32(unix.EACCES)}

@@ -16,6 +16,7 @@ type notes struct {
 	outside     map[string]bool
 	denied      map[string]*action.UsedFile
 	lacksRights bool
+	calls       int
 	unseen      map[string]bool
 	servers     map[string]bool     // see action.Used
 	was         map[string]identity // what lay at a path before a call that may change it
@@ -112,7 +113,7 @@ func (n *notes) rename(from, to string, dir bool) {
 }
 
 func (n *notes) used() *action.Used {
-	u := &action.Used{Unseen: slices.Sorted(maps.Keys(n.unseen)), Servers: slices.Sorted(maps.Keys(n.servers)), Outside: slices.Sorted(maps.Keys(n.outside)), LacksRights: n.lacksRights}
+	u := &action.Used{Calls: n.calls, Unseen: slices.Sorted(maps.Keys(n.unseen)), Servers: slices.Sorted(maps.Keys(n.servers)), Outside: slices.Sorted(maps.Keys(n.outside)), LacksRights: n.lacksRights}
 	for _, f := range n.files {
 		u.Files = append(u.Files, *f)
 	}

@@ -50,7 +50,7 @@ func (x *Executor) Start(ctx context.Context, c *action.Command) (action.Executi
 		res, err := wait()
 		if c.Used != nil {
 			used := p.used()
-			used.Began = began
+			used.Began, used.CPU = began, res.CPU
 			c.Used(used)
 		}
 		return res, err

@@ -13,6 +13,7 @@ import (
 func (e *engine) executed(ctx context.Context, x *execution) {
 	t, r := x.ev.Task, x.result
 	e.keys.NoteWritten(context.WithoutCancel(ctx), key.Written{Executed: t}) // an interrupted one would miss changes of the inputs
+	e.observing.note(x.kept.Used)
 	e.tellSeen(x)
 	if r.Outcome == Failed {
 		e.tellDenied(x)

@@ -78,9 +78,10 @@ type engine struct {
 	installs        map[string]*scopeInstall
 	stale           map[string]bool // scopes by their id, of those that were looked at: whether their install is out of date
 	installReports  []*Install
-	release         func()              // unlocks the workspace for other runs
-	touched         bool                // an execution or a restore has begun
-	ending          int                 // the number of tasks without a result that are not persistent
+	release         func() // unlocks the workspace for other runs
+	touched         bool   // an execution or a restore has begun
+	ending          int    // the number of tasks without a result that are not persistent
+	observing       observing
 	serversUnneeded bool                // all tasks that are not persistent have ended
 	visits          int                 // the number of calls of upstream
 	confirmed       map[*plan.Task]bool // the tasks with a question that may run

@@ -2,7 +2,9 @@ package run
 
 import (
 	"cmp"
+	"time"
 
+	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
@@ -25,10 +27,38 @@ func (e *engine) observes(ev *key.Evaluation) bool {
 	case dish.ObserveAlways:
 		return true
 	case dish.ObserveAuto:
-		return last.Observed < firstObserved || last.Basis != ev.Basis() || ev.Key[0]%oneObservedIn == 0
+		first := last.Observed < firstObserved || last.Basis != ev.Basis()
+		return first && !e.observing.isDear() || ev.Key[0]%oneObservedIn == 0
 	}
 	return false
 }
+
+// Under dish.ObserveAuto a run whose first executions spend more than a share of their CPU time on being observed, as
+// scripts of a few milliseconds do, leaves the first executions of further tasks to a later run.
+const (
+	neverDear = 20                    // executions
+	callCost  = 30 * time.Microsecond // CPU time of a call, about
+	maxShare  = 4                     // one in so many
+)
+
+// observing is what the observed executions of a run cost.
+type observing struct {
+	executions int
+	calls      time.Duration
+	cpu        time.Duration
+}
+
+// note adds an execution; used is nil for one that was not observed.
+func (o *observing) note(used *action.Used) {
+	if used != nil {
+		o.executions++
+		o.calls += time.Duration(used.Calls) * callCost
+		o.cpu += used.CPU
+	}
+}
+
+// isDear reports whether observing costs more than it may.
+func (o *observing) isDear() bool { return o.executions >= neverDear && o.calls > o.cpu/maxShare }
 
 // isUnobservable reports whether the command of ev's task is known to fail when it is observed.
 func isUnobservable(ev *key.Evaluation, last *key.LastRun) bool {
