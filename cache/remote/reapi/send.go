@@ -96,7 +96,7 @@ func (b *batch) add(ctx context.Context, d remote.Digest, each func(remote.Diges
 		return err
 	}
 	if b.frame == nil {
-		b.frame = appendBytes(newFrame(int(min(b.caps.batch, small))), 1, b.client.instance)
+		b.frame = appendBytes(newFrame(int(d.Size)+batchItem), 1, b.client.instance) // many batches have little, and are under way at once
 		b.blobs = make(map[remote.Digest]bool)
 	}
 	compressor := uint64(0)

@@ -250,3 +250,18 @@ func TestCompression(t *testing.T) {
 		}
 	}
 }
+
+// TestBatchIsSmall: a batch needs memory for its blobs, not for the largest one: a thousand may be under way at once.
+func TestBatchIsSmall(t *testing.T) {
+	t.Parallel()
+	blobs := make(remotetest.Contents)
+	b := batch{client: &Client{}, caps: &capabilities{batch: 4 << 20}, open: blobs.Open, room: 4 << 20}
+	for i := range uint64(3) {
+		if err := b.add(t.Context(), blobs.Add(noise(i, 100)), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(b.blobs) != 3 || cap(b.frame) > 4<<10 {
+		t.Errorf("a frame of %d bytes for %d blobs of 100", cap(b.frame), len(b.blobs))
+	}
+}
