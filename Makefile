@@ -14,7 +14,7 @@ build: ## bin/bento
 demo: ## build bento and run it on examples/polyglot, twice
 	@scripts/demo
 
-test: ## install the tools of the tests where possible, then check: 17 minutes on two cores
+test: ## install the tools of the tests where possible, then check: 35 to 50 minutes on two cores
 	@echo 'make test takes 35 to 50 minutes on two cores; make test-short, without real tools, takes 6'
 	@scripts/toolchains
 	@scripts/check
