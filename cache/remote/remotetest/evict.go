@@ -72,7 +72,7 @@ func (s *Losing) lose(t *testing.T, random *rand.Rand) {
 			return err
 		}
 		info, err := d.Info()
-		if err != nil {
+		if err != nil || info.Size() == 0 { // servers have the empty blob without a client that sends it (REAPI)
 			return err
 		}
 		rel, err := filepath.Rel(s.Dir, path)
