@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -78,7 +79,7 @@ func (c *Client) capabilities(ctx context.Context) (*capabilities, error) {
 func (c *Client) askCapabilities(ctx context.Context) (*capabilities, error) {
 	reply, err := c.call(ctx, getCapabilities, appendBytes(newFrame(len(c.instance)+8), 1, c.instance))
 	if err != nil {
-		return nil, err
+		return nil, withPortAdvice(err)
 	}
 	known, err := decodeCapabilities(reply)
 	if err == nil {
@@ -88,6 +89,15 @@ func (c *Client) askCapabilities(ctx context.Context) (*capabilities, error) {
 		return nil, c.fault(getCapabilities, err)
 	}
 	return known, nil
+}
+
+// withPortAdvice adds to the error of a first call what it may mean that connections are made and end at once: a server of
+// HTTP/1 may close one before its answer, which would tell, was read.
+func withPortAdvice(err error) error {
+	if dial, ok := errors.AsType[*net.OpError](err); !isCut(err) || ok && dial.Op == "dial" {
+		return err
+	}
+	return fmt.Errorf("%w; check the port: the server may not speak gRPC at this one", err)
 }
 
 // Describe asks the server what it can do, and returns that for people.
