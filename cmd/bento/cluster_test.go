@@ -70,7 +70,7 @@ type clusterTasks struct {
 }
 
 // write writes the workspace. It returns the shortest time in which workers can execute it: that of the longest chain of tasks, or
-// that of all tasks together.
+// that of all tasks together. The tasks of a dish run one after another.
 func (w clusterTasks) write(t testing.TB, root, address string, workers int) time.Duration {
 	t.Helper()
 	const each = 10
@@ -85,10 +85,13 @@ func (w clusterTasks) write(t testing.TB, root, address string, workers int) tim
 			n := d*each + i
 			takes := time.Duration(1+n*7919%9) * w.unit
 			needs := ""
+			if i > 0 {
+				ends[n] = ends[n-1]
+			}
 			if before := d - perLayer; before >= 0 {
 				of := before*each + n*31%each
 				needs = fmt.Sprintf("depends_on = [\"d%d:t%d\"]\n", before, of%each)
-				ends[n] = ends[of]
+				ends[n] = max(ends[n], ends[of])
 			}
 			ends[n] += takes
 			longest, sum = max(longest, ends[n]), sum+takes

@@ -15,6 +15,9 @@ const littleHeap = 32 << 20
 // every file.
 const firstHeap = 64 << 20
 
+// largeHeap is the size in bytes of what is alive above which the heap is collected more often than usual.
+const largeHeap = 64 << 20
+
 // startHeap is the size in bytes to which the collector's percentage applies before the first
 // collection.
 const startHeap = 4 << 20
@@ -71,5 +74,12 @@ func (c *collector) collected() {
 	c.afterCollection()
 }
 
-// next returns the percentage after a collection that left live bytes.
-func (c *collector) next(live int) int { return max(c.usual, (c.little-live)*100/live) }
+// next returns the percentage after a collection that left live bytes. A heap above largeHeap grows by that
+// size, but by half of the usual percentage at least: collections are few there.
+func (c *collector) next(live int) int {
+	usual := c.usual
+	if live > largeHeap {
+		usual = usual * max(largeHeap, live/2) / live
+	}
+	return max(usual, (c.little-live)*100/live)
+}

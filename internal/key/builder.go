@@ -92,6 +92,17 @@ func (m *builderPool) New() *builder {
 // Free lets the next builder reuse the memory of list, which the caller no longer uses.
 func (m *builderPool) Free(list []rawIngredient) { m.list = list[:0] }
 
+// Fit returns a list that is kept, in memory of its own size, and lets the next builder reuse that of list.
+func (m *builderPool) Fit(list []rawIngredient) []rawIngredient {
+	if list == nil {
+		return nil
+	}
+	kept := make([]rawIngredient, len(list))
+	copy(kept, list)
+	m.Free(list)
+	return kept
+}
+
 // keyed returns an empty hash that is keyed with the secret.
 func (m *builderPool) keyed() *blake3.Hasher {
 	if m.secret == nil {

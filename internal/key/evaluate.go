@@ -309,6 +309,7 @@ func (e *Evaluator) evaluateNew(ctx context.Context, t *plan.Task, shared *look)
 	}
 	e.evaluate(ctx, ev)
 	ev.look = nil // a later key is that of files as they are then
+	ev.ingredients = e.builders.Fit(ev.ingredients)
 	return ev
 }
 

@@ -91,6 +91,7 @@ type History struct {
 	tasks      map[string]*LastRun
 	byProducts map[string]int // by path of the dish: the number of its tasks with by-products
 	reading    int            // the number of tasks with Reads
+	latest     int64          // see Latest
 }
 
 // OpenHistory reads the history that is kept in dir.
@@ -100,6 +101,7 @@ func OpenHistory(dir *state.Dir) *History {
 	m.tasks = loadTasks(dir)
 	for id, r := range m.tasks {
 		m.count(id, r, 1)
+		m.latest = max(m.latest, r.At)
 	}
 	return m
 }
@@ -174,6 +176,7 @@ func (m *History) Change(place string, change func(*LastRun)) {
 	m.count(place, old, -1)
 	m.count(place, r, 1)
 	m.tasks[place] = r
+	m.latest = max(m.latest, r.At)
 	m.changed[place] = true
 }
 
@@ -229,12 +232,7 @@ func (m *History) Executed(ev *Evaluation, end time.Time) {
 }
 
 // Latest returns when the last execution of any task ended, in nanoseconds since 1970; 0 for none.
-func (m *History) Latest() (at int64) {
-	for _, r := range m.tasks {
-		at = max(at, r.At)
-	}
-	return at
-}
+func (m *History) Latest() int64 { return m.latest }
 
 // maxFailed is the largest size of LastRun.Failed in bytes.
 const maxFailed = 200

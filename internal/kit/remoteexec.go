@@ -85,9 +85,10 @@ func (r *RemoteExec) client() (*reapi.Client, error) {
 	return reapi.Open(reapi.Options{Transport: o, Sender: host + ":" + r.server.root, First: execAnswerTime, Idle: execIdleTime})
 }
 
-// The limits of a server that does not answer. A task waits for it, so it has longer than a cache.
+// The limits of a server that does not answer. A task waits for it, so it has longer than a cache: to give up what workers have made
+// costs more than to wait while a machine is busy.
 const (
-	execAnswerTime = 5 * time.Second
+	execAnswerTime = 15 * time.Second
 	execIdleTime   = 30 * time.Second
 )
 
