@@ -6,7 +6,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"flag"
 	"fmt"
@@ -38,7 +37,8 @@ func run(in io.Reader, out io.Writer, times, lacks string) error {
 	return errors.Join(r.read(in), endTimes(), endLacks())
 }
 
-// appendTo opens a file to append to, or discards what is written if path is "". The caller calls end.
+// appendTo opens a file to append to, or discards what is written if path is "". The caller calls end. Nothing is buffered: several
+// processes append lines to the file, and each write is whole.
 func appendTo(path string) (w io.Writer, end func() error, err error) {
 	if path == "" {
 		return io.Discard, func() error { return nil }, nil
@@ -47,6 +47,5 @@ func appendTo(path string) (w io.Writer, end func() error, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	buffered := bufio.NewWriter(f)
-	return buffered, func() error { return errors.Join(buffered.Flush(), f.Close()) }, nil
+	return f, f.Close, nil
 }
