@@ -163,20 +163,22 @@ type served struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
 	Errors  []diagnostics.Diagnostic
-	Bentos  []struct {
-		Dishes []struct {
-			Name     string
-			Language *string
-			Install  *struct{ Reason, Error string }
-			Tasks    []servedTask
-		}
-	}
+	Bentos  []struct{ Dishes []servedDish }
 	Summary struct{ Tasks, Hits, Built, Failed, Skipped, Installs int }
+}
+
+type servedDish struct {
+	Name, Path string
+	Language   *string
+	Install    *struct{ Reason, Error string }
+	Tasks      []servedTask
 }
 
 type servedTask struct {
 	Name    string
 	Status  string // of plan
+	Unfit   string // of plan
+	Place   string
 	Outcome struct {
 		Kind    string
 		Message string
@@ -235,6 +237,14 @@ func (a *served) each(f func(id string, t *servedTask)) {
 			}
 		}
 	}
+}
+
+// dishes returns all dishes.
+func (a *served) dishes() (list []servedDish) {
+	for _, b := range a.Bentos {
+		list = append(list, b.Dishes...)
+	}
+	return list
 }
 
 // ids returns the tasks whose outcome is kind, or all tasks if kind is "", without the tasks of the dish aside.
