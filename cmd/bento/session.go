@@ -290,7 +290,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 	env.Containers = containersOf(s.containers(ws))
 	env.Tree, env.State, env.Store, env.Inherit, env.Snapshot = ws.Tree, ws.State, ws.Store, ws.Config.Defaults.InheritEnv, ws.Snapshot
 	env.Installs = run.SettingsOfInstalls(ws.Config.Defaults.PassEnv, ws.Dishes)
-	env.Installs.Observed = cmp.Or(dish.Observe(s.flags.observe), ws.Config.Defaults.Observe) == dish.ObserveAlways
+	env.Installs.Observe = cmp.Or(dish.Observe(s.flags.observe), ws.Config.Defaults.Observe)
 	env.History = ws.History
 	env.Toolchains = key.OpenToolchains(ws.State, state.OpenShared(s.host().AnswersDir(at.root)))
 	w := &opened{Workspace: ws, env: env, dir: inside(at.root, at.cwd)}

@@ -111,13 +111,16 @@ func (in *installer) Ensure(ctx context.Context, d *dish.Dish) *Install {
 	in.executing()
 	in.report(InstallStarted{Install: i})
 	log := action.CreateLog(in.State, action.LogName(d.Name, "install", "install\x00"+d.ScopeID()), action.LogOptions{})
+	if in.observes(ctx, d, id, toolchain) {
+		i.reads = &installReads{uses: make(map[string]action.Use)}
+	}
 	i.Err = orInterrupted(in.install(ctx, d, i, log))
 	i.LogPath = log.Path()
 	log.Close()
 	i.Duration = time.Since(i.Started)
 	if i.Err == nil {
 		in.keepStamp(ctx, d, id, toolchain)
-		in.keepReads(d, id, i)
+		in.keepReads(d, id, toolchain, i)
 	}
 	in.report(InstallFinished{Install: i})
 	return i
@@ -139,7 +142,9 @@ func (in *installer) install(ctx context.Context, d *dish.Dish, i *Install, log 
 		return err
 	}
 	defer in.Snapshot.Changed()
-	ctx, i.reads = in.observed(ctx)
+	if i.reads != nil {
+		ctx = i.reads.observing(ctx, in.Observer)
+	}
 	return d.Adapter.Install(ctx, adapters.InstallRequest{
 		DishDir: d.Dir, DishName: d.Name, Scope: d.Scope, Force: in.Force, Env: in.environ(d),
 		Claims: in.claims(d),

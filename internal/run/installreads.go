@@ -20,7 +20,14 @@ import (
 // maxInstallReads is the largest number of files whose change needs another install.
 const maxInstallReads = 1 << 16
 
-const readsVersion = 1
+const readsVersion = 2
+
+// lastReads is what the state knows of the observed installs of a scope.
+type lastReads struct {
+	basis    cache.Digest // the command and the tool of the last install
+	observed int          // the number of good installs with this basis that were observed
+	files    []readFile   // that the last observed one has read, by path
+}
 
 // installReads collects what the commands of one install use. It is safe for concurrent use.
 type installReads struct {
@@ -28,13 +35,43 @@ type installReads struct {
 	uses map[string]action.Use // by absolute path
 }
 
-// observed returns a context whose commands are observed, and what they use; nil if installs are not observed.
-func (in *installer) observed(ctx context.Context) (context.Context, *installReads) {
-	if !in.Installs.Observed || in.Observer == nil || in.Tree == nil {
-		return ctx, nil
+// observes reports whether an install of d is observed. As for tasks, dish.ObserveAuto observes the first of a command,
+// and then some, by the files that decide the install.
+func (in *installer) observes(ctx context.Context, d *dish.Dish, id, toolchain string) bool {
+	if in.Observer == nil || in.Tree == nil {
+		return false
 	}
-	r := &installReads{uses: make(map[string]action.Use)}
-	return proc.WithRunner(ctx, func(ctx context.Context, s proc.Spec) (proc.Result, error) { return r.run(ctx, in.Observer, s) }), r
+	switch in.Installs.Observe {
+	case dish.ObserveAlways:
+		return true
+	case dish.ObserveAuto:
+		last := in.loadReads(id)
+		return last.observed < firstObserved || last.basis != readsBasis(d, toolchain) || in.manifests(ctx, d)[0]%oneObservedIn == 0
+	}
+	return false
+}
+
+// readsBasis returns the digest of what decides which files an install reads, as far as it is no file.
+func readsBasis(d *dish.Dish, toolchain string) cache.Digest {
+	var w pack.Writer
+	w.Strings([]string{d.Adapter.Manifest().Identity, d.Scope.Command, d.Options(), toolchain})
+	return cache.Sum(w.Payload())
+}
+
+// manifests returns the digest of the content of the files that decide an install. It is the same in each checkout.
+func (in *installer) manifests(ctx context.Context, d *dish.Dish) cache.Digest {
+	var w pack.Writer
+	for _, name := range in.deciding(d) {
+		if sum, err := digestOf(ctx, name); err == nil {
+			w.Raw(sum[:])
+		}
+	}
+	return cache.Sum(w.Payload())
+}
+
+// observing returns a context whose commands are observed.
+func (r *installReads) observing(ctx context.Context, observer action.Executor) context.Context {
+	return proc.WithRunner(ctx, func(ctx context.Context, s proc.Spec) (proc.Result, error) { return r.run(ctx, observer, s) })
 }
 
 // run runs a command. One that fails because it is observed runs again.
@@ -63,32 +100,47 @@ func (r *installReads) run(ctx context.Context, observer action.Executor, s proc
 
 // keepReads saves the files of the workspace that an install has read, except those that stamp covers, with their
 // digests. If the install was not observed, the files are those of the last one that was.
-func (in *installer) keepReads(d *dish.Dish, id string, i *Install) {
+func (in *installer) keepReads(d *dish.Dish, id, toolchain string, i *Install) {
+	last := in.loadReads(id)
+	now := lastReads{basis: readsBasis(d, toolchain)}
+	if last.basis == now.basis {
+		now.observed = last.observed
+	}
 	var paths []string
 	if i.reads != nil {
 		paths = in.readBy(d, i.reads)
+		now.observed++
 	} else {
-		for _, f := range in.loadReads(id) {
+		for _, f := range last.files {
 			paths = append(paths, f.path)
 		}
 	}
-	if len(paths) == 0 {
+	if now.observed == 0 && len(paths) == 0 {
 		_ = in.State.Remove("installs/" + id + ".reads") // a missing file is the same
 		return
 	}
-	var w pack.Writer
-	w.Uint(uint64(len(paths)))
 	for _, p := range paths {
-		w.String(p)
-		sum := in.sumOf([]string{p})
+		f := readFile{path: p, sum: in.sumOf([]string{p})}
 		if e, err := in.Tree.Stat(p); err == nil && max(e.Mtime, e.Ctime) >= i.Started.UnixNano() {
-			sum = [32]byte{} // the install may have read another content
+			f.sum = [32]byte{} // the install may have read another content
 		}
-		w.Raw(sum[:])
+		now.files = append(now.files, f)
 	}
-	if err := in.State.Store("installs/"+id+".reads", readsVersion, w.Payload()); err != nil {
+	if err := in.State.Store("installs/"+id+".reads", readsVersion, now.encode()); err != nil {
 		in.warn("state_unwritable", "the state of this workspace cannot be written: "+err.Error(), "")
 	}
+}
+
+func (l *lastReads) encode() []byte {
+	var w pack.Writer
+	w.Raw(l.basis[:])
+	w.Uint(uint64(l.observed))
+	w.Uint(uint64(len(l.files)))
+	for _, f := range l.files {
+		w.String(f.path)
+		w.Raw(f.sum[:])
+	}
+	return w.Payload()
 }
 
 // readBy returns the files that decide an install because it has read them, by path relative to the workspace.
@@ -144,31 +196,34 @@ type readFile struct {
 	sum  [32]byte
 }
 
-func (in *installer) loadReads(id string) (list []readFile) {
+// loadReads returns what the state knows of the observed installs of the scope with an id, nothing if it cannot be read.
+func (in *installer) loadReads(id string) (l lastReads) {
 	blob, err := in.State.Load("installs/"+id+".reads", readsVersion)
 	if err != nil {
-		return nil
+		return lastReads{}
 	}
 	r := pack.NewReader(blob)
+	copy(l.basis[:], r.Raw(uint64(len(l.basis))))
+	l.observed = int(r.Uint())
 	for range r.Count(33) {
 		f := readFile{path: r.String()}
 		copy(f.sum[:], r.Raw(32))
 		if cache.CheckPath(f.path) == nil {
-			list = append(list, f)
+			l.files = append(l.files, f)
 		}
 	}
 	if r.End() != nil {
-		return nil
+		return lastReads{}
 	}
-	return list
+	return l
 }
 
 // readChanged returns the first file that the last install has read and that has changed since, "" for none.
 func (in *installer) readChanged(id string) string {
-	if !in.Installs.Observed || in.Tree == nil {
+	if in.Tree == nil || in.Installs.Observe != dish.ObserveAlways && in.Installs.Observe != dish.ObserveAuto {
 		return ""
 	}
-	for _, f := range in.loadReads(id) {
+	for _, f := range in.loadReads(id).files {
 		if in.sumOf([]string{f.path}) != f.sum {
 			return f.path
 		}

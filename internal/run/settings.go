@@ -12,8 +12,8 @@ type InstallSettings struct {
 	PassEnv []string            // NAME or PREFIX_*: variables that all installs see
 	OfDish  map[string][]string // the same for the installs of single dishes, by their paths
 	Inputs  map[string][]string // globs of the files that the scripts of a dish read, by its path
-	// Observed says that the commands of installs are observed: a change of a file that one has read needs another.
-	Observed bool
+	// Observe says which installs are observed: a change of a file that one has read needs another. "": none.
+	Observe dish.Observe
 }
 
 // SettingsOfInstalls returns the settings of the installs of dishes, which all see the variables pass.
