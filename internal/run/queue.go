@@ -17,7 +17,7 @@ type readyQueue struct {
 	held     map[string]bool         // the mutexes of running tasks
 	blocked  map[string][]*plan.Task // ready, but their mutex is held
 	workers  map[*plan.Task]int      // workers, by the tasks that have them
-	alone    bool                    // one of these is interactive
+	alone    int                     // how many of these are interactive
 	ended    map[*plan.Task]bool     // their outputs are being collected
 	memory   memory
 	rivals   [][]int              // by task: the tasks that must not run at the same time; nil for none
@@ -78,7 +78,9 @@ func (q *readyQueue) Next() *plan.Task {
 		heap.Pop(&q.ready)
 		if q.claim(t) {
 			q.free -= weight
-			q.workers[t], q.alone = weight, t.Interactive
+			if q.workers[t] = weight; t.Interactive {
+				q.alone++
+			}
 			q.memory.take(t)
 			return t
 		}
@@ -129,7 +131,9 @@ func (q *readyQueue) Release(t *plan.Task) {
 		return
 	}
 	delete(q.workers, t)
-	q.alone = q.alone && !t.Interactive
+	if t.Interactive {
+		q.alone--
+	}
 	delete(q.ended, t)
 	q.memory.release(t)
 	delete(q.running, t.Index)

@@ -19,7 +19,7 @@ func (q *readyQueue) Extend(n int, isFar func(*plan.Task) bool) { q.far.free, q.
 
 // nextFar is Next for the tasks that are executed elsewhere. None starts beside an interactive one.
 func (q *readyQueue) nextFar() *plan.Task {
-	for q.far.free > 0 && q.far.ready.Len() > 0 && !q.alone {
+	for q.far.free > 0 && q.far.ready.Len() > 0 && q.alone == 0 {
 		t := heap.Pop(&q.far.ready).(*plan.Task)
 		if q.claim(t) {
 			q.far.free--

@@ -98,6 +98,30 @@ func TestEndedMakesRoom(t *testing.T) {
 	}
 }
 
+// TestNothingFarBesideInteractive: nothing starts elsewhere until an interactive task has ended, also one that has freed its workers
+// for other tasks.
+func TestNothingFarBesideInteractive(t *testing.T) {
+	server, here, far := &plan.Task{Index: 0, Interactive: true}, &plan.Task{Index: 1}, &plan.Task{Index: 2}
+	q := newReadyQueue(2, []int64{3, 2, 1})
+	q.Extend(1, func(one *plan.Task) bool { return one == far })
+	for _, one := range []*plan.Task{server, here, far} {
+		q.Add(one)
+	}
+	if got, want := drain(q), []int{0}; !slices.Equal(got, want) {
+		t.Fatalf("started %v, want %v", got, want)
+	}
+	q.Free(server)
+	if got, want := drain(q), []int{1}; !slices.Equal(got, want) {
+		t.Fatalf("started %v beside the server, want %v", got, want)
+	}
+	if q.Release(here); q.Next() != nil {
+		t.Fatal("started elsewhere beside an interactive task")
+	}
+	if q.Release(server); q.Next() != far {
+		t.Error("not started after the interactive task")
+	}
+}
+
 func TestOneWorkerDoesOneThing(t *testing.T) {
 	a, b := &plan.Task{Index: 0}, &plan.Task{Index: 1}
 	q := newReadyQueue(1, []int64{2, 1})
