@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/internal/testrun"
 )
 
 // byScript installs with scripts/install.sh, as the release has it, from a directory laid out as the downloads are.
@@ -186,6 +187,14 @@ func byContainer(t *testing.T, out string) string {
 	if _, err := exec.LookPath("runc"); err == nil {
 		engine = append(engine, "--runtime=runc")
 	}
+	t.Cleanup(func() { // podman cleans up behind a container by a process of its own, which writes to dir
+		_ = command(dir, append(slices.Clone(engine), "system", "reset", "--force")...).Run()
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+			if len(testrun.Left("cmdline", func(line []byte) bool { return bytes.Contains(line, []byte(dir)) })) == 0 {
+				break
+			}
+		}
+	})
 	load := command(dir, append(slices.Clone(engine), "load", "--quiet", "--input", one(t, out, "*-image.tar"))...)
 	text, err := load.CombinedOutput()
 	if err != nil {

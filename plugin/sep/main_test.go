@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -34,17 +35,17 @@ func TestMain(m *testing.M) {
 // leave ends a kid. os.Exit would sleep for a second under the race detector.
 func leave() { syscall.Exit(0) }
 
-// dial connects to the endpoint.
+// dial connects to the endpoint. Whatever bento does not read is waited for: bento ends the connection, not the kid.
 func dial() (*child, error) {
 	network, path, _ := strings.Cut(os.Getenv("SEP_ENDPOINT"), ":")
 	if network == "stdio" {
-		return &child{Conn: wire.NewConn(os.Stdin, os.Stdout, wire.Limits{}), stdout: os.Stdout}, nil
+		return &child{Conn: wire.NewConn(os.Stdin, os.Stdout, wire.Limits{Send: time.Hour}), stdout: os.Stdout}, nil
 	}
 	conn, err := net.Dial(network, path)
 	if err != nil {
 		return nil, err
 	}
-	return &child{Conn: wire.NewConn(conn, conn, wire.Limits{Body: 8 << 20}), stdout: conn, killed: make(chan struct{})}, nil
+	return &child{Conn: wire.NewConn(conn, conn, wire.Limits{Body: 8 << 20, Send: time.Hour}), stdout: conn, killed: make(chan struct{})}, nil
 }
 
 // connected connects and sends the token.

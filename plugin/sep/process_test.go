@@ -31,6 +31,8 @@ func quick(t *testing.T, name, mark string) *manifest.Manifest {
 		m.Health.StartupTimeoutMs = 2000
 	case "unhealthy":
 		m.Health.HeartbeatIntervalMs = 1000
+	case "rate_abuse": // 100 messages must arrive before the next token
+		m.Limits.MaxRequestsPerSecond = 1
 	}
 	m.Permissions = []string{manifest.Notify}
 	m.Events = nil
