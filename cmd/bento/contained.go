@@ -22,7 +22,7 @@ func containersOf(h *container.Host) run.Containers {
 	return run.Containers{
 		Executor: func(c run.Contained) action.Executor {
 			t := c.Task
-			return &container.Executor{Host: h, Container: t.Container, Digest: c.Image, Reach: c.Reach, Inputs: c.Inputs, Network: t.Network, Task: t.ID()}
+			return &container.Executor{Host: h, Container: t.Container, Digest: c.Image, Reach: c.Reach, Inputs: c.Inputs, Network: t.Network, Installed: t.AwaitsInstall(), Task: t.ID()}
 		},
 		ImageOf: h.ImageOf, Sweep: h.Sweep,
 	}

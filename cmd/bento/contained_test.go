@@ -88,15 +88,18 @@ func (p *podman) image(t *testing.T) error {
 
 // config writes the user's own file of bento, with further flags of run.
 func (p *podman) config(ts *testscript.TestScript, more ...string) {
-	list := func(words []string) string {
-		text, err := json.Marshal(words)
-		ts.Check(err)
-		return strings.ReplaceAll(string(text), "null", "[]")
-	}
 	dir := filepath.Join(ts.Getenv("XDG_CONFIG_HOME"), "bento")
 	ts.Check(os.MkdirAll(dir, 0o755))
-	text := fmt.Sprintf("[container]\nengine = \"podman\"\nengine_args = %s\nrun_args = %s\nbuild_args = [\"--isolation=chroot\"]\n", list(p.args), list(append(p.run[:len(p.run):len(p.run)], more...)))
-	ts.Check(os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o644))
+	ts.Check(os.WriteFile(filepath.Join(dir, "config.toml"), []byte(p.text(more...)), 0o644))
+}
+
+// text returns the user's own file of bento, with further flags of run.
+func (p *podman) text(more ...string) string {
+	list := func(words []string) string {
+		text, _ := json.Marshal(append([]string{}, words...)) // strings have no error
+		return string(text)
+	}
+	return fmt.Sprintf("[container]\nengine = \"podman\"\nengine_args = %s\nrun_args = %s\nbuild_args = [\"--isolation=chroot\"]\n", list(p.args), list(append(p.run[:len(p.run):len(p.run)], more...)))
 }
 
 // inSmallStore makes the engine of the script one whose store has no room.

@@ -48,7 +48,7 @@ func (s *session) shell(ctx context.Context, name string, words []string) error 
 		return err
 	}
 	host := s.containers(w.Workspace)
-	x := &container.Executor{Host: host, Container: t.Container, Network: t.Network, Task: t.ID()}
+	x := &container.Executor{Host: host, Container: t.Container, Network: t.Network, Installed: t.AwaitsInstall(), Task: t.ID()}
 	if x.Digest, err = host.ImageOf(t.Container); err != nil {
 		return key.Locate(err)
 	}

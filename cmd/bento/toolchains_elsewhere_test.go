@@ -26,7 +26,7 @@ func TestToolchainsElsewhere(t *testing.T) {
 		t.Skip("it takes minutes; BENTO_TEST_ALL=1 runs it")
 	}
 	t.Parallel()
-	table := projectsOf(t)
+	table := projectsOf(t, "remote-execution.md")
 	server := openWorkers(t)
 	t.Run("casd", func(t *testing.T) { // all projects before the server ends
 		for _, tc := range toolchains() {
@@ -43,11 +43,11 @@ func TestToolchainsElsewhere(t *testing.T) {
 	})
 }
 
-// projectsOf returns the rows of the table of projects in docs/remote-execution.md, by the name of the project: the tasks that
-// workers execute, and why they do not execute others.
-func projectsOf(t *testing.T) map[string][2]string {
+// projectsOf returns the rows of the table of projects in a page of docs, by the name of the project: the tasks that are executed
+// elsewhere, and why others are not.
+func projectsOf(t *testing.T, page string) map[string][2]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "remote-execution.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,18 +90,23 @@ func toolDirs(t *testing.T) (dirs []string) {
 	return dirs
 }
 
+// comparison is the project of one row that is built here and elsewhere.
+type comparison struct {
+	*kitchen
+	base map[string]bool // the files of the workspace when nothing is built
+}
+
 // away is the project of one row that is built here and on workers.
 type away struct {
-	*kitchen
+	comparison
 	server string
-	says   [2]string       // the row of the page
-	far    []string        // the tasks that workers execute
-	base   map[string]bool // the files of the workspace when nothing is built
+	says   [2]string // the row of the page
+	far    []string  // the tasks that workers execute
 }
 
 func newAway(t *testing.T, tc *toolchain, server string, says [2]string) *away {
 	t.Helper()
-	a := &away{kitchen: newKitchen(t, tc), server: server, says: says}
+	a := &away{comparison: comparison{kitchen: newKitchen(t, tc)}, server: server, says: says}
 	// rustup chooses a compiler by variables that no worker gets, and pyenv by files of the user.
 	for tool, ask := range map[string][]string{"cargo": {"rustc", "--print", "sysroot"}, "python3": {"python3", "-c", "import sys; print(sys.base_prefix)"}} {
 		if slices.Contains(tc.needs, tool) {
@@ -206,17 +211,17 @@ func (a *away) judge() bool {
 }
 
 // wantMade checks that everything is a hit, which restores the same files.
-func (a *away) wantMade(want map[string]string) {
-	a.t.Helper()
-	got := a.restore()
+func (c *comparison) wantMade(want map[string]string) {
+	c.t.Helper()
+	got := c.restore()
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if got[name] != want[name] {
-			a.t.Errorf("%s: the workers make another one, or none", name)
+			c.t.Errorf("%s: another one, or none, is made elsewhere", name)
 		}
 		delete(got, name)
 	}
 	for name := range got {
-		a.t.Errorf("%s: only the workers make it", name)
+		c.t.Errorf("%s: it is made elsewhere alone", name)
 	}
 }
 
@@ -231,25 +236,25 @@ func (a *away) wereFar(s *served) (ids []string) {
 }
 
 // restore removes what is built, and returns the files that hits bring back.
-func (a *away) restore() map[string]string {
-	a.t.Helper()
-	a.clean()
-	a.nothingToDo()
+func (c *comparison) restore() map[string]string {
+	c.t.Helper()
+	c.clean()
+	c.nothingToDo()
 	made := make(map[string]string)
-	for name := range a.files() {
-		if a.base[name] {
+	for name := range c.files() {
+		if c.base[name] {
 			continue
 		}
-		info, err := os.Lstat(a.path(name))
+		info, err := os.Lstat(c.path(name))
 		if err != nil {
-			a.t.Fatal(err)
+			c.t.Fatal(err)
 		}
 		text := info.Mode().String()
 		switch {
 		case info.Mode().IsRegular():
-			text += " " + a.read(name)
+			text += " " + c.read(name)
 		case info.Mode()&fs.ModeSymlink != 0:
-			target, err := os.Readlink(a.path(name))
+			target, err := os.Readlink(c.path(name))
 			text += fmt.Sprint(" to ", target, err)
 		}
 		made[name] = text
@@ -258,10 +263,10 @@ func (a *away) restore() map[string]string {
 }
 
 // files returns the paths in the workspace, without those of bento.
-func (k *kitchen) files() map[string]bool {
-	k.t.Helper()
+func (c *comparison) files() map[string]bool {
+	c.t.Helper()
 	list := make(map[string]bool)
-	err := fs.WalkDir(os.DirFS(k.ws), ".", func(name string, _ fs.DirEntry, err error) error {
+	err := fs.WalkDir(os.DirFS(c.ws), ".", func(name string, _ fs.DirEntry, err error) error {
 		if name == ".bento" {
 			return fs.SkipDir
 		}
@@ -269,18 +274,18 @@ func (k *kitchen) files() map[string]bool {
 		return err
 	})
 	if err != nil {
-		k.t.Fatal(err)
+		c.t.Fatal(err)
 	}
 	return list
 }
 
 // clean removes what is built.
-func (a *away) clean() {
-	a.t.Helper()
-	for name := range a.files() {
-		if !a.base[name] {
-			if err := os.RemoveAll(a.path(name)); err != nil {
-				a.t.Fatal(err)
+func (c *comparison) clean() {
+	c.t.Helper()
+	for name := range c.files() {
+		if !c.base[name] {
+			if err := os.RemoveAll(c.path(name)); err != nil {
+				c.t.Fatal(err)
 			}
 		}
 	}

@@ -104,7 +104,7 @@ func TestWorkspace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := reachOf(t, root, []string{"dist/**", "out.txt"}, key.Usable{Areas: []string{"app"}, Roots: []string{"app/dist", "app/out.txt"}}, "app/in.txt", "app/src/a.go", "lib/x")
+	r := reachOf(t, root, []string{"dist/**", "out.txt"}, key.Usable{Areas: []string{"app"}, Trees: []string{"lib/x"}, Roots: []string{"app/dist", "app/out.txt"}}, "app/in.txt", "app/src/a.go", "lib/x")
 	show := func(inputs bool) (list []string) {
 		binds, err := workspace(r, inputs, "/empty")
 		if err != nil {
@@ -120,13 +120,31 @@ func TestWorkspace(t *testing.T) {
 		slices.Sort(list)
 		return list
 	}
-	plain := []string{" = ", "/.bento = /empty/dir", "/app = /app rw", "/app/in.txt = /app/in.txt", "/app/other.txt = /app/other.txt", "/app/src = /app/src"}
+	plain := []string{" = ", "/.bento = /empty/dir", "/app = /app rw", "/app/in.txt = /app/in.txt", "/app/other.txt = /app/other.txt", "/app/src = /app/src", "/lib/x = /lib/x rw"}
 	if diff := cmp.Diff(plain, show(false)); diff != "" {
 		t.Error(diff)
 	}
-	hidden := []string{" = ", "/.bento = /empty/dir", "/app = /app rw", "/app/in.txt = /app/in.txt", "/app/other.txt = /empty/file", "/app/src = /app/src", "/lib/y = /empty/file", "/secret = /empty/dir"}
+	hidden := []string{" = ", "/.bento = /empty/dir", "/app = /app rw", "/app/in.txt = /app/in.txt", "/app/other.txt = /empty/file", "/app/src = /app/src", "/lib/x = /lib/x rw", "/lib/y = /empty/file", "/secret = /empty/dir"}
 	if diff := cmp.Diff(hidden, show(true)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestAtRoot: the workspace is at its own place, too, unless the image or bento has something there.
+func TestAtRoot(t *testing.T) {
+	binds := []bind{{source: "/w", target: Workspace}, {source: "/w/app", target: Workspace + "/app", write: true}}
+	for root, want := range map[string][]bind{
+		"/w":          {{source: "/w", target: "/w"}, {source: "/w/app", target: "/w/app", write: true}},
+		"/home/me/w":  {{source: "/w", target: "/home/me/w"}, {source: "/w/app", target: "/home/me/w/app", write: true}},
+		"/":           nil,
+		"/usr":        nil,
+		"/bento":      nil,
+		Workspace:     nil,
+		"/bento/w/in": nil,
+	} {
+		if diff := cmp.Diff(want, atRoot(binds, root), cmp.AllowUnexported(bind{})); diff != "" {
+			t.Errorf("%s: %s", root, diff)
+		}
 	}
 }
 

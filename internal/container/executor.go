@@ -27,6 +27,7 @@ type Executor struct {
 	Reach     *record.Reach // what the task may use
 	Inputs    bool          // it can read only its inputs
 	Network   bool
+	Installed bool   // it needs an install of this machine
 	Task      string // its id, for people
 
 	mu      sync.Mutex
@@ -150,6 +151,9 @@ func (x *Executor) request(c *action.Command, img *image, temp string) (*request
 	binds, err := workspace(x.Reach, x.Inputs, empty)
 	if err != nil {
 		return nil, err
+	}
+	if x.Installed {
+		binds = append(binds, atRoot(binds, h.Root)...)
 	}
 	more, err := further(x.Container, h.Environ.Get("HOME"))
 	if err != nil {

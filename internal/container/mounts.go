@@ -2,6 +2,7 @@ package container
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/key"
@@ -132,6 +134,9 @@ func exists(name string) bool {
 // protect makes what the task does not change in a writable directory read-only.
 func (m *mounts) protect(dir string) error {
 	entries, err := os.ReadDir(m.onDisk(dir))
+	if errors.Is(err, syscall.ENOTDIR) { // a file that a tool writes, as Yarn does its install-state.gz
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -197,6 +202,28 @@ func (m *mounts) cover(p, kind string) {
 	m.list = slices.DeleteFunc(m.list, func(b bind) bool { return b.target == target })
 	m.add(filepath.Join(m.empty, kind), p, false)
 }
+
+// atRoot returns binds of the workspace for its place on this machine, too: an install may have that path in it, as a virtual
+// environment of Python has. There are none if a directory of the image, or of bento, is at this place.
+func atRoot(binds []bind, root string) (more []bind) {
+	if systemDirs[root] || within(Workspace, root) || within(root, Workspace) {
+		return nil
+	}
+	for _, b := range binds {
+		b.target = path.Join(root, strings.TrimPrefix(b.target, Workspace))
+		more = append(more, b)
+	}
+	return more
+}
+
+// systemDirs are the directories of the Filesystem Hierarchy Standard, which an image fills, and the root of all.
+var systemDirs = map[string]bool{
+	"/": true, "/bento": true, "/bin": true, "/boot": true, "/dev": true, "/etc": true, "/home": true, "/lib": true, "/lib32": true, "/lib64": true, "/libx32": true,
+	"/media": true, "/mnt": true, "/opt": true, "/proc": true, "/root": true, "/run": true, "/sbin": true, "/srv": true, "/sys": true, "/tmp": true, "/usr": true, "/var": true,
+}
+
+// within reports whether p is dir or below it.
+func within(p, dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") }
 
 // further returns the binds of the mounts of c, whose sources exist.
 func further(c *dish.Container, userHome string) ([]bind, error) {
