@@ -4,6 +4,7 @@
 //
 // go run ./internal/bench -bento bin/bento -n 100,1000,3000,10000
 //
+// bench day measures what observation costs over a day of work.
 // bench remote measures the remote cache on real servers, beside turbo and Bazel: see scripts/bench-remote.
 package main
 
@@ -30,6 +31,9 @@ func run(args []string) error {
 	}
 	if len(args) > 0 && args[0] == "remote" {
 		return remote(args[1:])
+	}
+	if len(args) > 0 && args[0] == "day" {
+		return day(args[1:])
 	}
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	bento := set.String("bento", "bin/bento", "the `program` to measure")
