@@ -38,8 +38,8 @@ func projects() []project {
 		{"12 modules of Go", goProject, func(g *generated, n int) {
 			g.write(filepath.Join(g.root, name(g.leaf()), "f0.go"), fmt.Sprintf("package m\n\nconst F0 = %d\n", n))
 		}, func(g *generated, n int) {
-			for i := range g.n / 2 {
-				g.goMod(2*i+1, n)
+			for i := range g.n {
+				g.goMod(i, n)
 			}
 		}, []string{"build", "test"}},
 	}

@@ -54,7 +54,7 @@ func New(o snapshot.Options) *Adapter {
 		StopsAtBuild: true,
 		EmbedsIn:     []string{"pom.xml"},
 		DerivedPaths: []string{"target/**", "dependency-reduced-pom.xml", ".flattened-pom.xml"},
-		Finder:       &adapters.Finder{Programs: []string{"mvn", "mvnw", "mvnd"}, Elsewhere: []string{"-amd", "--also-make-dependents"}},
+		Finder:       &adapters.Finder{Programs: []string{"mvn", "mvnw", "mvnd"}, Looks: []string{"profiles.xml"}, Elsewhere: []string{"-amd", "--also-make-dependents"}},
 		Parallel:     8,
 		Identity:     identity,
 		// The compiler plugin does not see that a module or processor on its path has changed.
