@@ -3,10 +3,12 @@
 package observe
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,5 +87,47 @@ func TestServers(t *testing.T) {
 				t.Errorf("want %q, got %q", c.want, got)
 			}
 		})
+	}
+}
+
+// TestListeners: of the sockets at a port those are found that listen, and no connection.
+func TestListeners(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Logf("no listener at %s: %v", address, err) // without IPv6, for example
+			continue
+		}
+		defer l.Close()
+		port := uint16(l.Addr().(*net.TCPAddr).Port)
+		for range 3 {
+			c, err := net.Dial("tcp", l.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+		}
+		raw, err := l.(*net.TCPListener).SyscallConn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var st unix.Stat_t
+		if err := raw.Control(func(fd uintptr) { err = unix.Fstat(int(fd), &st) }); err != nil || st.Ino == 0 {
+			t.Fatal(err)
+		}
+		got, err := listeners(port)
+		if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EOPNOTSUPP) {
+			t.Skip("this kernel does not answer: ", err)
+		}
+		if want := []string{fmt.Sprint(st.Ino)}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v, %v, want %v", address, got, err, want)
+		}
+		l.Close()
+		if got, err := listeners(port); err != nil || len(got) > 0 {
+			t.Errorf("closed: %v, %v", got, err)
+		}
+	}
+	if !sameNetwork(uint32(os.Getpid())) {
+		t.Error("this process has not its own network")
 	}
 }
