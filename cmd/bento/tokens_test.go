@@ -12,6 +12,9 @@ import (
 // TestFewTokens: the answers for coding agents are short. The number of words, numbers and signs is more than that of the
 // tokens of common models.
 func TestFewTokens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the go command compiles the standard library")
+	}
 	t.Parallel()
 	needTool(t, "go")
 	root := t.TempDir()

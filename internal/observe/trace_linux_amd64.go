@@ -217,11 +217,8 @@ func (t *tracee) release() error {
 	if err := unix.PtraceSetRegs(t.pid, &t.first); err != nil {
 		return err
 	}
-	if err := unix.PtraceDetach(t.pid); err != nil {
-		return err
-	}
 	for _, s := range t.signals {
-		_ = unix.Kill(t.pid, s) // it may have ended
+		_ = unix.Kill(t.pid, s) // it waits until the child goes on, which may end soon
 	}
-	return nil
+	return unix.PtraceDetach(t.pid)
 }

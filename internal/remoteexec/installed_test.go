@@ -201,10 +201,10 @@ func BenchmarkInstalled(b *testing.B) {
 	x.cluster.Close()
 	x.cluster = New(x.cluster.o)
 	second := prepared()
-	b.ReportMetric(first.Seconds(), "first-s")
-	b.ReportMetric(float64(plain.Milliseconds()), "without-ms")
-	b.ReportMetric(float64(second.Microseconds())/1000, "other-run-prepare-ms")
 	for b.Loop() {
 		prepared()
 	}
+	b.ReportMetric(first.Seconds(), "first-s")
+	b.ReportMetric(float64(plain.Milliseconds()), "without-ms")
+	b.ReportMetric(float64(second.Microseconds())/1000, "other-run-prepare-ms")
 }
