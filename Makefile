@@ -15,11 +15,11 @@ demo: ## build bento and run it on examples/polyglot, twice
 	@scripts/demo
 
 test: ## install the tools of the tests where possible, then check: 35 to 50 minutes on two cores
-	@echo 'make test takes 35 to 50 minutes on two cores; make test-short, without real tools, takes 6'
+	@echo 'make test takes 35 to 50 minutes on two cores; make test-short, without real tools, takes 4'
 	@scripts/toolchains
 	@scripts/check
 
-test-short: ## the tests without real tools and with fewer rounds: 6 minutes on two cores
+test-short: ## the tests without real tools and with fewer rounds: 4 minutes on two cores
 	go test -trimpath -short ./...
 
 test-long: ## every test with the race detector, every crash point: it takes hours
