@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -9,12 +8,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/internal/sampling"
 )
 
@@ -28,21 +27,10 @@ func TestToolchainsInContainers(t *testing.T) {
 		t.Skip("it takes minutes; BENTO_TEST_ALL=1 runs it")
 	}
 	t.Parallel()
-	table := projectsOf(t, "containers.md")
 	p := openPodman(t)
 	p.imageOfMachine(t)
-	t.Run("podman", func(t *testing.T) { // all projects before the store is removed
-		for _, tc := range toolchains() {
-			row, ok := table[tc.name()]
-			if !ok {
-				t.Errorf("the table of projects lacks %s", tc.name())
-			}
-			t.Run(tc.name(), func(t *testing.T) {
-				t.Parallel()
-				adaptertest.Need(t, tc.needs...)
-				newContained(t, &tc, p, row).compare()
-			})
-		}
+	eachProject(t, "containers.md", func(t *testing.T, tc *toolchain, says [2]string) {
+		newContained(t, tc, p, says).compare()
 	})
 }
 
@@ -87,56 +75,53 @@ func newContained(t *testing.T, tc *toolchain, p *podman, says [2]string) *conta
 	return c
 }
 
-// ofTools matches the names of variables of tools.
-var ofTools = regexp.MustCompile(`(?i)_OPTS$|^GOFLAGS$|^(COMPOSER|PIP|UV|POETRY|NPM_CONFIG)_|_proxy$`)
-
 // table returns the settings of a container with the tools and the caches of this machine.
 func (c *contained) table() string {
-	mounts, variables := []string{"/usr:/usr"}, map[string]string{"PATH": c.env.Get("PATH")}
+	env := map[string]string{"PATH": c.env.Get("PATH")}
+	mounts := map[string]bool{"/usr": false} // and whether the container may write there
 	for _, name := range []string{"alternatives", "ssl", "java-17-openjdk", "java-21-openjdk", "php", "maven", "passwd", "group"} {
-		if _, err := os.Stat("/etc/" + name); err == nil {
-			mounts = append(mounts, "/etc/"+name+":/etc/"+name)
-		}
+		mounts["/etc/"+name] = false
 	}
-	writable := map[string]bool{}
 	for _, dir := range toolDirs(c.t) {
-		writable[dir] = false
+		mounts[dir] = false
 	}
 	for _, kv := range c.env {
 		name, value, _ := strings.Cut(kv, "=")
-		info, err := os.Stat(value)
-		switch {
-		case name == "HOME" || name == "PWD" || name == "OLDPWD" || name == "PATH" || strings.HasPrefix(name, "BENTO_") || strings.HasPrefix(name, "XDG_"):
-		case !filepath.IsAbs(value) && !ofTools.MatchString(name):
-		case filepath.IsAbs(value) && err != nil, strings.HasPrefix(value, "/usr"), strings.HasPrefix(value, "/tmp") && !strings.HasPrefix(value, c.home), strings.HasPrefix(value, "/dev"):
-		default:
-			variables[name] = value
-			if filepath.IsAbs(value) {
-				writable[value] = info.IsDir()
-			}
+		if !ofTools.MatchString(name) {
+			continue
+		}
+		env[name] = value
+		if info, err := os.Stat(value); err == nil && filepath.IsAbs(value) && !strings.HasPrefix(value, "/usr/") {
+			mounts[value] = info.IsDir()
 		}
 	}
-	if home, err := os.UserHomeDir(); err == nil { // Maven asks the system where it is
-		if _, err := os.Stat(filepath.Join(home, ".m2")); err == nil {
-			writable[filepath.Join(home, ".m2")] = true
-		}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		c.t.Fatal(err)
 	}
-	for _, dir := range slices.Sorted(maps.Keys(writable)) {
-		if writable[dir] {
-			mounts = append(mounts, dir+":"+dir+":rw")
-		} else {
-			mounts = append(mounts, dir+":"+dir)
+	mounts[filepath.Join(home, ".m2")] = true // Maven asks the system where it is
+
+	var places, variables []string
+	for _, dir := range slices.Sorted(maps.Keys(mounts)) {
+		if _, err := os.Stat(dir); err != nil {
+			continue
 		}
+		place := dir + ":" + dir
+		if mounts[dir] {
+			place += ":rw"
+		}
+		places = append(places, strconv.Quote(place))
 	}
-	list, _ := json.Marshal(mounts)
-	var env []string
-	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		value, _ := json.Marshal(variables[name])
-		env = append(env, fmt.Sprintf("%s = %s", name, value))
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		variables = append(variables, fmt.Sprintf("%s = %q", name, env[name]))
 	}
 	network := strings.HasPrefix(c.tc.id, "python") // they fetch what builds a package
-	return fmt.Sprintf("[defaults]\ncontainer = { image = %q, mounts = %s, env = { %s }, network = %t }\n", machineImage, list, strings.Join(env, ", "), network)
+	return fmt.Sprintf("[defaults]\ncontainer = { image = %q, mounts = [%s], env = { %s }, network = %t }\n",
+		machineImage, strings.Join(places, ", "), strings.Join(variables, ", "), network)
 }
+
+// ofTools matches the names of variables of tools.
+var ofTools = regexp.MustCompile(`(?i)_OPTS$|^GO(FLAGS|CACHE|MODCACHE|PROXY|SUMDB)$|^(COMPOSER|PIP|UV|POETRY|NPM_CONFIG|CARGO|RUSTUP|DENO|BUN|YARN|GRADLE|JAVA|PHP|BUNDLE|GEM|PYENV|SSL|REQUESTS|NODE)_|_proxy$`)
 
 // compare builds the project here and there, and again after an edit.
 func (c *contained) compare() {
@@ -159,11 +144,7 @@ func (c *contained) compare() {
 	if len(failed) > 0 || built.exit != 0 {
 		c.t.Logf("%v: %s", failed, built.stderr)
 	}
-	where := strings.Join(built.ids("built"), ", ")
-	if len(built.ids("built")) == len(c.tc.tasks) {
-		where = "all"
-	}
-	if d := cmp.Diff(c.says[0], where); d != "" {
+	if d := cmp.Diff(c.says[0], c.inWords(built.ids("built"))); d != "" {
 		c.t.Errorf("%s: the page (-) and the run (+): %s", c.tc.name(), d)
 	}
 	if len(failed) > 0 {

@@ -26,18 +26,27 @@ func TestToolchainsElsewhere(t *testing.T) {
 		t.Skip("it takes minutes; BENTO_TEST_ALL=1 runs it")
 	}
 	t.Parallel()
-	table := projectsOf(t, "remote-execution.md")
 	server := openWorkers(t)
-	t.Run("casd", func(t *testing.T) { // all projects before the server ends
+	eachProject(t, "remote-execution.md", func(t *testing.T, tc *toolchain, says [2]string) {
+		newAway(t, tc, "grpc://"+server, says).compare()
+	})
+}
+
+// eachProject runs a test of each row of TestToolchains, with its row of the table of projects in a page of docs. It returns when
+// all have ended.
+func eachProject(t *testing.T, page string, test func(t *testing.T, tc *toolchain, says [2]string)) {
+	t.Helper()
+	table := projectsOf(t, page)
+	t.Run("all", func(t *testing.T) {
 		for _, tc := range toolchains() {
-			row, ok := table[tc.name()]
+			says, ok := table[tc.name()]
 			if !ok {
 				t.Errorf("the table of projects lacks %s", tc.name())
 			}
 			t.Run(tc.name(), func(t *testing.T) {
 				t.Parallel()
 				adaptertest.Need(t, tc.needs...)
-				newAway(t, &tc, "grpc://"+server, row).compare()
+				test(t, &tc, says)
 			})
 		}
 	})
@@ -196,18 +205,22 @@ func (a *away) judge() bool {
 		}
 	})
 	slices.Sort(a.far)
-	where := strings.Join(a.far, ", ")
-	switch len(a.far) {
-	case 0:
-		where = "none"
-	case len(a.tc.tasks):
-		where = "all"
-	}
 	why := strings.Join(slices.Sorted(maps.Keys(reasons)), "; ")
-	if d := cmp.Diff(a.says, [2]string{where, why}); d != "" {
+	if d := cmp.Diff(a.says, [2]string{a.inWords(a.far), why}); d != "" {
 		a.t.Errorf("%s: the page (-) and the plan (+): %s", a.tc.name(), d)
 	}
 	return len(a.far) > 0
+}
+
+// inWords returns tasks of the project as the page has them.
+func (c *comparison) inWords(ids []string) string {
+	switch len(ids) {
+	case 0:
+		return "none"
+	case len(c.tc.tasks):
+		return "all"
+	}
+	return strings.Join(ids, ", ")
 }
 
 // wantMade checks that everything is a hit, which restores the same files.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -118,7 +119,7 @@ func day(args []string) error {
 	set := flag.NewFlagSet("bench day", flag.ContinueOnError)
 	bento := set.String("bento", "bin/bento", "the `program` to measure")
 	only := set.String("only", "", "the `name` of the one project to measure")
-	other := set.String("other", "never", "what auto is compared with: never, always or `auto`")
+	other := set.String("other", "never", "the `mode` that auto is compared with: never, always or auto")
 	if err := set.Parse(args); err != nil {
 		return err
 	}
@@ -138,52 +139,73 @@ func day(args []string) error {
 	return nil
 }
 
+// side is one of the two workspaces that are compared.
+type side struct {
+	*generated
+	run       *command
+	part, day sample // sums
+}
+
+func (b *bench) side(p project, name, observe string) (*side, error) {
+	at := func(elem string) string { return filepath.Join(b.dir, p.name, name, elem) }
+	g, err := p.make(at("workspace"))
+	return &side{generated: g, run: &command{
+		name: observe, dir: at("workspace"), args: append(append([]string{b.bento, "run"}, p.tasks...), "--observe", observe),
+		env: []string{"BENTO_CACHE_DIR=" + at("cache"), "GOFLAGS=", "GOCACHE=" + at("go"), "GOWORK=off", "GOPROXY=off"},
+	}}, err
+}
+
 // day prints the times of one project.
 func (b *bench) day(p project, other string) error {
-	var places [2]*generated
-	var run [2]*command
-	for i, observe := range []string{other, "auto"} {
-		g, err := p.make(filepath.Join(b.dir, p.name, fmt.Sprint(i)))
-		if err != nil {
-			return err
-		}
-		cache := filepath.Join(b.dir, p.name, fmt.Sprint("cache-", i))
-		places[i] = g
-		run[i] = &command{name: observe, args: append(append([]string{b.bento, "run"}, p.tasks...), "--observe", observe), dir: g.root,
-			env: []string{"BENTO_CACHE_DIR=" + cache, "GOFLAGS=", "GOCACHE=" + filepath.Join(b.dir, p.name, fmt.Sprint("go-", i)), "GOWORK=off", "GOPROXY=off"}}
+	first, err := b.side(p, "first", other)
+	if err != nil {
+		return err
+	}
+	second, err := b.side(p, "second", "auto")
+	if err != nil {
+		return err
 	}
 	fmt.Printf("a day on %s: CPU and wall time in seconds, of observe = %q and \"auto\"\n", p.name, other)
-	var total [2]sample
 	for _, part := range []struct {
 		name   string
 		rounds int
 		edit   func(g *generated, n int)
-	}{{"first run", 1, nil}, {fmt.Sprintf("%d edits of a leaf", leafEdits), leafEdits, p.leaf}, {fmt.Sprintf("%d edits of a lockfile", lockEdits), lockEdits, p.lock}} {
-		var sum [2]sample
+	}{
+		{"first run", 1, func(*generated, int) {}},
+		{fmt.Sprintf("%d edits of a leaf", leafEdits), leafEdits, p.leaf},
+		{fmt.Sprintf("%d edits of a lockfile", lockEdits), lockEdits, p.lock},
+	} {
+		first.part, second.part = sample{}, sample{}
 		for n := range part.rounds {
-			for k := range places {
-				i := (k + n) % 2 // each is the first one in turn
-				if part.edit != nil {
-					part.edit(places[i], n+1)
-				}
-				s, err := run[i].run("")
-				if err := errors.Join(err, places[i].err); err != nil {
+			turn := []*side{first, second}
+			if n%2 == 1 {
+				slices.Reverse(turn)
+			}
+			for _, s := range turn {
+				part.edit(s.generated, n+1)
+				if err := s.work(); err != nil {
 					return err
 				}
-				sum[i].wall, sum[i].cpu = sum[i].wall+s.wall, sum[i].cpu+s.cpu
 			}
 		}
-		printDay(part.name, sum)
-		for i := range sum {
-			total[i].wall, total[i].cpu = total[i].wall+sum[i].wall, total[i].cpu+sum[i].cpu
-		}
+		printDay(part.name, first.part, second.part)
 	}
-	printDay("the day", total)
+	printDay("the day", first.day, second.day)
 	return nil
 }
 
-func printDay(name string, of [2]sample) {
-	over := func(a, b time.Duration) float64 { return float64(b) / float64(max(a, 1)) }
-	fmt.Printf("  %-24s cpu %8.2f %8.2f %6.3fx   wall %8.2f %8.2f %6.3fx\n", name, of[0].cpu.Seconds(), of[1].cpu.Seconds(), over(of[0].cpu, of[1].cpu),
-		of[0].wall.Seconds(), of[1].wall.Seconds(), over(of[0].wall, of[1].wall))
+// work runs the command, and adds its times.
+func (s *side) work() error {
+	took, err := s.run.run("")
+	s.part.add(took)
+	s.day.add(took)
+	return errors.Join(err, s.err)
+}
+
+func (s *sample) add(more sample) { s.wall, s.cpu = s.wall+more.wall, s.cpu+more.cpu }
+
+func printDay(name string, first, second sample) {
+	over := func(of func(sample) time.Duration) float64 { return float64(of(second)) / float64(max(of(first), 1)) }
+	fmt.Printf("  %-24s cpu %8.2f %8.2f %6.3fx   wall %8.2f %8.2f %6.3fx\n", name, first.cpu.Seconds(), second.cpu.Seconds(), over(cpu),
+		first.wall.Seconds(), second.wall.Seconds(), over(wall))
 }

@@ -206,7 +206,7 @@ func (m *mounts) cover(p, kind string) {
 // atRoot returns binds of the workspace for its place on this machine, too: an install may have that path in it, as a virtual
 // environment of Python has. There are none if a directory of the image, or of bento, is at this place.
 func atRoot(binds []bind, root string) (more []bind) {
-	if systemDirs[root] || within(Workspace, root) || within(root, Workspace) {
+	if systemDirs[root] || key.Inside(Workspace, root) || key.Inside(root, Workspace) {
 		return nil
 	}
 	for _, b := range binds {
@@ -221,9 +221,6 @@ var systemDirs = map[string]bool{
 	"/": true, "/bento": true, "/bin": true, "/boot": true, "/dev": true, "/etc": true, "/home": true, "/lib": true, "/lib32": true, "/lib64": true, "/libx32": true,
 	"/media": true, "/mnt": true, "/opt": true, "/proc": true, "/root": true, "/run": true, "/sbin": true, "/srv": true, "/sys": true, "/tmp": true, "/usr": true, "/var": true,
 }
-
-// within reports whether p is dir or below it.
-func within(p, dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") }
 
 // further returns the binds of the mounts of c, whose sources exist.
 func further(c *dish.Container, userHome string) ([]bind, error) {

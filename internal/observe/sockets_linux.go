@@ -142,27 +142,16 @@ func isLocal(ip netip.Addr) bool {
 	return err != nil
 }
 
-// foreign reports whether another server than one of the command listens at a port of the machine.
+// foreign reports whether another server than one of the command listens at a port of the machine, or it is unknown.
 func (l *listener) foreign(pid uint32, port uint16) bool {
+	inodes, err := []string(nil), error(unix.EOPNOTSUPP)
 	if sameNetwork(pid) {
-		if inodes, err := listeners(port); err == nil {
-			return slices.ContainsFunc(inodes, func(inode string) bool { return !l.sockets.inodes[inode] })
-		}
+		inodes, err = listeners(port)
 	}
-	read := false
-	for _, table := range [...]string{"tcp", "tcp6"} {
-		text, err := os.ReadFile(path.Join("/proc", strconv.FormatUint(uint64(pid), 10), "net", table))
-		if err != nil {
-			continue // without IPv6, for example
-		}
-		read = true
-		for line := range strings.Lines(string(text)) {
-			if inode, ok := listening(line, port); ok && !l.sockets.inodes[inode] {
-				return true
-			}
-		}
+	if err != nil {
+		inodes, err = listenersOf(pid, port)
 	}
-	return !read
+	return err != nil || slices.ContainsFunc(inodes, func(inode string) bool { return !l.sockets.inodes[inode] })
 }
 
 // sameNetwork reports whether a process has the network of this one.
@@ -238,6 +227,28 @@ func ask(socket int, request []byte) (inodes []string, err error) {
 			m = m[min(len(m), (size+3)&^3):]
 		}
 	}
+}
+
+// listenersOf is listeners in the network of a process. It reads all connections.
+func listenersOf(pid uint32, port uint16) (inodes []string, err error) {
+	read := false
+	for _, table := range [...]string{"tcp", "tcp6"} {
+		text, failure := os.ReadFile(path.Join("/proc", strconv.FormatUint(uint64(pid), 10), "net", table))
+		if failure != nil {
+			err = failure // without IPv6, for example
+			continue
+		}
+		read = true
+		for line := range strings.Lines(string(text)) {
+			if inode, ok := listening(line, port); ok {
+				inodes = append(inodes, inode)
+			}
+		}
+	}
+	if read {
+		err = nil
+	}
+	return inodes, err
 }
 
 // listening returns the inode of the socket in a line of /proc/net/tcp, if it listens at a port (proc_pid_net(5)).
