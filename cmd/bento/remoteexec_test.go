@@ -17,15 +17,23 @@ import (
 	"github.com/bentobuild/bento/internal/remoteexec"
 )
 
-// TestScriptWithWorkers runs the scripts of testdata/workers with a server that executes actions, whose URL is $SERVER.
+// TestScriptWithWorkers runs the scripts of testdata/workers with real servers that execute actions, whose URL is $SERVER.
 func TestScriptWithWorkers(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "workers", "*.txtar"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d scripts, %v", len(files), err)
 	}
-	server := "grpc://" + servertest.Workers(t).GRPC
-	runScriptsWith(t, "", files, func(env *testscript.Env) { env.Setenv("SERVER", server) })
+	for name, open := range map[string]func(*testing.T) string{
+		"BuildGrid":     func(t *testing.T) string { return servertest.OpenGrid(t, 2, "").GRPC },
+		"buildbox-casd": func(t *testing.T) string { return servertest.Workers(t).GRPC },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := "grpc://" + open(t)
+			runScriptsWith(t, "", files, func(env *testscript.Env) { env.Setenv("SERVER", server) })
+		})
+	}
 }
 
 // TestEveryAdapterIsPortable: a worker can be asked for the toolchain of every built-in adapter, each says what a worker needs of an

@@ -253,7 +253,7 @@ func (x *Executor) await(ctx context.Context, client *reapi.Client, a *wired, ti
 	if cause := context.Cause(ctx); err != nil && (errors.Is(cause, errQueued) || errors.Is(cause, errTimedOut)) {
 		return nil, cause
 	}
-	if err == nil && timeout > 0 && end.Code == reapi.OK && end.Result.ExitCode == 137 && limit.ran() >= timeout {
+	if err == nil && timeout > 0 && end.Code == reapi.OK && end.Result.ExitCode == 137 && max(limit.ran(), end.Result.Ended.Sub(end.Result.Began)) >= timeout {
 		return nil, errTimedOut // as servers say it that have no status for it
 	}
 	return end, err
@@ -276,7 +276,7 @@ type limits struct {
 func (l *limits) reach(s reapi.Stage) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.stopped || l.anything && s == l.stage || s == reapi.CheckingCache || s == reapi.StageUnknown && l.anything {
+	if l.stopped || s == reapi.Completed || l.anything && s == l.stage || s == reapi.CheckingCache || s == reapi.StageUnknown && l.anything {
 		return
 	}
 	if l.timer != nil {

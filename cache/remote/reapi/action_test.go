@@ -66,7 +66,10 @@ func TestActionResults(t *testing.T) {
 		OutputDirectories: []*repb.OutputDirectory{{Path: "d", TreeDigest: digestOf(a)}},
 		OutputSymlinks:    []*repb.OutputSymlink{{Path: "l", Target: "f"}},
 		ExitCode:          3, StdoutRaw: []byte("out"), StderrDigest: digestOf(a),
-		ExecutionMetadata: &repb.ExecutedActionMetadata{QueuedTimestamp: timestamppb.New(now), WorkerStartTimestamp: timestamppb.New(now.Add(time.Second))},
+		ExecutionMetadata: &repb.ExecutedActionMetadata{
+			QueuedTimestamp: timestamppb.New(now), WorkerStartTimestamp: timestamppb.New(now.Add(time.Second)),
+			ExecutionStartTimestamp: timestamppb.New(now.Add(2 * time.Second)), ExecutionCompletedTimestamp: timestamppb.New(now.Add(3 * time.Second)),
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +77,7 @@ func TestActionResults(t *testing.T) {
 	got, err := DecodeActionResult(data)
 	want := &ActionResult{
 		ExitCode: 3, Files: []File{{Path: "f", Digest: a, Exec: true, Mode: 0o750}}, Dirs: []Dir{{"d", a}}, Links: []Link{{"l", "f"}},
-		Stdout: Stream{Raw: []byte("out")}, Stderr: Stream{Digest: a}, Queued: now, Started: now.Add(time.Second),
+		Stdout: Stream{Raw: []byte("out")}, Stderr: Stream{Digest: a}, Queued: now, Started: now.Add(time.Second), Began: now.Add(2 * time.Second), Ended: now.Add(3 * time.Second),
 	}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Errorf("%v, -want +got:\n%s", err, d)

@@ -20,7 +20,9 @@ type ActionResult struct {
 	Stdout   Stream
 	Stderr   Stream
 
-	Queued, Started, Ended time.Time // of the execution, by the clocks of the server; zero if it does not say
+	// Queued and Started are when the server and its worker began with the action, Began and Ended the times of the command, by
+	// their clocks; zero if they do not say.
+	Queued, Started, Began, Ended time.Time
 }
 
 // File is a file of outputs or of a Directory.
@@ -155,7 +157,8 @@ func decodeLink(message []byte) (link Link, err error) {
 	return link, err
 }
 
-// decodeMetadata reads ExecutedActionMetadata: queued_timestamp = 2, worker_start_timestamp = 3, worker_completed_timestamp = 4.
+// decodeMetadata reads ExecutedActionMetadata: queued_timestamp = 2, worker_start_timestamp = 3,
+// execution_start_timestamp = 7, execution_completed_timestamp = 8.
 func (r *ActionResult) decodeMetadata(message []byte) error {
 	return fields(message, func(f field) (err error) {
 		if f.kind != protowire.BytesType {
@@ -166,7 +169,9 @@ func (r *ActionResult) decodeMetadata(message []byte) error {
 			r.Queued, err = decodeTime(f.data)
 		case 3:
 			r.Started, err = decodeTime(f.data)
-		case 4:
+		case 7:
+			r.Began, err = decodeTime(f.data)
+		case 8:
 			r.Ended, err = decodeTime(f.data)
 		}
 		return err

@@ -32,11 +32,47 @@ type Server struct {
 	HTTP string // the address of Bazel's plain HTTP, "" for none
 	Dir  string // what it stores is in here
 
-	argv    func(*Server) []string
-	env     []string // beside this process's
+	argv func(*Server) []string
+	env  []string // beside this process's
+	child
+}
+
+// child is a process that runs until it is stopped.
+type child struct {
 	process *proc.Process
 	waiting sync.WaitGroup // for its end; it reads the output
 	output  log
+}
+
+// spawn starts the process, which has this one's environment and more.
+func (c *child) spawn(t testing.TB, dir string, env []string, argv ...string) {
+	t.Helper()
+	p, err := proc.Start(proc.Spec{Argv: argv, Dir: dir, Env: append(os.Environ(), env...), Stdout: &c.output, Stderr: &c.output})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.process = p
+	c.waiting.Go(func() { p.Wait(context.Background()) })
+}
+
+// Stop kills the process and all its children, as a crash would.
+func (c *child) Stop() {
+	if c.process == nil {
+		return
+	}
+	c.process.Kill()
+	c.waiting.Wait()
+	c.process = nil
+}
+
+// stopAtEnd stops the process when the test has ended, and shows what it has printed if that has failed.
+func (c *child) stopAtEnd(t testing.TB, name string) {
+	t.Cleanup(func() {
+		c.Stop()
+		if t.Failed() {
+			t.Logf("output of %s:\n%s", name, c.output.text())
+		}
+	})
 }
 
 // Casd starts buildbox-casd: the Remote Execution API, without TLS. It announces no compressor.
@@ -52,25 +88,40 @@ func Casd(t testing.TB, flags ...string) *Server {
 // this machine.
 func Workers(t testing.TB, flags ...string) *Server {
 	t.Helper()
+	runner, mounts := executor(t)
+	flags = append(flags, "--buildbox-run="+runner, "--jobs=8")
+	for _, m := range mounts {
+		flags = append(flags, "--runner-arg="+m)
+	}
+	return start(t, func(s *Server) []string {
+		s.env = beside(runner)
+		return append(append([]string{tool(t, "buildbox-casd"), "--bind=" + s.GRPC}, limited(flags)...), s.Dir)
+	})
+}
+
+// executor returns buildbox-run, which executes an action, and its flags: an action has /usr and /etc of this machine.
+func executor(t testing.TB) (runner string, flags []string) {
+	t.Helper()
 	adaptertest.Need(t, "buildbox-casd")
 	adaptertest.Need(t, "bwrap")
-	dir := filepath.Dir(tool(t, "buildbox-casd"))
-	if _, err := os.Stat(filepath.Join(dir, "buildbox-run")); err != nil {
-		t.Skipf("buildbox-casd executes nothing: %v", err)
+	runner = filepath.Join(filepath.Dir(tool(t, "buildbox-casd")), "buildbox-run")
+	if _, err := os.Stat(runner); err != nil {
+		t.Skipf("nothing executes actions: %v", err)
 	}
 	if out, err := exec.Command(tool(t, "bwrap"), "--ro-bind", "/", "/", "--unshare-all", "true").CombinedOutput(); err != nil {
 		t.Skipf("bwrap can make no namespaces: %s", out)
 	}
-	flags = append(flags, "--buildbox-run="+filepath.Join(dir, "buildbox-run"), "--jobs=8")
 	for _, at := range []string{"/usr:/usr", "/usr/bin:/bin", "/usr/lib:/lib", "/usr/lib64:/lib64", "/etc:/etc"} {
 		if from, _, _ := strings.Cut(at, ":"); isDir(from) {
-			flags = append(flags, "--runner-arg=--ro-bind-mount="+at)
+			flags = append(flags, "--ro-bind-mount="+at)
 		}
 	}
-	return start(t, func(s *Server) []string {
-		s.env = []string{"PATH=" + dir + ":" + os.Getenv("PATH")} // of its executor
-		return append(append([]string{tool(t, "buildbox-casd"), "--bind=" + s.GRPC}, limited(flags)...), s.Dir)
-	})
+	return runner, flags
+}
+
+// beside returns the variables with which buildbox-run finds the programs beside it.
+func beside(runner string) []string {
+	return []string{"PATH=" + filepath.Dir(runner) + ":" + os.Getenv("PATH")}
 }
 
 // limited adds the quota of buildbox-casd, which obeys the first one, unless flags have one.
@@ -153,12 +204,7 @@ func start(t testing.TB, argv func(*Server) []string) *Server {
 		t.Fatal(err)
 	}
 	s := &Server{Dir: dir, argv: argv}
-	t.Cleanup(func() {
-		s.Stop()
-		if t.Failed() {
-			t.Logf("output of the server:\n%s", s.output.text())
-		}
-	})
+	s.stopAtEnd(t, "the server")
 	for range attempts {
 		s.GRPC, s.HTTP = free(t), ""
 		if err = s.start(t); err == nil {
@@ -178,24 +224,9 @@ func (s *Server) Start(t testing.TB) {
 	}
 }
 
-// Stop kills the server and all its children, as a crash would.
-func (s *Server) Stop() {
-	if s.process == nil {
-		return
-	}
-	s.process.Kill()
-	s.waiting.Wait()
-	s.process = nil
-}
-
-func (s *Server) start(t testing.TB) (err error) {
+func (s *Server) start(t testing.TB) error {
 	t.Helper()
-	s.process, err = proc.Start(proc.Spec{Argv: s.argv(s), Dir: s.Dir, Env: append(os.Environ(), s.env...), Stdout: &s.output, Stderr: &s.output})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := s.process
-	s.waiting.Go(func() { p.Wait(context.Background()) })
+	s.spawn(t, s.Dir, s.env, s.argv(s)...)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
 	defer cancel()
 	for _, q := range []struct{ address, text string }{

@@ -118,9 +118,25 @@ func (b *bench) read(name string) string {
 	return string(data)
 }
 
-// TestCasd: a command has its inputs and nothing else, and its outputs come into the workspace as a command here leaves them.
-func TestCasd(t *testing.T) {
-	b := newBench(t, servertest.Workers(t).GRPC)
+// TestEngines executes commands on real servers.
+func TestEngines(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(t *testing.T) string{
+		"BuildGrid":     func(t *testing.T) string { return servertest.OpenGrid(t, 2, "").GRPC },
+		"buildbox-casd": func(t *testing.T) string { return servertest.Workers(t).GRPC },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address := open(t)
+			t.Run("Files", func(t *testing.T) { testFiles(t, address) })
+			t.Run("Ends", func(t *testing.T) { testEnds(t, address) })
+		})
+	}
+}
+
+// testFiles: a command has its inputs and nothing else, and its outputs come into the workspace as a command here leaves them.
+func testFiles(t *testing.T, address string) {
+	b := newBench(t, address)
 	b.input("d/src.c", "source\n")
 	b.input("d/say", "#!/bin/sh\necho said\n")
 	b.input("lib/words", "words\n")
@@ -169,9 +185,9 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestCasdEnds: the end of a command is that of one here.
-func TestCasdEnds(t *testing.T) {
-	b := newBench(t, servertest.Workers(t).GRPC)
+// testEnds: the end of a command is that of one here.
+func testEnds(t *testing.T, address string) {
+	b := newBench(t, address)
 	b.input("d/src.c", "source\n")
 	t.Run("fails", func(t *testing.T) {
 		res, _, err := b.run(t.Context(), b.command("echo no; mkdir out; echo report > out/report; exit 3", "out/*"))
