@@ -181,30 +181,37 @@ func BenchmarkCluster(b *testing.B) {
 	}
 }
 
-// BenchmarkIndependent runs 200 tasks that do not depend on each other on buildbox-casd, 50 at once, and reports the share of one
-// processor that bento needs meanwhile.
+// BenchmarkIndependent runs 200 tasks that do not depend on each other on real servers, 50 at once, and reports the share of one
+// processor that bento needs meanwhile. BuildGrid has four workers.
 func BenchmarkIndependent(b *testing.B) {
 	const tasks, jobs = 200, 50
-	server := servertest.Workers(b, "--jobs=50")
 	builtBento(b)
-	for b.Loop() {
-		root := b.TempDir()
-		writeFile(b, filepath.Join(root, "bento.toml"), fmt.Sprintf("[remote]\nexec = \"grpc://%s\"\njobs = %d\nclass = \"test\"\n", server.GRPC, jobs))
-		for d := range tasks / 10 {
-			text := fmt.Sprintf("name = \"d%d\"\nlanguage = \"none\"\n", d)
-			for i := range 10 {
-				text += fmt.Sprintf("[tasks.t%d]\nrun = \"sleep 1; echo %s %d >o%d\"\noutputs = [\"o%d\"]\ninputs = [\"in\"]\nremote = \"only\"\n", i, root, d*10+i, i, i)
+	for name, open := range map[string]func(*testing.B) string{
+		"BuildGrid":     func(b *testing.B) string { return servertest.OpenGrid(b, 4, "").GRPC },
+		"buildbox-casd": func(b *testing.B) string { return servertest.Workers(b, "--jobs=50").GRPC },
+	} {
+		b.Run(name, func(b *testing.B) {
+			server := open(b)
+			for b.Loop() {
+				root := b.TempDir()
+				writeFile(b, filepath.Join(root, "bento.toml"), fmt.Sprintf("[remote]\nexec = \"grpc://%s\"\njobs = %d\nclass = \"test\"\n", server, jobs))
+				for d := range tasks / 10 {
+					text := fmt.Sprintf("name = \"d%d\"\nlanguage = \"none\"\n", d)
+					for i := range 10 {
+						text += fmt.Sprintf("[tasks.t%d]\nrun = \"sleep 1; echo %s %d >o%d\"\noutputs = [\"o%d\"]\ninputs = [\"in\"]\nremote = \"only\"\n", i, root, d*10+i, i, i)
+					}
+					writeFile(b, filepath.Join(root, fmt.Sprintf("d%d", d), "dish.toml"), text)
+					writeFile(b, filepath.Join(root, fmt.Sprintf("d%d", d), "in"), "in")
+				}
+				began := time.Now()
+				end, done := runCluster(b, root)
+				if done.Built != tasks {
+					b.Fatalf("%+v", done)
+				}
+				used := (end.UserTime() + end.SystemTime()).Seconds()
+				b.ReportMetric(used, "cpu-s")
+				b.ReportMetric(100*used/time.Since(began).Seconds(), "%core")
 			}
-			writeFile(b, filepath.Join(root, fmt.Sprintf("d%d", d), "dish.toml"), text)
-			writeFile(b, filepath.Join(root, fmt.Sprintf("d%d", d), "in"), "in")
-		}
-		began := time.Now()
-		end, done := runCluster(b, root)
-		if done.Built != tasks {
-			b.Fatalf("%+v", done)
-		}
-		used := (end.UserTime() + end.SystemTime()).Seconds()
-		b.ReportMetric(used, "cpu-s")
-		b.ReportMetric(100*used/time.Since(began).Seconds(), "%core")
+		})
 	}
 }

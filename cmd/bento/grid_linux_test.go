@@ -21,10 +21,11 @@ type gridded struct {
 	root, sleep string // a word that no other process has
 }
 
-func newGridded(t testing.TB, g *servertest.Grid, seconds int, config string) *gridded {
+func newGridded(t testing.TB, g *servertest.Grid, seconds int, config string, properties ...string) *gridded {
 	t.Helper()
 	x := &gridded{TB: t, Grid: g, root: t.TempDir(), sleep: fmt.Sprintf("%d.%09d", seconds, time.Now().UnixNano()%1e9)}
-	writeFile(t, filepath.Join(x.root, "bento.toml"), fmt.Sprintf("[remote]\nexec = \"grpc://%s\"\nproperties = { OSFamily = \"linux\" }\n%s", g.GRPC, config))
+	writeFile(t, filepath.Join(x.root, "bento.toml"), fmt.Sprintf("[remote]\nexec = \"grpc://%s\"\nproperties = { %s }\n%s",
+		g.GRPC, strings.Join(append(properties, `OSFamily = "linux"`), ", "), config))
 	writeFile(t, filepath.Join(x.root, "d/dish.toml"), fmt.Sprintf("language = \"none\"\n[tasks.build]\nrun = \"sleep %s; echo %s >out\"\noutputs = [\"out\"]\nremote = true\n", x.sleep, x.sleep))
 	return x
 }
@@ -118,15 +119,19 @@ func TestGrid(t *testing.T) {
 		}
 		x.wantNothingLeft()
 	})
-	t.Run("a queue without a worker", func(t *testing.T) {
-		x := newGridded(t, g, 0, "queue = \"1s\"\n")
-		writeFile(t, filepath.Join(x.root, "bento.toml"), strings.Replace(x.config(), `"linux"`, `"linux", pool = "none"`, 1))
-		cmd, out := x.start()
-		x.wantMade(cmd, out, "no worker has begun it in time")
-		if !strings.Contains(out.String(), "remote execution: 0 tasks, 1 executed here\n") {
-			t.Errorf("printed\n%s", out)
-		}
-	})
+	for name, c := range map[string]struct{ property, says string }{
+		"a queue without a worker": {`pool = "none"`, "no worker has begun it in time"},
+		"an unknown property":      {`zone = "x"`, "zone"},
+	} {
+		t.Run(name, func(t *testing.T) { // the task is executed here
+			x := newGridded(t, g, 0, "queue = \"1s\"\n", c.property)
+			cmd, out := x.start()
+			x.wantMade(cmd, out, c.says)
+			if !strings.Contains(out.String(), "remote execution: 0 tasks, 1 executed here\n") {
+				t.Errorf("printed\n%s", out)
+			}
+		})
+	}
 	t.Run("the last worker is killed", func(t *testing.T) { // the task is executed here
 		x := newGridded(t, g, 3, "queue = \"2s\"\n")
 		cmd, out := x.start()
@@ -140,13 +145,4 @@ func TestGrid(t *testing.T) {
 		x.Join(t, "OSFamily=linux")
 		x.wantMade(cmd, out, "remote execution: 1 task\n")
 	})
-}
-
-func (x *gridded) config() string {
-	x.Helper()
-	text, err := os.ReadFile(filepath.Join(x.root, "bento.toml"))
-	if err != nil {
-		x.Fatal(err)
-	}
-	return string(text)
 }

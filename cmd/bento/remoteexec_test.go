@@ -57,43 +57,57 @@ func TestEveryAdapterIsPortable(t *testing.T) {
 	}
 }
 
-// TestRemoteExecutionPage follows the walk-through of docs/remote-execution.md.
+// TestRemoteExecutionPage follows the walk-throughs of docs/remote-execution.md. The workers of BuildGrid are those of the tests.
 func TestRemoteExecutionPage(t *testing.T) {
 	t.Parallel()
-	address := servertest.Workers(t).GRPC
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "remote-execution.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, page, _ := strings.Cut(string(text), "## Try it on one machine")
-	block := func(after string) string {
-		_, rest, found := strings.Cut(page, after+"\n\n")
-		code, _, _ := strings.Cut(rest, "\n\n")
-		if !found {
-			t.Fatalf("the page lacks %q", after)
+	page := string(text)
+	dish, commands := codeAfter(t, page, "has a task:"), codeAfter(t, page, "Then:")
+	follow := func(t *testing.T, config, address string) {
+		t.Helper()
+		root := t.TempDir()
+		write(t, root, "bento.toml", regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllLiteralString(config, address))
+		write(t, root, "hello/dish.toml", dish)
+		ran := ""
+		for _, line := range strings.Split(strings.TrimSpace(commands), "\n") {
+			words := strings.Fields(strings.TrimPrefix(line, "$ bento "))
+			cmd := exec.Command(builtBento(t), words...)
+			cmd.Dir, cmd.Env = root, append(os.Environ(), "BENTO_CACHE_DIR="+t.TempDir())
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Errorf("%s: %v\n%s", line, err, out)
+			}
+			ran += string(out)
 		}
-		return strings.ReplaceAll("\n"+code, "\n    ", "\n")
-	}
-	root := t.TempDir()
-	write(t, root, "bento.toml", strings.Replace(block("bento.toml names it:"), "127.0.0.1:8980", address, 1))
-	write(t, root, "hello/dish.toml", block("has a task:"))
-	ran := ""
-	for _, line := range strings.Split(strings.TrimSpace(block("Then:")), "\n") {
-		words := strings.Fields(strings.TrimPrefix(line, "$ bento "))
-		cmd := exec.Command(builtBento(t), words...)
-		cmd.Dir, cmd.Env = root, append(os.Environ(), "BENTO_CACHE_DIR="+t.TempDir())
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Errorf("%s: %v\n%s", line, err, out)
+		for _, want := range []string{"executes tasks", "on a worker", "remote execution: 1 task\n", "a worker executes it"} {
+			if !strings.Contains(ran, want) {
+				t.Errorf("the commands do not print %q:\n%s", want, ran)
+			}
 		}
-		ran += string(out)
-	}
-	for _, want := range []string{"executes tasks", "on a worker", "remote execution: 1 task\n", "a worker executes it"} {
-		if !strings.Contains(ran, want) {
-			t.Errorf("the commands do not print %q:\n%s", want, ran)
+		if made, _ := os.ReadFile(filepath.Join(root, "hello/out/text")); string(made) != "hello from /w/hello\n" {
+			t.Errorf("made %q", made)
 		}
 	}
-	if made, _ := os.ReadFile(filepath.Join(root, "hello/out/text")); string(made) != "hello from /w/hello\n" {
-		t.Errorf("made %q", made)
+	t.Run("one machine", func(t *testing.T) {
+		t.Parallel()
+		follow(t, codeAfter(t, page, "bento.toml names it:"), servertest.Workers(t).GRPC)
+	})
+	t.Run("cluster", func(t *testing.T) {
+		t.Parallel()
+		follow(t, codeAfter(t, page, "Now bento.toml chooses the workers:"), servertest.OpenGrid(t, 2, codeAfter(t, page, "server.yml has its configuration:")).GRPC)
+	})
+}
+
+// codeAfter returns the indented block of a page behind a line.
+func codeAfter(t *testing.T, page, line string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(page, line+"\n\n")
+	code, _, _ := strings.Cut(rest, "\n\n")
+	if !found {
+		t.Fatalf("the page lacks %q", line)
 	}
+	return strings.ReplaceAll("\n"+code, "\n    ", "\n") + "\n"
 }
