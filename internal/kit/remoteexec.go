@@ -101,7 +101,7 @@ func (r *RemoteExec) Connect(w *workspace.Workspace) (run.Elsewhere, func()) {
 	return run.Elsewhere{
 		Execute: func(d run.Distant) action.Executor {
 			return &remoteexec.Executor{Cluster: c, Job: remoteexec.Job{
-				Only: d.Only, Fresh: d.Fresh, Adapter: d.Adapter, Toolchain: d.Toolchain,
+				Only: d.Only, Fresh: d.Fresh, Dish: d.Dish, Adapter: d.Adapter, Toolchain: d.Toolchain,
 				Installed: func() (remoteexec.Installed, error) {
 					needs, stamp, err := d.Installed()
 					return remoteexec.Installed{Portable: needs, Stamp: stamp}, err

@@ -20,7 +20,7 @@ const (
 	workspaceDir = "w"
 	homeDir      = "home"
 	tempDir      = "tmp"
-	linksDir     = "links" // outputs that are links, by their paths
+	movedDir     = "moved" // outputs that servers would not take at their places, by their paths
 )
 
 // wired is an action with its blobs, by their digests on the wire.
@@ -46,7 +46,7 @@ func (w *wired) add(data []byte) remote.Digest {
 func (x *Executor) action(ctx context.Context, c *action.Command) (*wired, error) {
 	w := &wired{blobs: make(map[remote.Digest]source)}
 	t := &directory{}
-	for _, dir := range []string{homeDir, tempDir, linksDir} {
+	for _, dir := range []string{homeDir, tempDir, movedDir} {
 		t.enter(dir)
 	}
 	at, err := x.inside(c.Dir)
@@ -70,21 +70,16 @@ func (x *Executor) action(ctx context.Context, c *action.Command) (*wired, error
 	if err != nil {
 		return nil, err
 	}
-	command := reapi.Command{Argv: append([]string{"/bin/sh", "-c", script, "sh"}, x.words(c)...), Outputs: []string{linksDir}, Properties: x.o.Properties}
-	for _, p := range roots(c) {
-		command.Outputs = append(command.Outputs, path.Join(workspaceDir, p))
+	command := reapi.Command{Argv: append([]string{"/bin/sh", "-c", script, "sh"}, x.words(c)...), Outputs: []string{movedDir}, Properties: x.o.Properties}
+	if c.Outputs != nil {
+		roots, _, _ := c.Outputs.Around(x.Dish)
+		for _, p := range roots {
+			command.Outputs = append(command.Outputs, path.Join(workspaceDir, p))
+		}
 	}
 	a := reapi.Action{Command: w.add(command.Encode()), Root: t.wire(w), Timeout: c.Timeout, Properties: x.o.Properties}
 	w.digest = w.add(a.Encode())
 	return w, nil
-}
-
-// roots returns the paths at or below which the outputs of a command are: what servers look for.
-func roots(c *action.Command) []string {
-	if c.Outputs == nil {
-		return nil
-	}
-	return c.Outputs.Roots()
 }
 
 // inside returns a path of the workspace relative to its root, with slashes.
@@ -130,7 +125,7 @@ func (c *Cluster) words(cmd *action.Command) []string {
 }
 
 // script returns the line of the shell that executes the words on a worker: it sets the variables that have absolute paths,
-// and moves outputs that are links out of the way of servers.
+// and moves outputs that servers would not take: links, and files in directories that have much else in them.
 func (x *Executor) script(c *action.Command, at, exports string) (string, error) {
 	env := adapters.Environ(nil)
 	if c.Keyed != nil {
@@ -150,12 +145,45 @@ func (x *Executor) script(c *action.Command, at, exports string) (string, error)
 	b.WriteString(exports)
 	fmt.Fprintf(&b, "cd \"$r\"/%s || exit 126\n", quote(path.Join(workspaceDir, at)))
 	b.WriteString("\"$@\"\ns=$?\n")
-	for _, p := range roots(c) {
-		from, to := quote(path.Join(workspaceDir, p)), quote(path.Join(linksDir, p))
-		fmt.Fprintf(&b, "if [ -L \"$r\"/%s ]; then mkdir -p \"$r\"/%s && mv \"$r\"/%s \"$r\"/%s; fi\n", from, quote(path.Dir(path.Join(linksDir, p))), from, to)
-	}
+	b.WriteString(x.moves(c))
 	b.WriteString("exit $s")
 	return b.String(), nil
+}
+
+// moves returns the lines of the shell that move outputs into movedDir.
+func (x *Executor) moves(c *action.Command) string {
+	if c.Outputs == nil {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `away() { d=$r/%s/$1; mkdir -p "${d%%/*}" && mv "$r/%s/$1" "$d"; }`+"\n", movedDir, workspaceDir)
+	roots, names, _ := c.Outputs.Around(x.Dish)
+	for _, p := range roots {
+		fmt.Fprintf(&b, "if [ -L \"$r/%s/\"%[2]s ]; then away %[2]s; fi\n", workspaceDir, quote(p))
+	}
+	for _, p := range names {
+		dir := strings.TrimPrefix(p.Prefix+"/", "/")
+		fmt.Fprintf(&b, "cd \"$r/%s/\"%s && for f in %s; do if [ -L \"$f\" ] || [ -f \"$f\" ]; then away %s\"$f\"; fi; done\n", workspaceDir, quote(dir), shellNames(p.Rest), quote(dir))
+	}
+	return b.String()
+}
+
+// shellNames returns words of the shell that match at least the names that an element of a glob matches.
+func shellNames(element string) string {
+	if strings.ContainsAny(element, `[]\\`) {
+		return "* .*"
+	}
+	literals := strings.Split(strings.ReplaceAll(element, "?", "*"), "*")
+	for i, text := range literals {
+		if text != "" {
+			literals[i] = quote(text)
+		}
+	}
+	word := strings.Join(literals, "*")
+	if literals[0] == "" {
+		word += " ." + word // a star of the shell matches no dot at the begin
+	}
+	return word
 }
 
 // searched returns the directories of PATH that a worker may have: not those of the user. Those of the workspace stay.

@@ -129,7 +129,7 @@ type made struct {
 func (c *Cluster) outputs(ctx context.Context, client *reapi.Client, r *answer, want *tree.Set) (*made, error) {
 	m := &made{files: make(map[string]reapi.File), links: make(map[string]string)}
 	add := func(in string, d *reapi.Directory) error {
-		if rel, ok := outputPath(in); ok && rel != "" && !strings.HasPrefix(in, linksDir) && (want.Match(rel) || want.Enters(rel)) {
+		if rel, ok := outputPath(in); ok && rel != "" && !strings.HasPrefix(in, movedDir) && (want.Match(rel) || want.Enters(rel)) {
 			m.dirs = append(m.dirs, rel)
 		}
 		for _, f := range d.Files {
@@ -184,7 +184,7 @@ func badName(name string) bool {
 
 // outputPath returns the path in the workspace of a path in the input root, which may be one for links.
 func outputPath(p string) (rel string, ok bool) {
-	for _, dir := range []string{workspaceDir, linksDir} {
+	for _, dir := range []string{workspaceDir, movedDir} {
 		if rel, ok = strings.CutPrefix(p, dir+"/"); ok {
 			return rel, true
 		}

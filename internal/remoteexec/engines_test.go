@@ -97,7 +97,7 @@ func (b *bench) command(line string, outputs ...string) *action.Command {
 func (b *bench) run(ctx context.Context, c *action.Command, set ...func(*Job)) (proc.Result, Stay, error) {
 	b.Helper()
 	var stay Stay
-	j := Job{Placed: func(s Stay) { stay = s }}
+	j := Job{Dish: "d", Placed: func(s Stay) { stay = s }}
 	for _, f := range set {
 		f(&j)
 	}
@@ -144,12 +144,13 @@ func testFiles(t *testing.T, address string) {
 		t.Fatal(err)
 	}
 	line := `test ! -e secret && mkdir -p out/empty out/deep && cat src.c ../lib/words > out/all && cp out/all out/deep/twice && ln -s all out/link && ./say > app && chmod +x app &&
-ln -s app current && echo "$AT" "$HOME" "$PWD" && echo slowly >&2 && touch not && touch "$TMPDIR/x" "$HOME/y"`
-	res, stay, err := b.run(t.Context(), b.command(line, "out/**", "app", "current"))
+ln -s app current && echo info >a.tsinfo && echo hidden >.b.tsinfo && echo log >log && mkdir c.tsinfo && echo "$AT" "$HOME" "$PWD" && echo slowly >&2 && touch not && touch "$TMPDIR/x" "$HOME/y" && echo top >../top.txt`
+	res, stay, err := b.run(t.Context(), b.command(line, "out/**", "app", "current", "*.tsinfo", "//top*"))
 	if err != nil || res.ExitCode != 0 || stay.Cached {
 		t.Fatalf("%+v, %+v, %v\n%s", res, stay, err, &b.out)
 	}
-	for name, want := range map[string]string{"d/out/all": "source\nwords\n", "d/out/deep/twice": "source\nwords\n", "d/out/link": "source\nwords\n", "d/app": "said\n", "d/current": "said\n"} {
+	for name, want := range map[string]string{"d/out/all": "source\nwords\n", "d/out/deep/twice": "source\nwords\n", "d/out/link": "source\nwords\n", "d/app": "said\n", "d/current": "said\n",
+		"d/a.tsinfo": "info\n", "d/.b.tsinfo": "hidden\n", "top.txt": "top\n"} {
 		if got := b.read(name); got != want {
 			t.Errorf("%s: %q", name, got)
 		}
@@ -162,8 +163,10 @@ ln -s app current && echo "$AT" "$HOME" "$PWD" && echo slowly >&2 && touch not &
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
 		}
 	}
-	if _, err := os.Lstat(filepath.Join(b.root, "d/not")); err == nil {
-		t.Error("a file that is no output has come")
+	for _, name := range []string{"d/not", "d/log", "d/c.tsinfo"} {
+		if _, err := os.Lstat(filepath.Join(b.root, name)); err == nil {
+			t.Errorf("%s, which is no output, has come", name)
+		}
 	}
 }
 

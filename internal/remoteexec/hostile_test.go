@@ -45,7 +45,7 @@ func TestCheck(t *testing.T) {
 // TestOutputPaths: only the directories of an input root that have outputs are looked at.
 func TestOutputPaths(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{"w/d/x": "d/x", "links/d/x": "d/x", "home/x": "", "x": "", "w": ""} {
+	for in, want := range map[string]string{"w/d/x": "d/x", "moved/d/x": "d/x", "home/x": "", "x": "", "w": ""} {
 		if got, _ := outputPath(in); got != want {
 			t.Errorf("%s: %q", in, got)
 		}
@@ -65,6 +65,13 @@ func TestScript(t *testing.T) {
 	}
 	if got := c.searched("/home/me/bin:/usr/bin:rel:/ws/bin:/home/men"); got != "/usr/bin:/ws/bin:/home/men" {
 		t.Errorf("PATH %s", got)
+	}
+	for element, want := range map[string]string{
+		"*.o": "*'.o' .*'.o'", "a?b*": "'a'*'b'*", "it's*": `'it'\''s'*`, "[a-z]x": "* .*", "?": "* .*", "$(x)*": "'$(x)'*",
+	} {
+		if got := shellNames(element); got != want {
+			t.Errorf("%s: %s, want %s", element, got, want)
+		}
 	}
 	words := c.words(&action.Command{Words: []string{"/ws/d/run", "/ws/x"}})
 	if !strings.HasSuffix(words[0], "d/run") || !strings.HasPrefix(words[0], "./") || words[1] != "/ws/x" {

@@ -2,7 +2,7 @@
 // workers. A command gets its inputs and nothing else of the workspace.
 //
 // An action has the workspace as the directory "w" of its input root, beside an empty home, an empty directory for
-// temporary files, and one for links: servers fail an action whose output is a link.
+// temporary files, and one for outputs that servers do not take at their place.
 package remoteexec
 
 import (
@@ -75,8 +75,9 @@ func (c *Cluster) Close() {
 
 // Job is what an Executor needs to know of one execution, besides its command.
 type Job struct {
-	Only  bool // the command cannot be executed here: it waits for a worker as long as that takes
-	Fresh bool // the result is not that of an earlier execution
+	Only  bool   // the command cannot be executed here: it waits for a worker as long as that takes
+	Fresh bool   // the result is not that of an earlier execution
+	Dish  string // the directory of the command's dish, relative to the workspace
 	// Adapter and Toolchain are the id of the task's adapter and the fingerprint of its toolchain; "" for none.
 	Adapter, Toolchain string
 	// Installed returns what the command needs of the install of its dish. It may be nil.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -32,8 +33,9 @@ type Elsewhere struct {
 
 // Distant describes one execution on another machine.
 type Distant struct {
-	Only  bool // it cannot be executed here
-	Fresh bool // the result is not that of an earlier execution
+	Only  bool   // it cannot be executed here
+	Fresh bool   // the result is not that of an earlier execution
+	Dish  string // its directory, relative to the workspace
 	// Adapter and Toolchain are the id of the task's adapter and the fingerprint of its toolchain; "" for none.
 	Adapter, Toolchain string
 	// Installed returns what the task needs of the install of its dish, and a text that is another one after another install.
@@ -122,28 +124,16 @@ func (e *Elsewhere) unfitEnv(t *plan.Task) string {
 	return ""
 }
 
-// unfitOutputs is Unfit for the outputs of a task, of which a server must know the directories.
+// unfitOutputs is Unfit for the outputs of a task: a server sends whole directories.
 func unfitOutputs(t *plan.Task) string {
 	set, err := record.OutputSet(t)
 	if err != nil {
 		return "" // the execution reports it
 	}
-	for _, root := range set.Roots() {
-		if root == "." || key.Inside(t.Dish.Path, root) {
-			return fmt.Sprintf("its outputs begin with no directory: %q", globAt(t, set.Roots(), root))
-		}
+	if _, _, deep := set.Around(t.Dish.Path); deep != nil {
+		return fmt.Sprintf("its outputs can be anywhere in its dish: %q", strings.TrimPrefix(path.Join(deep.Prefix, deep.Rest), t.Dish.Path+"/"))
 	}
 	return ""
-}
-
-// globAt returns the glob of an output that begins at a root.
-func globAt(t *plan.Task, roots []string, root string) string {
-	for _, o := range t.Outputs {
-		if i := strings.IndexAny(o.Glob, "*?[{"); i >= 0 && !strings.Contains(o.Glob[:i], "/") && !strings.HasPrefix(o.Glob, "!") {
-			return o.Glob
-		}
-	}
-	return roots[slices.Index(roots, root)]
 }
 
 // isFar reports whether a task is executed elsewhere, as far as that is known.
@@ -174,7 +164,7 @@ func (e *engine) setFar(x *execution) {
 // distant returns the executor of a task elsewhere.
 func (x *execution) distant(t *plan.Task) action.Executor {
 	d := Distant{
-		Only: t.Where == dish.PlaceOnly, Fresh: x.opts.Force || x.result.Attempts > 1, Toolchain: x.ev.Toolchain,
+		Only: t.Where == dish.PlaceOnly, Fresh: x.opts.Force || x.result.Attempts > 1, Dish: t.Dish.Path, Toolchain: x.ev.Toolchain,
 		Placed: func(s Stay) { x.result.Place, x.result.Stay = PlaceRemote, s },
 	}
 	d.Installed = func() (needs adapters.Portable, stamp string, err error) {

@@ -2,6 +2,7 @@ package glob
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -337,4 +338,33 @@ func TestManyGlobs(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAround: a path that matches is in a root, or beside the dish with a name, or a pattern is deep.
+func TestAround(t *testing.T) {
+	t.Parallel()
+	for globs, want := range map[string]string{
+		"dist/** app *.o": "roots [d/app d/dist], names [d/*.o], deep false",
+		"out out/x":       "roots [d/out], names [], deep false",
+		"//*.log":         "roots [], names [*.log], deep false",
+		"//other/*":       "roots [other], names [], deep false",
+		"**/*.o":          "roots [], names [], deep true",
+		"*/x":             "roots [], names [], deep true",
+		"**":              "roots [], names [], deep true",
+		".":               "roots [], names [], deep true",
+		"* !a":            "roots [], names [d/*], deep false",
+	} {
+		s, err := Compile("d", strings.Fields(globs))
+		if err != nil {
+			t.Fatal(err)
+		}
+		roots, names, deep := s.Around("d")
+		texts := []string{}
+		for _, p := range names {
+			texts = append(texts, strings.TrimPrefix(p.Prefix+"/"+p.Rest, "/"))
+		}
+		if got := fmt.Sprintf("roots %v, names %v, deep %t", roots, texts, deep != nil); got != want {
+			t.Errorf("%s: %s, want %s", globs, got, want)
+		}
+	}
 }

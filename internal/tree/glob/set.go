@@ -74,14 +74,18 @@ func (s *Set) findRoots() {
 	for p := range s.Patterns() {
 		s.roots = append(s.roots, p.Prefix)
 	}
-	slices.Sort(s.roots) // a directory before its content
-	var kept []string
-	for _, r := range s.roots {
-		if !anyAbove(r, func(dir string) bool { _, ok := slices.BinarySearch(kept, dir); return ok }) {
-			kept = append(kept, r)
+	s.roots = topmost(s.roots)
+}
+
+// topmost returns the paths that are below none of the others. It sorts them.
+func topmost(paths []string) (kept []string) {
+	slices.Sort(paths) // a directory before its content
+	for _, p := range paths {
+		if !anyAbove(p, func(dir string) bool { _, ok := slices.BinarySearch(kept, dir); return ok }) {
+			kept = append(kept, p)
 		}
 	}
-	s.roots = kept
+	return kept
 }
 
 // anyAbove reports whether is returns true for path or one of its parents; "" is the last.
@@ -112,6 +116,23 @@ func (s *Set) findPlain() {
 // Roots returns the shortest list of paths such that every path that can match is one of them, or
 // below one. The caller must not change it.
 func (s *Set) Roots() []string { return s.roots }
+
+// Around divides the patterns by where they can match. Every path that can match is one of roots or below one, or in a directory
+// that is dir or around it, with a name that a pattern of names has. A further pattern, which can match below such a directory, too, is
+// deep.
+func (s *Set) Around(dir string) (roots []string, names []*Pattern, deep *Pattern) {
+	for p := range s.Patterns() {
+		switch {
+		case !Inside(dir, p.Prefix):
+			roots = append(roots, p.Prefix)
+		case p.Rest != "" && p.Rest != "**" && !strings.Contains(p.Rest, "/"):
+			names = append(names, p)
+		default:
+			deep = p
+		}
+	}
+	return topmost(roots), names, deep
+}
 
 // Patterns returns the patterns of the globs that are not negated.
 func (s *Set) Patterns() iter.Seq[*Pattern] {
