@@ -165,17 +165,17 @@ func (x *execution) run(ctx context.Context) {
 const maxServerLog = 16 << 20
 
 func (x *execution) openLog() *action.Log {
-	t := x.ev.Task
+	t, env := x.ev.Task, x.env // the log outlives the execution
 	o := action.LogOptions{
 		Failed: func(err error) {
-			x.env.warn("log_unwritable", "the log of "+t.ID()+" cannot be written: "+err.Error(), "")
+			env.warn("log_unwritable", "the log of "+t.ID()+" cannot be written: "+err.Error(), "")
 		},
 	}
 	if t.Persistent {
 		o.Most = maxServerLog
 	}
 	if x.opts.Output || t.Persistent {
-		o.Forward = func(s action.Stream, p []byte) { x.env.report(TaskOutput{Task: t, Stream: s, Data: p}) }
+		o.Forward = func(s action.Stream, p []byte) { env.report(TaskOutput{Task: t, Stream: s, Data: p}) }
 	}
 	return action.CreateLog(x.env.State, action.LogName(t.Dish.Name, t.Name, t.Place()), o)
 }
