@@ -1,7 +1,6 @@
 package servertest
 
 import (
-	"bytes"
 	_ "embed" // the worker
 	"fmt"
 	"os"
@@ -211,21 +210,10 @@ func (g *Grid) Unfinished(t testing.TB) (list []string) {
 	return list
 }
 
-// Has reports whether a process is one of the worker, on Linux.
-func (b *Bot) Has(pid int) bool {
-	for b.process != nil && pid > 1 {
-		if pid == b.process.Pid() {
-			return true
-		}
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil {
-			return false
-		}
-		state, parent := "", 0
-		if _, err := fmt.Sscan(string(stat[bytes.LastIndexByte(stat, ')')+1:]), &state, &parent); err != nil {
-			return false
-		}
-		pid = parent
+// Pid returns the process of a worker, 0 for one that was stopped.
+func (b *Bot) Pid() int {
+	if b.process == nil {
+		return 0
 	}
-	return false
+	return b.process.Pid()
 }
