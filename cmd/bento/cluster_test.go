@@ -56,7 +56,7 @@ func (c *takes) work(ctx context.Context, command *repb.Command) (*repb.ActionRe
 	c.ran.Add(1)
 	res := new(repb.ActionResult)
 	for _, p := range command.OutputPaths {
-		if p != "moved" {
+		if p != "bento/moved" {
 			res.OutputFiles = append(res.OutputFiles, &repb.OutputFile{Path: p, Digest: c.Put([]byte(words[2] + "\n"))})
 		}
 	}

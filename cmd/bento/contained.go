@@ -24,6 +24,6 @@ func containersOf(h *container.Host) run.Containers {
 			t := c.Task
 			return &container.Executor{Host: h, Container: t.Container, Digest: c.Image, Reach: c.Reach, Inputs: c.Inputs, Network: t.Network, Installed: t.AwaitsInstall(), Task: t.ID()}
 		},
-		ImageOf: h.ImageOf, Sweep: h.Sweep,
+		ImageOf: h.ImageOf, Variables: h.Variables, Sweep: h.Sweep,
 	}
 }

@@ -87,7 +87,7 @@ func TestRemoteExecutionPage(t *testing.T) {
 				t.Errorf("the commands do not print %q:\n%s", want, ran)
 			}
 		}
-		if made, _ := os.ReadFile(filepath.Join(root, "hello/out/text")); string(made) != "hello from /w/hello\n" {
+		if made, _ := os.ReadFile(filepath.Join(root, "hello/out/text")); string(made) != "hello from /bento/w/hello\n" {
 			t.Errorf("made %q", made)
 		}
 	}

@@ -28,7 +28,7 @@ func (c *Commands) foreign(t *plan.Task, files map[string]string, cmd *Command) 
 		}
 		env = env.With(map[string]string{"PATH": strings.Join(before, ":") + ":" + t.SetEnv["PATH"]})
 	}
-	cmd.Env = env
+	cmd.Env, cmd.Keyed = env, func() adapters.Environ { return c.passed(t).Select(t.HashEnv...).With(files).With(t.SetEnv) }
 	switch {
 	case len(t.Argv) > 0:
 		cmd.Argv = append(slices.Clone(t.Argv), t.Args...)
@@ -44,6 +44,7 @@ func (c *Commands) foreign(t *plan.Task, files map[string]string, cmd *Command) 
 		}
 		cmd.Argv = append([]string{foreignShell, "-c", run, "sh"}, t.Args...)
 	}
+	cmd.Words = slices.Clone(cmd.Argv)
 	return cmd, nil
 }
 

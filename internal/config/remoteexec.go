@@ -20,6 +20,7 @@ type RemoteExec struct {
 	Jobs       int           // tasks at once; 0: DefaultExecJobs
 	Queue      time.Duration // the longest wait for a worker; 0: DefaultExecQueue
 	Class      string
+	Image      string // the property that names the image of an action, "" for none
 
 	TokenEnv         string // "": DefaultExecToken
 	Headers          map[string]string
@@ -40,6 +41,7 @@ const maxExecJobs = 10_000
 type remoteTable struct {
 	Exec             execURL           `toml:"exec" doc:"the server that executes tasks with remote = true: grpcs://HOST[:PORT][/INSTANCE] or, on this machine, grpc:// (Remote Execution API v2). $BENTO_REMOTE_EXEC goes before it. See docs/remote-execution.md"`
 	Properties       map[string]string `toml:"properties" doc:"properties of the platform that a worker must have, such as OSFamily = \"linux\". Workers that have them are taken to be alike"`
+	Image            string            `toml:"image" doc:"the property that names the image in which the server runs an action, mostly container-image: with it, tasks with a container can be executed there, too. See docs/remote-execution.md"`
 	Jobs             tomlfile.At[int]  `toml:"jobs" default:"50" doc:"tasks at once on workers, beside those of this machine, which -j counts; flag --remote-jobs"`
 	Queue            duration          `toml:"queue" default:"10s" doc:"a task that no worker has begun for this time is executed on this machine; remote = \"only\" waits as long as it takes"`
 	Class            string            `toml:"class" doc:"a name for machines whose results are equal: with it, workers are not asked for their system and C library"`
@@ -94,7 +96,7 @@ func (t *remoteTable) over(r *RemoteExec) (problems []diagnostics.Diagnostic) {
 		r.Jobs = min(max(1, t.Jobs.Value), maxExecJobs)
 	}
 	r.Queue = cmp.Or(time.Duration(t.Queue), r.Queue)
-	r.Class = cmp.Or(t.Class, r.Class)
+	r.Class, r.Image = cmp.Or(t.Class, r.Class), cmp.Or(t.Image, r.Image)
 	r.TokenEnv = cmp.Or(string(t.TokenEnv), r.TokenEnv)
 	r.CredentialHelper = cmp.Or(t.CredentialHelper, r.CredentialHelper)
 	r.TLS.CA, r.TLS.Cert, r.TLS.Key = cmp.Or(t.TLS.CA, r.TLS.CA), cmp.Or(t.TLS.Cert, r.TLS.Cert), cmp.Or(t.TLS.Key, r.TLS.Key)

@@ -112,7 +112,7 @@ func (r *request) environ() []string {
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 func (r *request) imagePath() string {
-	if p := adapters.Environ(r.image.Config.Env).Get("PATH"); p != "" {
+	if p := adapters.NewEnviron(r.image.Config.Env).Get("PATH"); p != "" {
 		return p
 	}
 	return defaultPath

@@ -31,7 +31,7 @@ func sample() *request {
 // the flags of the user.
 func TestCommandLine(t *testing.T) {
 	r := sample()
-	r.image.Config.Env = []string{"PATH=/opt/bin:/bin"}
+	r.image.Config.Env = []string{"PATH=/opt/bin:/bin", "GOPATH=/go", "A=b"} // in any order
 	line := strings.Join(r.argv(), " ")
 	for _, want := range []string{
 		"/usr/bin/podman --log-level error run --rm --pull=never --name bento-1", " --init ", "--network=none", "--user 1000:1000",
@@ -164,7 +164,7 @@ func TestDigestOf(t *testing.T) {
 			t.Errorf("%+v: %s", c.image, got)
 		}
 	}
-	if got := repository("localhost:5000/a/b:1@sha256:x"); got != "localhost:5000/a/b" {
+	if got := dish.Repository("localhost:5000/a/b:1@sha256:x"); got != "localhost:5000/a/b" {
 		t.Error(got)
 	}
 }

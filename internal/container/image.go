@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/dish"
 	"github.com/bentobuild/bento/internal/proc"
 )
@@ -60,7 +61,7 @@ func isMissing(err error) bool {
 
 // digestOf returns the digest that identifies the image on other machines, else on this one.
 func (i *inspected) digestOf(ref string) string {
-	name := repository(ref)
+	name := dish.Repository(ref)
 	var sums []string
 	for _, d := range i.RepoDigests {
 		repo, sum, _ := strings.Cut(d, "@")
@@ -79,17 +80,8 @@ func (i *inspected) digestOf(ref string) string {
 
 // local reports whether no registry has the image: it was made on this machine.
 func (i *inspected) local(ref string) bool {
-	return len(i.RepoDigests) == 0 || strings.HasPrefix(repository(ref), "localhost/") ||
+	return len(i.RepoDigests) == 0 || strings.HasPrefix(dish.Repository(ref), "localhost/") ||
 		!slices.ContainsFunc(i.RepoDigests, func(d string) bool { return !strings.HasPrefix(d, "localhost/") })
-}
-
-// repository returns a reference without its tag and digest.
-func repository(ref string) string {
-	name, _, _ := strings.Cut(ref, "@")
-	if at := strings.LastIndexByte(name, ':'); at > strings.LastIndexByte(name, '/') {
-		name = name[:at]
-	}
-	return name
 }
 
 // image returns the image of c, which it pulls or builds if the machine lacks it. What that prints goes to log. sum is
@@ -119,9 +111,18 @@ func (h *Host) image(ctx context.Context, c *dish.Container, sum string, log io.
 	return i, err
 }
 
+// Variables returns those that the image of c sets. sum is what ImageOf has returned.
+func (h *Host) Variables(ctx context.Context, c *dish.Container, sum string) (adapters.Environ, error) {
+	i, err := h.image(ctx, c, sum, io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	return adapters.NewEnviron(i.known.Config.Env), nil
+}
+
 // pulled returns the image with a digest.
 func (e *engine) pulled(ctx context.Context, ref, sum string, log io.Writer) (*inspected, error) {
-	exact := repository(ref) + "@" + sum
+	exact := dish.Repository(ref) + "@" + sum
 	for _, name := range []string{exact, sum} { // an image that was made here may have an id alone
 		known, err := e.inspect(ctx, name)
 		if err == nil || !isMissing(err) {

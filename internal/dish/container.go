@@ -1,6 +1,10 @@
 package dish
 
-import "github.com/bentobuild/bento/diagnostics"
+import (
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+)
 
 // Contained is the place of the workspace in every container.
 const Contained = "/bento/w"
@@ -34,4 +38,13 @@ func (c *Container) Shown() string {
 		return "the image of " + c.Dockerfile
 	}
 	return c.Image
+}
+
+// Repository returns a reference without its tag and digest.
+func Repository(ref string) string {
+	name, _, _ := strings.Cut(ref, "@")
+	if at := strings.LastIndexByte(name, ':'); at > strings.LastIndexByte(name, '/') {
+		name = name[:at]
+	}
+	return name
 }

@@ -95,13 +95,13 @@ const (
 // Connect returns what executes the tasks of a workspace, and a function that ends it.
 func (r *RemoteExec) Connect(w *workspace.Workspace) (run.Elsewhere, func()) {
 	c := remoteexec.New(remoteexec.Options{
-		Open: r.client, Name: r.String(), Root: r.server.root, Home: r.server.host.Environ.Get("HOME"), State: w.State, Properties: r.properties(),
+		Open: r.client, Name: r.String(), Root: r.server.root, Home: r.server.host.Environ.Get("HOME"), State: w.State, Properties: r.properties(), Image: r.set.Image,
 		Queue: cmp.Or(r.set.Queue, config.DefaultExecQueue), Class: r.set.Class,
 	})
 	return run.Elsewhere{
 		Execute: func(d run.Distant) action.Executor {
 			return &remoteexec.Executor{Cluster: c, Job: remoteexec.Job{
-				Only: d.Only, Fresh: d.Fresh, Dish: d.Dish, Adapter: d.Adapter, Toolchain: d.Toolchain,
+				Only: d.Only, Fresh: d.Fresh, Dish: d.Dish, Image: d.Image, Variables: d.Variables, Adapter: d.Adapter, Toolchain: d.Toolchain,
 				Installed: func() (remoteexec.Installed, error) {
 					needs, stamp, err := d.Installed()
 					return remoteexec.Installed{Portable: needs, Stamp: stamp}, err
@@ -109,7 +109,7 @@ func (r *RemoteExec) Connect(w *workspace.Workspace) (run.Elsewhere, func()) {
 				Placed: func(s remoteexec.Stay) { d.Placed(run.Stay{Queued: s.Queued, Cached: s.Cached}) },
 			}}
 		},
-		Jobs: r.Jobs, Asks: remoteexec.CanAsk, Keeps: remote.IsSecret,
+		Jobs: r.Jobs, Images: r.set.Image != "", Asks: remoteexec.CanAsk, Keeps: remote.IsSecret,
 	}, c.Close
 }
 

@@ -1,6 +1,7 @@
 package remoteexec
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -15,12 +16,12 @@ import (
 	"github.com/bentobuild/bento/internal/key"
 )
 
-// The directories of an input root.
+// The directories of an input root. Where that is the root of the file system, they are those of a container.
 const (
-	workspaceDir = "w"
-	homeDir      = "home"
+	workspaceDir = "bento/w"
+	homeDir      = "bento/home"
 	tempDir      = "tmp"
-	movedDir     = "moved" // outputs that servers would not take at their places, by their paths
+	movedDir     = "bento/moved" // outputs that servers would not take at their places, by their paths
 )
 
 // wired is an action with its blobs, by their digests on the wire.
@@ -47,7 +48,7 @@ func (x *Executor) action(ctx context.Context, c *action.Command) (*wired, error
 	w := &wired{blobs: make(map[remote.Digest]source)}
 	t := &directory{}
 	for _, dir := range []string{homeDir, tempDir, movedDir} {
-		t.enter(dir)
+		t.enterAll(dir)
 	}
 	at, err := x.inside(c.Dir)
 	if err != nil {
@@ -66,18 +67,24 @@ func (x *Executor) action(ctx context.Context, c *action.Command) (*wired, error
 	if err != nil {
 		return nil, err
 	}
-	script, err := x.script(c, at, needs.exports())
+	var image adapters.Environ
+	if x.Variables != nil {
+		if image, err = x.Variables(ctx); err != nil {
+			return nil, fmt.Errorf("the variables of its image are not known: %w", err)
+		}
+	}
+	script, err := x.script(c, at, needs.exports(), image)
 	if err != nil {
 		return nil, err
 	}
-	command := reapi.Command{Argv: append([]string{"/bin/sh", "-c", script, "sh"}, x.words(c)...), Outputs: []string{movedDir}, Properties: x.o.Properties}
+	command := reapi.Command{Argv: append([]string{"/bin/sh", "-c", script, "sh"}, x.words(c)...), Outputs: []string{movedDir}, Properties: x.properties()}
 	if c.Outputs != nil {
 		roots, _, _ := c.Outputs.Around(x.Dish)
 		for _, p := range roots {
 			command.Outputs = append(command.Outputs, path.Join(workspaceDir, p))
 		}
 	}
-	a := reapi.Action{Command: w.add(command.Encode()), Root: t.wire(w), Timeout: c.Timeout, Properties: x.o.Properties}
+	a := reapi.Action{Command: w.add(command.Encode()), Root: t.wire(w), Timeout: c.Timeout, Properties: x.properties()}
 	w.digest = w.add(a.Encode())
 	return w, nil
 }
@@ -112,6 +119,38 @@ func (c *Cluster) addInput(w *wired, t *directory, f key.File) error {
 	return nil
 }
 
+// imagePath is the PATH in an image that has none, as engines of containers have it.
+const imagePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// isPlace reports whether a variable names a directory that an action has of its own.
+func isPlace(kv string) bool {
+	name, _, _ := strings.Cut(kv, "=")
+	return name == "HOME" || name == "TMPDIR" || name == "PWD"
+}
+
+// pathIn returns the PATH of a command in an image: that of the task, which the image's follows if it ends with ":".
+func pathIn(image adapters.Environ, of, searched string) string {
+	own := cmp.Or(image.Get("PATH"), imagePath)
+	switch {
+	case of == "":
+		return own
+	case strings.HasSuffix(of, ":"):
+		return searched + ":" + own
+	}
+	return of
+}
+
+// properties returns what a worker must have, sorted by name.
+func (x *Executor) properties() []reapi.Variable {
+	if x.Image == "" {
+		return x.o.Properties
+	}
+	list := slices.DeleteFunc(slices.Clone(x.o.Properties), func(p reapi.Variable) bool { return p.Name == x.o.Image })
+	list = append(list, reapi.Variable{Name: x.o.Image, Value: "docker://" + x.Image})
+	slices.SortFunc(list, func(a, b reapi.Variable) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
 // words returns the command's words for a worker. A program in the workspace is there, too.
 func (c *Cluster) words(cmd *action.Command) []string {
 	words := slices.Clone(cmd.Words)
@@ -125,13 +164,19 @@ func (c *Cluster) words(cmd *action.Command) []string {
 }
 
 // script returns the line of the shell that executes the words on a worker: it sets the variables that have absolute paths,
-// and moves outputs that servers would not take: links, and files in directories that have much else in them.
-func (x *Executor) script(c *action.Command, at, exports string) (string, error) {
+// and moves outputs that servers would not take: links, and files in directories that have much else in them. image are the variables
+// of the image.
+func (x *Executor) script(c *action.Command, at, exports string, image adapters.Environ) (string, error) {
 	env := adapters.Environ(nil)
 	if c.Keyed != nil {
 		env = c.Keyed()
 	}
-	env = env.With(map[string]string{"PATH": x.searched(adapters.Environ(c.Env).Get("PATH"))})
+	search := x.searched(adapters.Environ(c.Env).Get("PATH"))
+	if x.Image != "" {
+		search = pathIn(image, adapters.Environ(c.Env).Get("PATH"), search)
+		env = adapters.NewEnviron(slices.Concat(slices.DeleteFunc(slices.Clone(image), isPlace), env))
+	}
+	env = env.With(map[string]string{"PATH": search})
 	var b strings.Builder
 	b.WriteString("r=${PWD%/}; PWD=$r/" + workspaceDir + "\n")
 	fmt.Fprintf(&b, "export PWD HOME=\"$r/%s\" TMPDIR=\"$r/%s\"\n", homeDir, tempDir)

@@ -155,7 +155,7 @@ ln -s app current && echo info >a.tsinfo && echo hidden >.b.tsinfo && echo log >
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	if got := b.out.String(); !strings.Contains(got, "/w/x y ") || !strings.Contains(got, "/w/d\n") || !strings.Contains(got, "slowly\n") {
+	if got := b.out.String(); !strings.Contains(got, "/bento/w/x y ") || !strings.Contains(got, "/bento/w/d\n") || !strings.Contains(got, "slowly\n") {
 		t.Errorf("printed %q", got)
 	}
 	for name, want := range map[string]os.FileMode{"d/app": 0o755, "d/out/all": 0o644, "d/out/empty": os.ModeDir | 0o755, "d/current": os.ModeSymlink | 0o777} {

@@ -37,7 +37,7 @@ func TestServerFaults(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		return &repb.OutputDirectory{Path: "w/d/out", TreeDigest: c.Put(data)}
+		return &repb.OutputDirectory{Path: "bento/w/d/out", TreeDigest: c.Put(data)}
 	}
 	for name, f := range map[string]struct {
 		work  func(c *servertest.Cluster, r *repb.ActionResult)
@@ -47,42 +47,42 @@ func TestServerFaults(t *testing.T) {
 		"wrong bytes": {serve: func(data []byte) ([]byte, int) { return bytes.ToUpper(data), len(data) }, says: "wrong bytes"},
 		"fewer bytes": {serve: func(data []byte) ([]byte, int) { return data[:len(data)-1], len(data) }, says: "too early"},
 		"an output that it lacks": {work: func(_ *servertest.Cluster, r *repb.ActionResult) {
-			r.OutputFiles = append(r.OutputFiles, &repb.OutputFile{Path: "w/d/out/absent", Digest: absent})
+			r.OutputFiles = append(r.OutputFiles, &repb.OutputFile{Path: "bento/w/d/out/absent", Digest: absent})
 		}, says: `lacks the output "d/out/absent"`},
 		"a directory that it lacks": {work: func(_ *servertest.Cluster, r *repb.ActionResult) {
-			r.OutputDirectories = []*repb.OutputDirectory{{Path: "w/d/out", TreeDigest: absent}}
+			r.OutputDirectories = []*repb.OutputDirectory{{Path: "bento/w/d/out", TreeDigest: absent}}
 		}, says: "lacks its description"},
 		"a log that it lacks": {work: func(_ *servertest.Cluster, r *repb.ActionResult) { r.StdoutDigest = absent }, says: "lacks what the command has printed"},
 		"an output too large": {work: func(_ *servertest.Cluster, r *repb.ActionResult) {
-			r.OutputFiles = append(r.OutputFiles, &repb.OutputFile{Path: "w/d/out/huge", Digest: &repb.Digest{Hash: absent.Hash, SizeBytes: maxOutputs + 1}})
+			r.OutputFiles = append(r.OutputFiles, &repb.OutputFile{Path: "bento/w/d/out/huge", Digest: &repb.Digest{Hash: absent.Hash, SizeBytes: maxOutputs + 1}})
 		}, says: "more than"},
 		"a log too large": {work: func(_ *servertest.Cluster, r *repb.ActionResult) {
 			r.StdoutDigest = &repb.Digest{Hash: absent.Hash, SizeBytes: maxLog + 1}
 		}, says: "has printed"},
 		"a directory too large": {work: func(_ *servertest.Cluster, r *repb.ActionResult) {
-			r.OutputDirectories = []*repb.OutputDirectory{{Path: "w/d/out", TreeDigest: &repb.Digest{Hash: absent.Hash, SizeBytes: maxTree + 1}}}
+			r.OutputDirectories = []*repb.OutputDirectory{{Path: "bento/w/d/out", TreeDigest: &repb.Digest{Hash: absent.Hash, SizeBytes: maxTree + 1}}}
 		}, says: "more than"},
 		"a stream that ends early": {
 			work: func(c *servertest.Cluster, r *repb.ActionResult) {
-				r.OutputFiles = append(r.OutputFiles, file(c, "w/d/out/large", large))
+				r.OutputFiles = append(r.OutputFiles, file(c, "bento/w/d/out/large", large))
 			},
 			serve: func(data []byte) ([]byte, int) { return data, min(len(data), len(large)/2) }, says: "too early",
 		},
 		"a path with another one in it": {work: func(c *servertest.Cluster, r *repb.ActionResult) {
-			r.OutputFiles = append(r.OutputFiles, file(c, "w/d/out/good/x", []byte("x")))
+			r.OutputFiles = append(r.OutputFiles, file(c, "bento/w/d/out/good/x", []byte("x")))
 		}, says: "no directory"},
 		"a name that leads out": {work: func(c *servertest.Cluster, r *repb.ActionResult) {
 			r.OutputDirectories = append(r.OutputDirectories, tree(c, "../../../x"))
 		}, says: "a name that no file has"},
 		"bytes that are no directory": {work: func(c *servertest.Cluster, r *repb.ActionResult) {
-			r.OutputDirectories = []*repb.OutputDirectory{{Path: "w/d/out", TreeDigest: c.Put([]byte("no tree"))}}
+			r.OutputDirectories = []*repb.OutputDirectory{{Path: "bento/w/d/out", TreeDigest: c.Put([]byte("no tree"))}}
 		}, says: "d/out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := &servertest.Cluster{Workers: 1, Serve: f.serve}
 			c.Work = func(context.Context, *repb.Command) (*repb.ActionResult, error) {
-				r := &repb.ActionResult{OutputFiles: []*repb.OutputFile{file(c, "w/d/out/good", []byte("good"))}}
+				r := &repb.ActionResult{OutputFiles: []*repb.OutputFile{file(c, "bento/w/d/out/good", []byte("good"))}}
 				if f.work != nil {
 					f.work(c, r)
 				}
@@ -247,5 +247,57 @@ func TestClocks(t *testing.T) {
 		if got := queued(&reapi.ActionResult{Queued: c.queued, Started: c.started}); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// TestImages: a command that names an image is sent with it to a server that runs actions in images, and to no other.
+func TestImages(t *testing.T) {
+	t.Parallel()
+	const property, image = "container-image", "example.com/tools@sha256:1111111111111111111111111111111111111111111111111111111111111111"
+	var mu sync.Mutex
+	var asked []string
+	for name, f := range map[string]struct {
+		lacks error // the answer for an image that does not exist
+		says  string
+	}{
+		"takes them":   {lacks: grpcstatus.Error(codes.NotFound, "no such image")},
+		"ignores them": {says: "one that does not exist was no obstacle"},
+	} {
+		c := &servertest.Cluster{Workers: 1, Work: func(_ context.Context, command *repb.Command) (*repb.ActionResult, error) {
+			text := ""
+			//lint:ignore SA1019 servers of an older version of the API look here
+			for _, p := range command.Platform.GetProperties() {
+				text += p.Name + "=" + p.Value + " "
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			asked = append(asked, text)
+			if strings.Contains(text, strings.Repeat("0", 64)) {
+				return new(repb.ActionResult), f.lacks
+			}
+			return new(repb.ActionResult), nil
+		}}
+		c.Start(t)
+		b := newBench(t, c.GRPC, func(o *Options) {
+			o.Image, o.Properties = property, []reapi.Variable{{Name: "Arch", Value: "x"}, {Name: property, Value: "other"}, {Name: "pool", Value: "p"}}
+		})
+		b.input("d/src.c", "source\n")
+		for range 2 {
+			_, _, err := b.run(t.Context(), b.command("make"), func(j *Job) { j.Image = image })
+			switch {
+			case f.says == "" && err != nil, f.says != "" && (!unavailable(err) || !strings.Contains(err.Error(), f.says)):
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if b.cluster.lost != nil {
+			t.Errorf("%s: no more commands would be sent: %v", name, b.cluster.lost)
+		}
+		want := "Arch=x container-image=docker://" + image + " pool=p "
+		mu.Lock()
+		if n := len(asked); f.says == "" && (n == 0 || asked[n-1] != want) || f.says != "" && n != 1 {
+			t.Errorf("%s: the server was asked for %q", name, asked)
+		}
+		asked = nil
+		mu.Unlock()
 	}
 }

@@ -29,7 +29,7 @@ func TestCheck(t *testing.T) {
 		"below a file":        {files: map[string]reapi.File{"d/f/x": file, "d/f": file}},
 		"twice":               {files: map[string]reapi.File{"d/f": file}, links: map[string]string{"d/f": "x"}},
 		"a link out":          {links: map[string]string{"d/l": "../../etc"}},
-		"a link to the root":  {links: map[string]string{"d/l": "/w/d/x"}},
+		"a link to the root":  {links: map[string]string{"d/l": "/bento/w/d/x"}},
 		"too large":           {files: map[string]reapi.File{"d/f": {Digest: remote.Digest{Size: maxOutputs + 1}}}},
 	} {
 		if err := m.check("/root/of"); err == nil {
@@ -45,7 +45,7 @@ func TestCheck(t *testing.T) {
 // TestOutputPaths: only the directories of an input root that have outputs are looked at.
 func TestOutputPaths(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{"w/d/x": "d/x", "moved/d/x": "d/x", "home/x": "", "x": "", "w": ""} {
+	for in, want := range map[string]string{"bento/w/d/x": "d/x", "bento/moved/d/x": "d/x", "bento/home/x": "", "x": "", "bento/w": ""} {
 		if got, _ := outputPath(in); got != want {
 			t.Errorf("%s: %q", in, got)
 		}
@@ -57,7 +57,7 @@ func TestScript(t *testing.T) {
 	t.Parallel()
 	c := New(Options{Root: "/ws", Home: "/home/me"})
 	for value, want := range map[string]string{
-		"it's $(x)": `'it'\''s $(x)'`, "/ws": `''"$r"/w''`, "a:/ws/b:/wsx": `'a:'"$r"/w'/b:/wsx'`, "/ws/a /ws": `''"$r"/w'/a '"$r"/w''`,
+		"it's $(x)": `'it'\''s $(x)'`, "/ws": `''"$r"/bento/w''`, "a:/ws/b:/wsx": `'a:'"$r"/bento/w'/b:/wsx'`, "/ws/a /ws": `''"$r"/bento/w'/a '"$r"/bento/w''`,
 	} {
 		if got := c.quoted(value); got != want {
 			t.Errorf("%s: %s, want %s", value, got, want)

@@ -70,14 +70,20 @@ type likeness struct {
 
 // alike returns an error unless the workers are like this machine for a command.
 func (c *Cluster) alike(ctx context.Context, client *reapi.Client, cmd *action.Command, j *Job) error {
+	ask := func() error { return c.takesImages(ctx, client, cmd, j.Image) }
 	question := toolchains[j.Adapter]
 	if c.o.Class == "" {
 		question = machine + question
 	}
-	if question == "" {
+	switch {
+	case j.Image != "":
+		question = "" // the image is the toolchain
+	case question == "":
 		return nil
+	default:
+		ask = func() error { return c.compare(ctx, client, cmd, question, j.Only) }
 	}
-	id := fmt.Sprintf("%s\x00%s\x00%t", j.Adapter, j.Toolchain, j.Only) // one waits for a worker as long as it takes, the other does not
+	id := fmt.Sprintf("%s\x00%s\x00%t\x00%t", j.Adapter, j.Toolchain, j.Only, j.Image != "") // one waits for a worker as long as it takes, the other does not
 	c.mu.Lock()
 	l := c.likes[id]
 	if l == nil {
@@ -85,8 +91,8 @@ func (c *Cluster) alike(ctx context.Context, client *reapi.Client, cmd *action.C
 		c.likes[id] = l
 	}
 	c.mu.Unlock()
-	l.once.Do(func() { l.err = c.compare(ctx, client, cmd, question, j.Only) })
-	if unlike := (*unlikeError)(nil); l.err != nil && !errors.As(l.err, &unlike) {
+	l.once.Do(func() { l.err = ask() })
+	if l.err != nil && !errors.As(l.err, new(*unlikeError)) && !errors.As(l.err, new(*imageless)) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.likes, id) // the next one asks again
@@ -122,6 +128,39 @@ func (c *Cluster) compare(ctx context.Context, client *reapi.Client, cmd *action
 		return &unlikeError{here: differing(here.String(), there.String()), there: differing(there.String(), here.String())}
 	}
 	return nil
+}
+
+// imageless is the error of a server that does not run actions in the images that they name.
+type imageless struct{ property string }
+
+func (e *imageless) Error() string {
+	return fmt.Sprintf("it does not run actions in the images that they name: one that does not exist was no obstacle (remote.image = %q)", e.property)
+}
+
+// imageTime is how long a server may look for an image that does not exist. One that still looks for it, or waits for a worker that
+// has it, does what the property says.
+const imageTime = 2 * time.Second
+
+// takesImages returns an error if the server executes an action although there is no image like its one: it would execute all on
+// machines of which the keys of their tasks know nothing.
+func (c *Cluster) takesImages(ctx context.Context, client *reapi.Client, cmd *action.Command, image string) error {
+	name, _, _ := strings.Cut(image, "@")
+	x := &Executor{Cluster: c, Job: Job{Fresh: true, Image: name + "@sha256:" + strings.Repeat("0", 64)}}
+	a, err := x.action(ctx, &action.Command{
+		Spec: proc.Spec{Dir: cmd.Dir, Timeout: askTime}, Words: []string{"/bin/sh", "-c", "exit 0"}, Inputs: func(func(key.File) bool) {},
+	})
+	if err == nil {
+		err = x.upload(ctx, client, a, false)
+	}
+	if err != nil {
+		return &askError{err}
+	}
+	short, cancel := context.WithTimeout(ctx, imageTime)
+	defer cancel()
+	if end, err := client.Execute(short, a.digest, true, func(reapi.Stage) {}); err == nil && end.Code == reapi.OK {
+		return &imageless{c.o.Image}
+	}
+	return context.Cause(ctx)
 }
 
 // differing returns the first line of a text that differs from the same line of another one.

@@ -1,7 +1,7 @@
 // Package remoteexec executes commands on other machines, by a server of the Remote Execution API v2: its scheduler and its
 // workers. A command gets its inputs and nothing else of the workspace.
 //
-// An action has the workspace as the directory "w" of its input root, beside an empty home, an empty directory for
+// An action has the workspace as the directory bento/w of its input root, beside an empty home, an empty directory for
 // temporary files, and one for outputs that servers do not take at their place.
 package remoteexec
 
@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache/remote"
 	"github.com/bentobuild/bento/cache/remote/reapi"
 	"github.com/bentobuild/bento/internal/action"
@@ -28,6 +29,7 @@ type Options struct {
 	Home       string                        // the user's: no other machine has its programs
 	State      *state.Dir                    // keeps digests; nil: they are forgotten
 	Properties []reapi.Variable              // that a worker must have
+	Image      string                        // the name of the property for the image of an action; "": there is none
 	Queue      time.Duration                 // the longest wait for a worker of a command that can be executed here, too
 	// Class is a word for the machines whose results are equal; "": workers are compared with this machine.
 	Class string
@@ -78,6 +80,9 @@ type Job struct {
 	Only  bool   // the command cannot be executed here: it waits for a worker as long as that takes
 	Fresh bool   // the result is not that of an earlier execution
 	Dish  string // the directory of the command's dish, relative to the workspace
+	Image string // NAME@DIGEST of the image that has the command's programs; "": they are those of the worker
+	// Variables returns those that the image sets: not every server sets them.
+	Variables func(context.Context) (adapters.Environ, error)
 	// Adapter and Toolchain are the id of the task's adapter and the fingerprint of its toolchain; "" for none.
 	Adapter, Toolchain string
 	// Installed returns what the command needs of the install of its dish. It may be nil.
@@ -181,10 +186,10 @@ func (c *Cluster) fault(ctx context.Context, err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	asked := (*askError)(nil)
-	switch unlike := (*unlikeError)(nil); {
+	switch {
 	case errors.As(err, &asked) && errors.Is(err, errQueued): // there is no worker at all
 		c.lost = err
-	case errors.As(err, &unlike), errors.Is(err, errQueued):
+	case errors.As(err, new(*unlikeError)), errors.As(err, new(*imageless)), errors.Is(err, errQueued):
 	default:
 		if c.faults++; c.faults >= maxFaults {
 			c.lost = err

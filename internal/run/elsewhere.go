@@ -25,6 +25,8 @@ type Elsewhere struct {
 	// Execute returns the executor of one execution. Its error is an *action.UnavailableError if the task may be executed here.
 	Execute func(Distant) action.Executor
 	Jobs    int // tasks at once
+	// Images says that a task can be executed in an image that it names.
+	Images bool
 	// Asks reports whether a worker can be asked for the toolchain of the adapter with an id.
 	Asks func(adapter string) bool
 	// Keeps reports whether the value of a variable must not leave this machine.
@@ -36,6 +38,9 @@ type Distant struct {
 	Only  bool   // it cannot be executed here
 	Fresh bool   // the result is not that of an earlier execution
 	Dish  string // its directory, relative to the workspace
+	Image string // NAME@DIGEST of its container; "": it has none
+	// Variables returns those that the image sets.
+	Variables func(context.Context) (adapters.Environ, error)
 	// Adapter and Toolchain are the id of the task's adapter and the fingerprint of its toolchain; "" for none.
 	Adapter, Toolchain string
 	// Installed returns what the task needs of the install of its dish, and a text that is another one after another install.
@@ -62,7 +67,10 @@ func (e *Elsewhere) Unfit(t *plan.Task, inherit bool) string {
 		why   string
 	}{
 		{t.Tool != nil, "a tool runs in bento itself"},
-		{t.Container != nil, "it runs in a container of this machine"},
+		{t.Container != nil && !e.Images, "it runs in a container, and remote.image names no property for its image"},
+		{t.Container != nil && t.Container.Dockerfile != "", "the image of its container is built on this machine"},
+		{t.Container != nil && len(t.Container.Mounts) > 0, "its container has mounts of this machine"},
+		{t.Container != nil && t.Container.User != "", "its container names a user"},
 		{t.Persistent, "it is persistent"},
 		{t.Interactive, "it is interactive"},
 		{t.Uncached != "", "its result is not stored: " + t.Uncached},
@@ -89,7 +97,7 @@ func (e *Elsewhere) unfitDish(t *plan.Task) string {
 	if a == nil {
 		return ""
 	}
-	if id := a.Manifest().AdapterID; !e.Asks(id) {
+	if id := a.Manifest().AdapterID; t.Container == nil && !e.Asks(id) {
 		return fmt.Sprintf("a worker cannot be asked for the toolchain of %s", id)
 	}
 	needs, err := portable(t)
@@ -159,6 +167,9 @@ func (e *engine) setFar(x *execution) {
 		return
 	}
 	x.observe = false
+	if t.Container != nil {
+		x.image, x.reachErr = e.env.Containers.ImageOf(t.Container)
+	}
 }
 
 // distant returns the executor of a task elsewhere.
@@ -166,6 +177,12 @@ func (x *execution) distant(t *plan.Task) action.Executor {
 	d := Distant{
 		Only: t.Where == dish.PlaceOnly, Fresh: x.opts.Force || x.result.Attempts > 1, Dish: t.Dish.Path, Toolchain: x.ev.Toolchain,
 		Placed: func(s Stay) { x.result.Place, x.result.Stay = PlaceRemote, s },
+	}
+	if c := t.Container; c != nil {
+		d.Image = dish.Repository(c.Image) + "@" + x.image
+		d.Variables = func(ctx context.Context) (adapters.Environ, error) {
+			return x.env.Containers.Variables(ctx, c, x.image)
+		}
 	}
 	d.Installed = func() (needs adapters.Portable, stamp string, err error) {
 		if t.Dish.Adapter == nil {

@@ -54,7 +54,9 @@ class Job:
                 result.ParseFromString(file.read())
         except OSError:
             with open(self.dir + "/log", errors="replace") as log:
-                lease.status.code, lease.status.message = INTERNAL, log.read()[-500:]
+                said = log.read()[-2000:]
+            print(said, flush=True)
+            lease.status.code, lease.status.message = INTERNAL, said[-500:]
         lease.result.Pack(result)
         lease.state = bots_pb2.COMPLETED
 

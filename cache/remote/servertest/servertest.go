@@ -88,11 +88,18 @@ func Casd(t testing.TB, flags ...string) *Server {
 // this machine.
 func Workers(t testing.TB, flags ...string) *Server {
 	t.Helper()
-	runner, mounts := executor(t)
-	flags = append(flags, "--buildbox-run="+runner, "--jobs=8")
+	_, mounts := executor(t)
 	for _, m := range mounts {
 		flags = append(flags, "--runner-arg="+m)
 	}
+	return ImageWorkers(t, flags...)
+}
+
+// ImageWorkers is Workers whose actions have nothing of this machine: only the image that their property container-image names.
+func ImageWorkers(t testing.TB, flags ...string) *Server {
+	t.Helper()
+	runner, _ := executor(t)
+	flags = append(flags, "--buildbox-run="+runner, "--jobs=8")
 	return start(t, func(s *Server) []string {
 		s.env = beside(runner)
 		return append(append([]string{tool(t, "buildbox-casd"), "--bind=" + s.GRPC}, limited(flags)...), s.Dir)
