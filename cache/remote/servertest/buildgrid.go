@@ -158,8 +158,8 @@ func openPostgres(t testing.TB) (url string) {
 		return append([]string{tool(t, "bwrap"), "--dev-bind", "/", "/", "--unshare-user", "--uid", "65534", "--gid", "65534", filepath.Join(dirs[0], name)}, args...)
 	}
 	data := filepath.Join(dir, "data")
-	make := as("initdb", "-D", data, "-A", "trust", "-U", "bgd", "-E", "UTF8", "--locale=C", "--no-sync")
-	if out, err := exec.Command(make[0], make[1:]...).CombinedOutput(); err != nil {
+	initialize := as("initdb", "-D", data, "-A", "trust", "-U", "bgd", "-E", "UTF8", "--locale=C", "--no-sync")
+	if out, err := exec.Command(initialize[0], initialize[1:]...).CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
 	c := new(child)
