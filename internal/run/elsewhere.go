@@ -156,6 +156,13 @@ func (e *engine) isFar(t *plan.Task) bool {
 	return n.unfit == "" && !(n.ev != nil && n.ev.Status == key.Hit)
 }
 
+// bringHome has a task executed here although it could be executed elsewhere, and reports whether it may be.
+func (e *engine) bringHome(t *plan.Task) bool {
+	n := e.node(t)
+	n.here = n.here || t.Where != dish.PlaceOnly
+	return n.here
+}
+
 // setFar sets where a task is executed. It is for the goroutine of the engine.
 func (e *engine) setFar(x *execution) {
 	t := x.ev.Task
@@ -239,7 +246,7 @@ func (e *engine) comeBack(ctx context.Context, x *execution) bool {
 type RemoteExecutions struct {
 	Tasks  int // that were executed there
 	Cached int // of these, the server had the results already
-	Here   int // that were executed here since that was impossible
+	Here   int // that were executed here in place of there
 }
 
 func (e *engine) countFar() (c RemoteExecutions) {

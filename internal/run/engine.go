@@ -194,7 +194,7 @@ func (e *engine) loop(ctx context.Context) {
 	}))
 	e.queue.Exclude(e.overlaps.Rivals)
 	if e.env.Elsewhere.Execute != nil {
-		e.queue.Extend(max(1, e.env.Elsewhere.Jobs), e.isFar)
+		e.queue.Extend(max(1, e.env.Elsewhere.Jobs), e.isFar, e.bringHome)
 	}
 	e.queue.memory.share(e.plan.Tasks, e.opts.Memory)
 	for _, n := range e.nodes {

@@ -66,17 +66,22 @@ func (q *readyQueue) Add(t *plan.Task) {
 // Next returns a task that may start now and takes its workers; nil if no task may start. A task
 // heavier than all workers together takes all of them.
 func (q *readyQueue) Next() *plan.Task {
-	for q.ready.Len() > 0 {
-		t := q.ready.tasks[0]
-		weight := min(max(1, t.Weight), q.capacity)
-		if t.Interactive { // alone
-			weight = q.capacity
-		}
-		if weight > q.free || !q.memory.fits(t) || len(q.ended) >= q.capacity || t.Interactive && len(q.ended)+len(q.far.has) > 0 {
-			break
-		}
-		heap.Pop(&q.ready)
+	if t := q.nextHere(); t != nil {
+		return t
+	}
+	if t := q.nextFar(); t != nil {
+		return t
+	}
+	q.bringHome()
+	return q.nextHere()
+}
+
+// nextHere is Next for the tasks that are executed on this machine.
+func (q *readyQueue) nextHere() *plan.Task {
+	for q.ready.Len() > 0 && q.hasRoom(q.ready.tasks[0]) {
+		t := heap.Pop(&q.ready).(*plan.Task)
 		if q.claim(t) {
+			weight := q.weight(t)
 			q.free -= weight
 			if q.workers[t] = weight; t.Interactive {
 				q.alone++
@@ -85,7 +90,20 @@ func (q *readyQueue) Next() *plan.Task {
 			return t
 		}
 	}
-	return q.nextFar()
+	return nil
+}
+
+// weight returns how many workers t takes.
+func (q *readyQueue) weight(t *plan.Task) int {
+	if t.Interactive { // alone
+		return q.capacity
+	}
+	return min(max(1, t.Weight), q.capacity)
+}
+
+// hasRoom reports whether t may start on this machine now.
+func (q *readyQueue) hasRoom(t *plan.Task) bool {
+	return q.weight(t) <= q.free && q.memory.fits(t) && len(q.ended) < q.capacity && !(t.Interactive && len(q.ended)+len(q.far.has) > 0)
 }
 
 // claim takes what a task shares with others. If that is taken, the task waits for its release.

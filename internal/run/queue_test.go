@@ -103,7 +103,7 @@ func TestEndedMakesRoom(t *testing.T) {
 func TestNothingFarBesideInteractive(t *testing.T) {
 	server, here, far := &plan.Task{Index: 0, Interactive: true}, &plan.Task{Index: 1}, &plan.Task{Index: 2}
 	q := newReadyQueue(2, []int64{3, 2, 1})
-	q.Extend(1, func(one *plan.Task) bool { return one == far })
+	q.Extend(1, func(one *plan.Task) bool { return one == far }, func(*plan.Task) bool { return true })
 	for _, one := range []*plan.Task{server, here, far} {
 		q.Add(one)
 	}
@@ -119,6 +119,35 @@ func TestNothingFarBesideInteractive(t *testing.T) {
 	}
 	if q.Release(server); q.Next() != far {
 		t.Error("not started after the interactive task")
+	}
+}
+
+// TestIdleMachineHelps: a machine without work of its own executes what waits for a place elsewhere, the longest path first, unless
+// that must not be executed here.
+func TestIdleMachineHelps(t *testing.T) {
+	tasks, home := make([]*plan.Task, 5), make(map[*plan.Task]bool)
+	for i := range tasks {
+		tasks[i] = &plan.Task{Index: i}
+	}
+	q := newReadyQueue(2, []int64{9, 8, 7, 6, 5})
+	far := func(one *plan.Task) bool { return one != tasks[4] && !home[one] }
+	q.Extend(1, far, func(one *plan.Task) bool { home[one] = one != tasks[1]; return home[one] })
+	for _, one := range tasks {
+		q.Add(one)
+	}
+	for _, step := range []struct {
+		release int // -1: none
+		want    []int
+	}{{-1, []int{4, 0}}, {0, []int{1, 2}}, {4, []int{3}}, {1, nil}, {2, nil}, {3, nil}} {
+		if step.release >= 0 {
+			q.Release(tasks[step.release])
+		}
+		if got := drain(q); !slices.Equal(got, step.want) {
+			t.Errorf("after %d: started %v, want %v", step.release, got, step.want)
+		}
+	}
+	if q.free != 2 || q.far.free != 1 {
+		t.Errorf("%d of 2 workers are free, %d of 1 place elsewhere", q.free, q.far.free)
 	}
 }
 
