@@ -152,7 +152,7 @@ func (p *Process) left() []process {
 }
 
 // orphans returns the living orphans of p: processes of its group, processes with its mark, and, for
-// the last child, processes that belong to no other child. In bento's own group it returns only
+// the last child, unless others are Beside it, processes that belong to no other child. In bento's own group it returns only
 // processes with the mark of p: bento has not started the others. It reaps dead orphans. If it finds
 // no living ones, it lists them again: an orphan that has died since may have started another one.
 func (k *family) orphans(p *Process) []process {
@@ -175,7 +175,7 @@ func (k *family) among(pids []int, p *Process) []process {
 	defer k.forking.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	own, last := unix.Getpgrp(), len(k.leaders) == 1
+	own, last := unix.Getpgrp(), len(k.leaders) == 1 && !p.spec.Beside
 	var found []process
 	for _, pid := range pids {
 		if k.leaders[pid] || k.strangers[pid] {

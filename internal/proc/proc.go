@@ -64,6 +64,10 @@ type Spec struct {
 	// the engine's: no signal is sent to them, and Wait does not wait for them.
 	Engine bool
 
+	// Beside says that this process has descendants which Start has not started, such as daemons of other tests: no orphan without
+	// the mark of the child is taken for one of it.
+	Beside bool
+
 	Timeout time.Duration // from the start; 0: no timeout
 	Grace   time.Duration // between two signals; 0: DefaultGrace
 }

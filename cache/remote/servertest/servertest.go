@@ -47,7 +47,7 @@ type child struct {
 // spawn starts the process, which has this one's environment and more.
 func (c *child) spawn(t testing.TB, dir string, env []string, argv ...string) {
 	t.Helper()
-	p, err := proc.Start(proc.Spec{Argv: argv, Dir: dir, Env: append(os.Environ(), env...), Stdout: &c.output, Stderr: &c.output})
+	p, err := proc.Start(proc.Spec{Argv: argv, Dir: dir, Env: append(os.Environ(), env...), Stdout: &c.output, Stderr: &c.output, Beside: true})
 	if err != nil {
 		t.Fatal(err)
 	}
