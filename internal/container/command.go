@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/dish"
 )
@@ -101,7 +100,7 @@ func (r *request) environ() []string {
 		name, value, _ := strings.Cut(kv, "=")
 		value = r.moved(value)
 		if rest, open := strings.CutSuffix(value, ":"); name == "PATH" && open {
-			value = rest + ":" + r.imagePath()
+			value = rest + ":" + r.image.environ().Get("PATH")
 		}
 		env = slices.DeleteFunc(env, func(old string) bool { return strings.HasPrefix(old, name+"=") })
 		env = append(env, name+"="+value)
@@ -109,14 +108,8 @@ func (r *request) environ() []string {
 	return env
 }
 
+// defaultPath is the PATH in an image that sets none.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-func (r *request) imagePath() string {
-	if p := adapters.NewEnviron(r.image.Config.Env).Get("PATH"); p != "" {
-		return p
-	}
-	return defaultPath
-}
 
 // moved returns a value with the paths of the workspace as they are in the container.
 func (r *request) moved(value string) string {

@@ -44,6 +44,15 @@ func (e *engine) inspect(ctx context.Context, ref string) (*inspected, error) {
 	return &list[0], nil
 }
 
+// environ returns the variables of the image. Engines add PATH.
+func (i *inspected) environ() adapters.Environ {
+	env := adapters.NewEnviron(i.Config.Env)
+	if env.Get("PATH") == "" {
+		env = env.With(map[string]string{"PATH": defaultPath})
+	}
+	return env
+}
+
 // isMissing reports whether err is the answer for an image that is not on the machine.
 func isMissing(err error) bool {
 	var r *refusal
@@ -111,13 +120,13 @@ func (h *Host) image(ctx context.Context, c *dish.Container, sum string, log io.
 	return i, err
 }
 
-// Variables returns those that the image of c sets. sum is what ImageOf has returned.
+// Variables returns those that the image of c sets, and PATH. sum is what ImageOf has returned.
 func (h *Host) Variables(ctx context.Context, c *dish.Container, sum string) (adapters.Environ, error) {
 	i, err := h.image(ctx, c, sum, io.Discard)
 	if err != nil {
 		return nil, err
 	}
-	return adapters.NewEnviron(i.known.Config.Env), nil
+	return i.known.environ(), nil
 }
 
 // pulled returns the image with a digest.

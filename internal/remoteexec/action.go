@@ -1,7 +1,6 @@
 package remoteexec
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -119,9 +118,6 @@ func (c *Cluster) addInput(w *wired, t *directory, f key.File) error {
 	return nil
 }
 
-// imagePath is the PATH in an image that has none, as engines of containers have it.
-const imagePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
 // isPlace reports whether a variable names a directory that an action has of its own.
 func isPlace(kv string) bool {
 	name, _, _ := strings.Cut(kv, "=")
@@ -130,8 +126,7 @@ func isPlace(kv string) bool {
 
 // pathIn returns the PATH of a command in an image: that of the task, which the image's follows if it ends with ":".
 func pathIn(image adapters.Environ, of, searched string) string {
-	own := cmp.Or(image.Get("PATH"), imagePath)
-	switch {
+	switch own := image.Get("PATH"); {
 	case of == "":
 		return own
 	case strings.HasSuffix(of, ":"):

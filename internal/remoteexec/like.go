@@ -68,22 +68,24 @@ type likeness struct {
 	err  error
 }
 
-// alike returns an error unless the workers are like this machine for a command.
+// alike returns an error unless the workers are like this machine for a command, or run it in its image.
 func (c *Cluster) alike(ctx context.Context, client *reapi.Client, cmd *action.Command, j *Job) error {
-	ask := func() error { return c.takesImages(ctx, client, cmd, j.Image) }
+	if j.Image != "" { // the image is the toolchain
+		return c.askOnce("image", func() error { return c.takesImages(ctx, client, cmd, j.Image) })
+	}
 	question := toolchains[j.Adapter]
 	if c.o.Class == "" {
 		question = machine + question
 	}
-	switch {
-	case j.Image != "":
-		question = "" // the image is the toolchain
-	case question == "":
+	if question == "" {
 		return nil
-	default:
-		ask = func() error { return c.compare(ctx, client, cmd, question, j.Only) }
 	}
-	id := fmt.Sprintf("%s\x00%s\x00%t\x00%t", j.Adapter, j.Toolchain, j.Only, j.Image != "") // one waits for a worker as long as it takes, the other does not
+	id := fmt.Sprintf("%s\x00%s\x00%t", j.Adapter, j.Toolchain, j.Only) // one waits for a worker as long as it takes, the other does not
+	return c.askOnce(id, func() error { return c.compare(ctx, client, cmd, question, j.Only) })
+}
+
+// askOnce returns the answer to a question. It asks again only if there was none.
+func (c *Cluster) askOnce(id string, ask func() error) error {
 	c.mu.Lock()
 	l := c.likes[id]
 	if l == nil {
@@ -92,12 +94,17 @@ func (c *Cluster) alike(ctx context.Context, client *reapi.Client, cmd *action.C
 	}
 	c.mu.Unlock()
 	l.once.Do(func() { l.err = ask() })
-	if l.err != nil && !errors.As(l.err, new(*unlikeError)) && !errors.As(l.err, new(*imageless)) {
+	if l.err != nil && !isAnswer(l.err) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		delete(c.likes, id) // the next one asks again
+		delete(c.likes, id)
 	}
 	return l.err
+}
+
+// isAnswer reports whether err says what the workers are, and not that the server has failed.
+func isAnswer(err error) bool {
+	return errors.As(err, new(*unlikeError)) || errors.As(err, new(*imageError))
 }
 
 // askTime is the longest time of the answer here.
@@ -130,10 +137,10 @@ func (c *Cluster) compare(ctx context.Context, client *reapi.Client, cmd *action
 	return nil
 }
 
-// imageless is the error of a server that does not run actions in the images that they name.
-type imageless struct{ property string }
+// imageError is the error of a server that does not run actions in the images that they name.
+type imageError struct{ property string }
 
-func (e *imageless) Error() string {
+func (e *imageError) Error() string {
 	return fmt.Sprintf("it does not run actions in the images that they name: one that does not exist was no obstacle (remote.image = %q)", e.property)
 }
 
@@ -158,7 +165,7 @@ func (c *Cluster) takesImages(ctx context.Context, client *reapi.Client, cmd *ac
 	short, cancel := context.WithTimeout(ctx, imageTime)
 	defer cancel()
 	if end, err := client.Execute(short, a.digest, true, func(reapi.Stage) {}); err == nil && end.Code == reapi.OK {
-		return &imageless{c.o.Image}
+		return &imageError{c.o.Image}
 	}
 	return context.Cause(ctx)
 }

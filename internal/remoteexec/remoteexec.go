@@ -81,7 +81,7 @@ type Job struct {
 	Fresh bool   // the result is not that of an earlier execution
 	Dish  string // the directory of the command's dish, relative to the workspace
 	Image string // NAME@DIGEST of the image that has the command's programs; "": they are those of the worker
-	// Variables returns those that the image sets: not every server sets them.
+	// Variables returns those that the image sets, with PATH: not every server sets them.
 	Variables func(context.Context) (adapters.Environ, error)
 	// Adapter and Toolchain are the id of the task's adapter and the fingerprint of its toolchain; "" for none.
 	Adapter, Toolchain string
@@ -189,7 +189,7 @@ func (c *Cluster) fault(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, &asked) && errors.Is(err, errQueued): // there is no worker at all
 		c.lost = err
-	case errors.As(err, new(*unlikeError)), errors.As(err, new(*imageless)), errors.Is(err, errQueued):
+	case isAnswer(err), errors.Is(err, errQueued):
 	default:
 		if c.faults++; c.faults >= maxFaults {
 			c.lost = err
